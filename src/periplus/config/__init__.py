@@ -1,0 +1,29 @@
+"""What can be set, and where did each value come from?"""
+
+from periplus.config.layers import FILE_NAME, Configuration, load
+from periplus.config.settings import (
+    Addresses,
+    Fetching,
+    Identity,
+    Politeness,
+    Scope,
+    Settings,
+    Storage,
+    sections,
+    setting_keys,
+)
+
+__all__ = [
+    "FILE_NAME",
+    "Addresses",
+    "Configuration",
+    "Fetching",
+    "Identity",
+    "Politeness",
+    "Scope",
+    "Settings",
+    "Storage",
+    "load",
+    "sections",
+    "setting_keys",
+]

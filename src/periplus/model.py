@@ -1,0 +1,208 @@
+"""What do the stages hand to each other?
+
+Frozen records only, never clients or handles. A record carries facts; what to do about them is decided by the stage
+that reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import NamedTuple
+
+
+class Verdict(StrEnum):
+    """What was decided about a URL."""
+
+    ADMITTED = "admitted"  # it will be fetched
+    REFUSED = "refused"  # a rule forbids it
+    DELAYED = "delayed"  # it will be fetched, but not now
+    FETCHED = "fetched"  # it is in the archive
+    DROPPED = "dropped"  # it was tried and is given up
+    MERGED = "merged"  # another URL stands for it
+
+
+class Reason(StrEnum):
+    """Why it was decided: one code per decision, the vocabulary of `inspect` and of every summary."""
+
+    # admitted
+    SEED = "seed"
+    LINK = "link"
+    REDIRECT_TARGET = "redirect_target"
+    # refused by a rule of this crawl
+    NOT_WEB = "not_web"
+    TOO_LONG = "too_long"
+    SCOPE_HOST = "scope_host"
+    SCOPE_PATH = "scope_path"
+    EXTENSION = "extension"
+    TOO_DEEP = "too_deep"
+    TRAP_REPEAT = "trap_repeat"
+    TRAP_DEPTH = "trap_depth"
+    DOMAIN_CAP = "domain_cap"
+    PRIVATE_ADDRESS = "private_address"
+    NO_CONTACT = "no_contact"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    # refused by the site
+    ROBOTS = "robots"
+    ROBOTS_UNREACHABLE = "robots_unreachable"
+    CRAWL_DELAY_TOO_LONG = "crawl_delay_too_long"
+    HOST_PARKED = "host_parked"
+    # delayed
+    RETRY = "retry"
+    # fetched
+    OK = "ok"
+    # merged
+    REDIRECTED = "redirected"
+    # dropped: the response says no
+    HTTP_ERROR = "http_error"
+    WRONG_TYPE = "wrong_type"
+    TOO_LARGE = "too_large"
+    # dropped: no response
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    TIMEOUT = "timeout"
+    TOO_SLOW = "too_slow"
+    CUT_SHORT = "cut_short"
+    BAD_HTTP = "bad_http"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One verdict about one URL."""
+
+    verdict: Verdict
+    reason: Reason
+    detail: str = ""  # the rule, header or robots line behind it, for the person who asks
+
+
+class UrlState(IntEnum):
+    """Where a known URL stands; stored as a number because millions of rows carry it."""
+
+    QUEUED = 0
+    DONE = 1  # fetched, or known to live elsewhere
+    REFUSED = 2
+    FAILED = 3
+
+
+class QueuedUrl(NamedTuple):
+    """A URL waiting for its fetch; a tuple because the frontier makes one for every link it admits."""
+
+    url: str
+    host: str
+    depth: int  # links followed from a seed
+    priority: float  # smaller is sooner, within one host
+    reason: Reason  # why it was admitted
+    via: str = ""  # the page, redirect or command that named it
+    redirects: int = 0  # hops already followed to come here
+    attempts: int = 0  # fetches that failed so far
+    due: float = 0.0  # not before this time
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a server answered, or how it failed to."""
+
+    url: str
+    fetched_at: float  # when the request was sent; seconds since the epoch
+    status: int = 0  # 0: there was no answer
+    head: bytes = b""  # status line and header lines as received, CRLF after each, no empty line at the end
+    headers: dict[str, str] = field(default_factory=dict)  # lower-case names, the last one wins
+    body: bytes = b""  # decoded, never longer than the cap
+    truncated: bool = False  # the body was cut at the cap
+    request: bytes = b""  # the request as sent, for the archive
+    ip: str = ""  # the address really dialled
+    failure: Reason | None = None  # why there is no usable answer
+    detail: str = ""  # the library's own words about the failure
+    seconds: float = 0.0
+
+    @property
+    def mime(self) -> str:
+        """The media type without parameters, lower case."""
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+class Link(NamedTuple):
+    """One link of a page; a tuple because a page holds hundreds and a frozen dataclass costs twice as much."""
+
+    target: str  # canonical
+    anchor: str
+    nofollow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is on a page, as far as search is concerned."""
+
+    title: str = ""
+    description: str = ""
+    keywords: str = ""
+    headings: tuple[str, ...] = ()
+    text: str = ""
+    language: str = ""  # as the page declares it
+    canonical: str = ""  # the address the page prefers, canonicalised
+    noindex: bool = False
+    nofollow: bool = False
+    links: tuple[Link, ...] = ()
+    links_dropped: int = 0  # past the cap of links a page
+
+
+@dataclass(frozen=True, slots=True)
+class HostPolicy:
+    """How one host is to be treated, and why; survives restarts."""
+
+    host: str
+    delay: float  # seconds between the starts of two requests
+    why: str = ""  # where the delay comes from
+    next_fetch: float = 0.0  # not before this time
+    failures: int = 0  # errors in a row
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsFile:
+    """A robots.txt as it was fetched: one per origin."""
+
+    origin: str
+    fetched_at: float
+    status: int  # 0: unreachable
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePosition:
+    """Where one record lies: a name relative to the archive folder, and the bytes of its gzip member."""
+
+    name: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """One acknowledged attempt at a URL: the row that says what happened and where the bytes are."""
+
+    url: str
+    at: float
+    status: int
+    decision: Decision
+    mime: str = ""
+    bytes: int = 0  # decoded payload
+    content_id: bytes = b""  # SHA-256 of the payload
+    position: ArchivePosition | None = None  # none when there was no answer to keep
+    redirect_to: str = ""
+    etag: str = ""
+    last_modified: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One search result."""
+
+    url: str
+    title: str
+    snippet: str  # plain text, matches between U+E000 and U+E001
+    score: float
+    host: str
+    fetched_at: float
+    explain: dict[str, float] = field(default_factory=dict)  # contributions; they add up to the score

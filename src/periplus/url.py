@@ -1,0 +1,157 @@
+"""Which address is this, really?
+
+Parsing and joining follow the WHATWG standard (ada-url). On top of it, one page gets one spelling: no fragment, no
+credentials, percent-encoding in its shortest form, no tracking or session parameters. http and https stay apart: only
+a redirect or a canonical link may tell that they are the same page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import ada_url
+import xxhash
+from publicsuffixlist import PublicSuffixList
+
+from periplus.errors import BadUrl
+
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_CREDENTIALS = re.compile(r"^(https?://)[^/?#@]*@")
+_IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """One canonical address and the names derived from it."""
+
+    text: str  # the canonical spelling: equal texts are equal pages
+    host: str  # lower-case ASCII name or address literal, no port: the unit of politeness
+    origin: str  # scheme, host and port: the unit of robots.txt
+
+    @property
+    def id(self) -> bytes:
+        """The 128-bit identity used in every file."""
+        return url_id(self.text)
+
+    @property
+    def domain(self) -> str:
+        """The registrable domain: the unit of ownership and caps."""
+        return registrable_domain(self.host)
+
+    @property
+    def path(self) -> str:
+        """Path and query, as sent in the request line."""
+        return self.text[len(self.origin) :]
+
+
+class Canonicalizer:
+    """Turns what a page links to into canonical addresses; one per crawl, because the parameter lists are settings."""
+
+    def __init__(self, tracking: Iterable[str] = (), sessions: Iterable[str] = ()) -> None:
+        """Both lists name query parameters to drop, ``name*`` by prefix; sessions also vanish from ``/path;name=value``."""
+        sessions = [name.lower() for name in sessions]
+        names = [name.lower() for name in tracking] + sessions
+        self._exact = frozenset(name for name in names if not name.endswith("*"))
+        self._prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
+        spellings = "|".join(re.escape(name).replace(r"\*", "[^=;/?]*") for name in sessions) or "(?!)"
+        self._path_session = re.compile(f";(?:{spellings})=[^/?;]*", re.IGNORECASE)
+
+    def join(self, base: str, href: str) -> str | None:
+        """The canonical address of a link found on the page *base*, or None when it does not lead to the web."""
+        try:
+            text = ada_url.join_url(base, href)
+        except ValueError:
+            return None
+        return self._finish(text)
+
+    def canonical(self, raw: str) -> str | None:
+        """The canonical spelling of an absolute address, or None when it is not one of the web."""
+        try:
+            text = ada_url.normalize_url(raw)
+        except ValueError:
+            return None
+        return self._finish(text)
+
+    def _finish(self, text: str) -> str | None:
+        if not text.startswith(("http://", "https://")):
+            return None
+        text = text.partition("#")[0]
+        if "@" in text:
+            text = _CREDENTIALS.sub(r"\1", text)
+        if "%" in text:
+            text = _ESCAPE.sub(_shortest_escape, text)
+        if ";" in text and self._path_session.search(text):
+            # What is left may be a dot segment ("..;sid=1"), so it is read again.
+            text = ada_url.normalize_url(self._path_session.sub("", text))
+        path, mark, query = text.partition("?")
+        if not mark:
+            return path
+        kept = "&".join(part for part in query.split("&") if part and not self._dropped(part))
+        return f"{path}?{kept}" if kept else path
+
+    def _dropped(self, part: str) -> bool:
+        name = part.partition("=")[0].lower()
+        return name in self._exact or name.startswith(self._prefixes)
+
+
+def _shortest_escape(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return "%25"  # a stray percent sign; left alone it could form an escape with what follows
+    character = chr(int(match[1], 16))
+    return character if character in _UNRESERVED else match[0].upper()
+
+
+def parse(raw: str, canonicalizer: Canonicalizer | None = None) -> Url:
+    """The address a person typed, or BadUrl with what is wrong about it."""
+    raw = raw.strip()
+    text = (canonicalizer or Canonicalizer()).canonical(raw)
+    if text is None:
+        hint = "An address starts with http:// or https://, for example https://example.org/"
+        scheme, colon, _ = raw.partition(":")
+        why = f"the scheme {scheme!r} is not http or https" if colon and scheme.isalpha() else "not a web address"
+        raise BadUrl(f"{raw!r} cannot be crawled", why, hint)
+    return split(text)
+
+
+def split(text: str) -> Url:
+    """The parts of an address that is canonical already."""
+    start = text.index("//") + 2
+    end = text.find("/", start)
+    return Url(text, host_of(text), text[:end])
+
+
+def host_of(text: str) -> str:
+    """The host name of a canonical address, without its port."""
+    start = text.index("//") + 2
+    authority = text[start : text.find("/", start)]
+    if authority.endswith("]"):
+        return authority
+    name, colon, port = authority.rpartition(":")
+    return name if colon and port.isdigit() else authority
+
+
+def url_id(text: str) -> bytes:
+    """The 128-bit identity of a canonical address."""
+    return xxhash.xxh3_128_digest(text.encode())
+
+
+def url_key(text: str) -> int:
+    """The 64-bit half of the identity that the seen filter holds."""
+    return xxhash.xxh3_64_intdigest(text.encode())
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> PublicSuffixList:
+    return PublicSuffixList()
+
+
+@lru_cache(maxsize=65536)
+def registrable_domain(host: str) -> str:
+    """The part of a host name that one registrant owns; an address literal or a bare suffix is its own domain."""
+    if host.startswith("[") or _IPV4.fullmatch(host):
+        return host
+    return _suffixes().privatesuffix(host) or host

@@ -152,7 +152,7 @@ class HostPolicy:
     """How one host is to be treated, and why; survives restarts."""
 
     host: str
-    delay: float  # seconds between the starts of two requests
+    delay: float | None  # seconds between the starts of two requests; None: as configured
     why: str = ""  # where the delay comes from
     next_fetch: float = 0.0  # not before this time
     failures: int = 0  # errors in a row

@@ -1,8 +1,14 @@
 """Which address is this, really?
 
-Parsing and joining follow the WHATWG standard (ada-url). On top of it, one page gets one spelling: no fragment, no
-credentials, percent-encoding in its shortest form, no tracking or session parameters. http and https stay apart: only
-a redirect or a canonical link may tell that they are the same page.
+Parsing and joining follow the WHATWG standard (ada-url). On top of it, one page gets one spelling:
+
+* no fragment and no credentials;
+* no dot after the whole host name: ``example.org.`` is ``example.org``, and must not be fetched twice as fast;
+* an escape stands for unreserved characters never, has capital digits, and a stray ``%`` is written ``%25``;
+* no session parameters in the path, and then no dot segments they were hiding (``/a/..;sid=1``);
+* no tracking, session or empty parameters in the query, and no empty query.
+
+http and https stay apart: only a redirect or a canonical link may tell that they are the same page.
 """
 
 from __future__ import annotations
@@ -21,6 +27,8 @@ from periplus.errors import BadUrl
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _CREDENTIALS = re.compile(r"^(https?://)[^/?#@]*@")
+_ROOT_DOT = re.compile(r"^(https?://[^/]*[^/.])\.(?=[:/])")
+_PATH_PARAMETER = re.compile(r";([^;/=]*)=[^;/]*")
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -53,12 +61,9 @@ class Canonicalizer:
 
     def __init__(self, tracking: Iterable[str] = (), sessions: Iterable[str] = ()) -> None:
         """Both lists name query parameters to drop, ``name*`` by prefix; sessions also vanish from ``/path;name=value``."""
-        sessions = [name.lower() for name in sessions]
-        names = [name.lower() for name in tracking] + sessions
-        self._exact = frozenset(name for name in names if not name.endswith("*"))
-        self._prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
-        spellings = "|".join(re.escape(name).replace(r"\*", "[^=;/?]*") for name in sessions) or "(?!)"
-        self._path_session = re.compile(f";(?:{spellings})=[^/?;]*", re.IGNORECASE)
+        sessions = list(sessions)
+        self._session = _NameList(sessions)
+        self._noise = _NameList([*tracking, *sessions])
 
     def join(self, base: str, href: str) -> str | None:
         """The canonical address of a link found on the page *base*, or None when it does not lead to the web."""
@@ -79,22 +84,45 @@ class Canonicalizer:
     def _finish(self, text: str) -> str | None:
         if not text.startswith(("http://", "https://")):
             return None
-        text = text.partition("#")[0]
+        if "#" in text:
+            text = text.partition("#")[0]
         if "@" in text:
             text = _CREDENTIALS.sub(r"\1", text)
+        if "./" in text or ".:" in text:
+            text = _ROOT_DOT.sub(r"\1", text)
         if "%" in text:
             text = _ESCAPE.sub(_shortest_escape, text)
-        if ";" in text and self._path_session.search(text):
-            # What is left may be a dot segment ("..;sid=1"), so it is read again.
-            text = ada_url.normalize_url(self._path_session.sub("", text))
-        path, mark, query = text.partition("?")
-        if not mark:
-            return path
-        kept = "&".join(part for part in query.split("&") if part and not self._dropped(part))
+        if ";" in text:
+            text = self._without_path_sessions(text)
+        if "?" not in text:
+            return text
+        path, _, query = text.partition("?")
+        noise = self._noise
+        kept = "&".join([part for part in query.split("&") if part and not noise.has(part.partition("=")[0])])
         return f"{path}?{kept}" if kept else path
 
-    def _dropped(self, part: str) -> bool:
-        name = part.partition("=")[0].lower()
+    def _without_path_sessions(self, text: str) -> str:
+        start = text.index("/", len("https://"))  # a host name may hold semicolons too
+        path, mark, query = text[start:].partition("?")
+        shorter = _PATH_PARAMETER.sub(lambda found: "" if self._session.has(found[1]) else found[0], path)
+        if shorter == path:
+            return text
+        # What is left may be a dot segment ("..;sid=1"), so it is read again.
+        return ada_url.normalize_url(f"{text[:start]}{shorter}{mark}{query}")
+
+
+class _NameList:
+    """Parameter names to drop, in any case; ``name*`` stands for all that begin so."""
+
+    __slots__ = ("_exact", "_prefixes")
+
+    def __init__(self, names: Iterable[str]) -> None:
+        lowered = [name.lower() for name in names]
+        self._exact = frozenset(name for name in lowered if not name.endswith("*"))
+        self._prefixes = tuple(name[:-1] for name in lowered if name.endswith("*"))
+
+    def has(self, name: str) -> bool:
+        name = name.lower()
         return name in self._exact or name.startswith(self._prefixes)
 
 
@@ -111,10 +139,19 @@ def parse(raw: str, canonicalizer: Canonicalizer | None = None) -> Url:
     text = (canonicalizer or Canonicalizer()).canonical(raw)
     if text is None:
         hint = "An address starts with http:// or https://, for example https://example.org/"
-        scheme, colon, _ = raw.partition(":")
-        why = f"the scheme {scheme!r} is not http or https" if colon and scheme.isalpha() else "not a web address"
-        raise BadUrl(f"{raw!r} cannot be crawled", why, hint)
+        raise BadUrl(f"{_shown(raw)} cannot be crawled", _complaint(raw), hint)
     return split(text)
+
+
+def _complaint(raw: str) -> str:
+    scheme, colon, _ = raw.partition(":")
+    if colon and scheme.lower() in {"http", "https"}:
+        return "its host or port is not valid"
+    return f"the scheme {_shown(scheme)} is not http or https" if ada_url.check_url(raw) else "not a web address"
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 200 else f"{text[:200]}...")
 
 
 def split(text: str) -> Url:

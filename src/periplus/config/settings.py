@@ -43,7 +43,7 @@ class Identity(Section):
     """Who is crawling."""
 
     contact: str = Field(
-        "", description="A URL or mail address in the User-Agent. Public hosts are not crawled without one: "
+        default="", description="A URL or mail address in the User-Agent. Public hosts are not crawled without one: "
         "a webmaster must be able to reach you."
     )  # fmt: skip
 
@@ -52,34 +52,47 @@ class Scope(Section):
     """Which part of the web is crawled."""
 
     hosts: list[Pattern] = Field(
-        [], description="Regular expressions a host name must match in full. Empty: the hosts of the seeds."
+        default=[], description="Regular expressions a host name must match in full. Empty: the hosts of the seeds."
     )
     paths: list[Pattern] = Field(
-        [], description="Regular expressions, one of which must be found in path and query. Empty: every path."
+        default=[], description="Regular expressions, one of which must be found in path and query. Empty: every path."
     )
-    depth: int = Field(64, ge=0, description="Links followed from a seed; seeds have depth 0.")
+    depth: int = Field(default=64, ge=0, description="Links followed from a seed; seeds have depth 0.")
     skip_extensions: list[str] = Field(
-        "7z apk avi bin bmp bz2 css deb dmg doc docx eot exe flv gif gz ico iso jar jpeg jpg js m4a m4v mov mp3 mp4 mpeg "
+        default="7z apk avi bin bmp bz2 css deb dmg doc docx eot exe flv gif gz ico iso jar jpeg jpg js m4a m4v mov mp3 mp4 mpeg "
         "mpg msi ogg ogv otf png ppt pptx rar rpm svg swf tar tgz tif tiff ttf wav webm webp wmv woff woff2 xls xlsx xz "
         "zip".split(),
         description="Endings of a path that are never text, so the request is saved.",
     )
-    url_length: int = Field(2083, ge=64, description="Characters; longer URLs are refused.")
-    path_depth: int = Field(20, ge=1, description="Path segments; deeper URLs are refused as traps.")
-    path_repeats: int = Field(3, ge=2, description="A path segment repeated so often is refused as a trap.")
-    pages_per_domain: int = Field(10_000, ge=1, description="URLs admitted per registrable domain.")
-    links_per_page: int = Field(1_000, ge=1, description="Links taken from one page, in document order.")
+    url_length: int = Field(default=2083, ge=64, description="Characters; longer URLs are refused.")
+    path_depth: int = Field(default=20, ge=1, description="Path segments; deeper URLs are refused as traps.")
+    path_repeats: int = Field(default=3, ge=2, description="A path segment repeated so often is refused as a trap.")
+    pages_per_domain: int = Field(default=10_000, ge=1, description="URLs admitted per registrable domain.")
+    links_per_page: int = Field(default=1_000, ge=1, description="Links taken from one page, in document order.")
 
 
 class Addresses(Section):
     """Which spellings of a URL are one page."""
 
     tracking_parameters: list[str] = Field(
-        ["utm_*", "gclid", "dclid", "fbclid", "msclkid", "yclid", "mc_cid", "mc_eid", "igshid", "_ga", "_gl", "ref_src"],
+        default=[
+            "utm_*",
+            "gclid",
+            "dclid",
+            "fbclid",
+            "msclkid",
+            "yclid",
+            "mc_cid",
+            "mc_eid",
+            "igshid",
+            "_ga",
+            "_gl",
+            "ref_src",
+        ],
         description="Query parameters dropped from every URL; `name*` drops by prefix.",
     )
     session_parameters: list[str] = Field(
-        ["jsessionid", "phpsessid", "aspsessionid*", "sessionid", "session_id", "sid", "cfid", "cftoken"],
+        default=["jsessionid", "phpsessid", "aspsessionid*", "sessionid", "session_id", "sid", "cfid", "cftoken"],
         description="Session ids: dropped from queries and from `/path;name=value`.",
     )
 
@@ -87,46 +100,58 @@ class Addresses(Section):
 class Politeness(Section):
     """How gently hosts are treated."""
 
-    delay: float = Field(1.0, ge=0, description="Seconds between the starts of two requests to one host.")
+    delay: float = Field(default=1.0, ge=0, description="Seconds between the starts of two requests to one host.")
     longest_crawl_delay: float = Field(
-        30.0, ge=0, description="Seconds; a host whose robots.txt asks for more is skipped and reported."
+        default=30.0, ge=0, description="Seconds; a host whose robots.txt asks for more is skipped and reported."
     )
-    longest_backoff: float = Field(180.0, ge=1, description="Seconds; the delay doubles up to this on 429 and 503.")
-    longest_retry_after: float = Field(86_400.0, ge=0, description="Seconds; a longer Retry-After is cut to this.")
-    failures_to_park: int = Field(20, ge=1, description="Errors in a row after which a host is left alone.")
-    robots_age: float = Field(86_400.0, ge=60, description="Seconds a robots.txt is used before it is fetched again.")
+    longest_backoff: float = Field(
+        default=180.0, ge=1, description="Seconds; the delay doubles up to this on 429 and 503."
+    )
+    longest_retry_after: float = Field(
+        default=86_400.0, ge=0, description="Seconds; a longer Retry-After is cut to this."
+    )
+    failures_to_park: int = Field(default=20, ge=1, description="Errors in a row after which a host is left alone.")
+    robots_age: float = Field(
+        default=86_400.0, ge=60, description="Seconds a robots.txt is used before it is fetched again."
+    )
 
 
 class Fetching(Section):
     """How bytes are fetched."""
 
-    concurrency: int = Field(64, ge=1, le=4096, description="Requests under way at once, each to another host.")
-    connect_timeout: float = Field(10.0, gt=0, description="Seconds to reach a server.")
-    timeout: float = Field(30.0, gt=0, description="Seconds for a whole fetch.")
-    slowest: int = Field(1024, ge=0, description="Bytes a second; a slower transfer is dropped after 10 seconds.")
-    html_bytes: int = Field(5 * _MIB, ge=1024, description="Decoded size at which a text page is cut.")
-    pdf_bytes: int = Field(32 * _MIB, ge=1024, description="Decoded size above which a PDF is dropped.")
-    header_bytes: int = Field(65_536, ge=1024, description="Size of all response headers.")
-    robots_bytes: int = Field(512 * 1024, ge=500 * 1024, description="Size at which a robots.txt is cut.")
-    redirects: int = Field(5, ge=0, description="Redirects followed, each admitted like a new URL.")
-    attempts: int = Field(3, ge=1, description="Tries at a URL whose server does not answer.")
-    retry_seconds: float = Field(30.0, ge=0, description="Seconds before the second try; then twice as long each time.")
-    allow_private: bool = Field(False, description="Whether private and loopback addresses may be dialled.")
-    connect_to: list[ConnectRule] = Field(
-        [], description="`HOST1:PORT1:HOST2:PORT2` as in curl: dial the second instead of the first."
+    concurrency: int = Field(default=64, ge=1, le=4096, description="Requests under way at once, each to another host.")
+    connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to reach a server.")
+    timeout: float = Field(default=30.0, gt=0, description="Seconds for a whole fetch.")
+    slowest: int = Field(
+        default=1024, ge=0, description="Bytes a second; a slower transfer is dropped after 10 seconds."
     )
-    ca_file: str = Field("", description="PEM file of trusted certificate authorities. Empty: the system's.")
+    html_bytes: int = Field(default=5 * _MIB, ge=1024, description="Decoded size at which a text page is cut.")
+    pdf_bytes: int = Field(default=32 * _MIB, ge=1024, description="Decoded size above which a PDF is dropped.")
+    header_bytes: int = Field(default=65_536, ge=1024, description="Size of all response headers.")
+    robots_bytes: int = Field(default=512 * 1024, ge=500 * 1024, description="Size at which a robots.txt is cut.")
+    redirects: int = Field(default=5, ge=0, description="Redirects followed, each admitted like a new URL.")
+    attempts: int = Field(default=3, ge=1, description="Tries at a URL whose server does not answer.")
+    retry_seconds: float = Field(
+        default=30.0, ge=0, description="Seconds before the second try; then twice as long each time."
+    )
+    allow_private: bool = Field(default=False, description="Whether private and loopback addresses may be dialled.")
+    connect_to: list[ConnectRule] = Field(
+        default=[], description="`HOST1:PORT1:HOST2:PORT2` as in curl: dial the second instead of the first."
+    )
+    ca_file: str = Field(default="", description="PEM file of trusted certificate authorities. Empty: the system's.")
 
 
 class Storage(Section):
     """When data becomes durable and how large files grow."""
 
-    commit_seconds: float = Field(1.0, gt=0, description="Longest time between a fetch and its acknowledgement.")
-    commit_pages: int = Field(256, ge=1, description="Pages after which a commit does not wait for the clock.")
-    archive_bytes: int = Field(1 << 30, ge=1024, description="Size at which a new WARC file is begun.")
-    segment_bytes: int = Field(64 * _MIB, ge=1024, description="Size at which a segment is sealed.")
-    segment_seconds: float = Field(300.0, gt=0, description="Age at which a segment is sealed.")
-    buffer_urls: int = Field(100_000, ge=64, description="Queued URLs held in memory; the others wait on disk.")
+    commit_seconds: float = Field(
+        default=1.0, gt=0, description="Longest time between a fetch and its acknowledgement."
+    )
+    commit_pages: int = Field(default=256, ge=1, description="Pages after which a commit does not wait for the clock.")
+    archive_bytes: int = Field(default=1 << 30, ge=1024, description="Size at which a new WARC file is begun.")
+    segment_bytes: int = Field(default=64 * _MIB, ge=1024, description="Size at which a segment is sealed.")
+    segment_seconds: float = Field(default=300.0, gt=0, description="Age at which a segment is sealed.")
+    buffer_urls: int = Field(default=100_000, ge=64, description="Queued URLs held in memory; the others wait on disk.")
 
 
 class Settings(Section):

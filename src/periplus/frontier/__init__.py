@@ -1,0 +1,1 @@
+"""Which URL next, and when?"""

@@ -1,0 +1,75 @@
+"""Does this URL belong to the crawl?
+
+Rules that need nothing but the URL and its depth, each with the reason code it gives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from periplus.config import Scope
+from periplus.model import Decision, Reason, Verdict
+
+
+class ScopeRules:
+    """The scope of a crawl: its settings, and the hosts of its seeds when no host pattern is set."""
+
+    def __init__(self, settings: Scope, seed_hosts: Iterable[str] = ()) -> None:
+        self._settings = settings
+        self._seed_hosts = set(seed_hosts)
+        self._hosts = [re.compile(pattern) for pattern in settings.hosts]
+        self._paths = [re.compile(pattern) for pattern in settings.paths]
+        self._extensions = frozenset("." + extension.lower().lstrip(".") for extension in settings.skip_extensions)
+        self._host_verdicts: dict[str, bool] = {}
+
+    def add_seed_host(self, host: str) -> None:
+        """A seed, or the address a seed redirects to, widens a scope that has no host patterns."""
+        self._seed_hosts.add(host)
+        self._host_verdicts.clear()
+
+    def refusal(self, url: str, host: str, depth: int) -> Decision | None:
+        """Why the URL is out of scope, or None when it is in."""
+        if not self._covers_host(host):
+            return _refused(Reason.SCOPE_HOST, self._host_rule(host))
+        if depth > self._settings.depth:
+            return _refused(Reason.TOO_DEEP, f"depth {depth} is over scope.depth = {self._settings.depth}")
+        if len(url) > self._settings.url_length:
+            return _refused(Reason.TOO_LONG, f"{len(url)} characters are over scope.url_length")
+        path = url[url.index("/", 8) :]
+        if self._paths and not any(pattern.search(path) for pattern in self._paths):
+            return _refused(Reason.SCOPE_PATH, f"{path!r} matches none of scope.paths")
+        return self._shape_refusal(path.partition("?")[0])
+
+    def _shape_refusal(self, path: str) -> Decision | None:
+        name = path.rpartition("/")[2]
+        dot = name.rfind(".")
+        if dot >= 0 and (ending := name[dot:].lower()) in self._extensions:
+            return _refused(Reason.EXTENSION, f"{ending} is in scope.skip_extensions")
+        slashes = path.count("/")
+        if slashes > self._settings.path_depth:
+            return _refused(Reason.TRAP_DEPTH, f"{slashes} path segments are over scope.path_depth")
+        if slashes >= self._settings.path_repeats:
+            segment, times = (
+                Counter(part for part in path.split("/") if part).most_common(1)[0] if path != "/" else ("", 0)
+            )
+            if times >= self._settings.path_repeats:
+                return _refused(Reason.TRAP_REPEAT, f"the path segment {segment!r} comes {times} times")
+        return None
+
+    def _covers_host(self, host: str) -> bool:
+        verdict = self._host_verdicts.get(host)
+        if verdict is None:
+            verdict = any(p.fullmatch(host) for p in self._hosts) if self._hosts else host in self._seed_hosts
+            if len(self._host_verdicts) > 100_000:
+                self._host_verdicts.clear()
+            self._host_verdicts[host] = verdict
+        return verdict
+
+    def _host_rule(self, host: str) -> str:
+        return f"{host} matches none of scope.hosts" if self._hosts else f"{host} is not the host of a seed"
+
+
+def _refused(reason: Reason, detail: str) -> Decision:
+    return Decision(Verdict.REFUSED, reason, detail)

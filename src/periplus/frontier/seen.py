@@ -1,0 +1,87 @@
+"""Has this URL been met before?
+
+An open-addressing table of 64-bit keys: exact for all practical purposes (two of ten million URLs share a key once in
+300,000 crawls), at 8 bytes a slot. Never a Bloom filter: its false positives would lose URLs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SMALLEST = 1 << 12
+_FULLEST = 0.75  # of the slots; beyond it probes grow long
+_EMPTY = 0
+
+Keys = NDArray[np.uint64]
+
+
+class SeenFilter:
+    """A set of 64-bit keys that only grows."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._use(np.zeros(_SMALLEST, np.uint64))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def bytes(self) -> int:
+        """Memory held by the table."""
+        return self._table.nbytes
+
+    def __contains__(self, key: int) -> bool:
+        return self._slots[self._find(key or 1)] != _EMPTY
+
+    def add(self, key: int) -> bool:
+        """Remember *key*; True when it is new."""
+        key = key or 1  # zero marks an empty slot
+        slot = self._find(key)
+        if self._slots[slot] != _EMPTY:
+            return False
+        self._slots[slot] = key
+        self._count += 1
+        if self._count > self._limit:
+            self._grow(self._count)
+        return True
+
+    def add_many(self, keys: Keys) -> None:
+        """Remember every key of an array; for opening a collection."""
+        expected = self._count + len(keys)
+        if expected > self._limit:
+            self._grow(expected)
+        _place(self._table, np.maximum(keys, np.uint64(1)))
+        self._count = int(np.count_nonzero(self._table))
+
+    def _find(self, key: int) -> int:
+        slots, mask = self._slots, self._mask
+        slot = key & mask
+        while (found := slots[slot]) != _EMPTY and found != key:
+            slot = (slot + 1) & mask
+        return slot
+
+    def _use(self, table: Keys) -> None:
+        self._table = table
+        self._slots = table.data  # indexing it yields plain integers, three times as fast as the array
+        self._mask = len(table) - 1
+        self._limit = int(len(table) * _FULLEST)
+
+    def _grow(self, expected: int) -> None:
+        size = len(self._table)
+        while expected > size * _FULLEST:
+            size *= 2
+        table = np.zeros(size, np.uint64)
+        _place(table, self._table[self._table != _EMPTY])
+        self._use(table)
+
+
+def _place(table: Keys, keys: Keys) -> None:
+    """Write keys into their slots, all at once and as often as slots collide."""
+    mask = np.uint64(len(table) - 1)
+    slots = keys & mask
+    while len(keys):
+        free = table[slots] == _EMPTY
+        table[slots[free]] = keys[free]
+        left = table[slots] != keys
+        keys, slots = keys[left], (slots[left] + np.uint64(1)) & mask

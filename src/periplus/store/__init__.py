@@ -1,0 +1,1 @@
+"""Where are bytes and rows kept?"""

@@ -1,0 +1,217 @@
+"""What is known about every URL and host, and what has been acknowledged?
+
+One process writes a catalog; any number may read it. `commit` is the acknowledgement: what it has returned from
+survives a power cut.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
+from periplus.store import ledger
+from periplus.store.database import Database
+from periplus.store.ledger import ArchiveFile, Batch, Settled
+from periplus.store.segments import SealedSegment
+from periplus.url import registrable_domain, url_key
+
+_STATE_COUNTERS = {
+    UrlState.QUEUED: "queued",
+    UrlState.DONE: "done",
+    UrlState.REFUSED: "refused",
+    UrlState.FAILED: "failed",
+}
+_HOSTS_REMEMBERED = 200_000
+
+
+class Catalog:
+    """The rows of a collection."""
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        self._database = Database(path, create=create)
+        self._host_ids: dict[str, int] = {}
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    # -- the acknowledgement ------------------------------------------------------------------------------------
+
+    def commit(self, batch: Batch, archive: tuple[int, int], run_id: int, summary: dict[str, Any]) -> None:
+        """Make *batch* durable; *archive* is the file its positions lie in and the size that file has on disk."""
+        archive_id, size = archive
+        many = self._database.many
+        with self._database.transaction(undo=self._host_ids.clear):
+            counts = self._admit(batch.admitted)
+            counts.update(self._settle(batch.settled, run_id, archive_id))
+            many("add_seed", ((url, time.time()) for url in batch.seeds))
+            many("count_refusal", ((*key, count) for key, count in batch.refused.items()))
+            many("keep_refusal_sample", map(ledger.refusal_row, batch.samples))
+            many("set_policy", ((*ledger.policy_row(p), self._host_id(p.host)) for p in batch.policies.values()))
+            many("set_robots", map(ledger.robots_row, batch.robots))
+            many("add_to_counter", counts.items())
+            self._database.run("extend_archive", size, archive_id)
+            self._database.run("update_run", json.dumps(summary), run_id)
+
+    def _admit(self, items: list[QueuedUrl]) -> Counter[str]:
+        now = time.time()
+        rows = ((*ledger.admission_row(item), self._host_id(item.host), now) for item in items)
+        added = self._database.many("admit", rows)
+        return Counter({"known": added, "queued": added})
+
+    def _settle(self, settled: list[Settled], run_id: int, archive_id: int) -> Counter[str]:
+        now = time.time()
+        fetches = [entry.fetch for entry in settled if entry.fetch is not None]
+        self._database.many("settle", (ledger.settled_row(entry, now) for entry in settled))
+        self._database.many("add_fetch", (ledger.fetch_row(fetch, run_id, archive_id) for fetch in fetches))
+        left_queue = [entry.state for entry in settled if entry.state is not UrlState.QUEUED]
+        kept = [fetch for fetch in fetches if fetch.decision.verdict is Verdict.FETCHED]
+        counts = Counter(_STATE_COUNTERS[state] for state in left_queue)
+        counts.update(queued=-len(left_queue), fetched=len(kept), bytes=sum(fetch.bytes for fetch in kept))
+        return counts
+
+    def requeue(self, urls: Iterable[str]) -> None:
+        """Seeds that failed before and are given again get another chance."""
+        with self._database.transaction():
+            again = self._database.many("requeue", ((time.time(), url) for url in urls))
+            self._database.many("add_to_counter", (("queued", again), ("failed", -again)))
+
+    # -- the queues ---------------------------------------------------------------------------------------------
+
+    def waiting_hosts(self) -> list[HostPolicy]:
+        """Hosts that have something queued."""
+        return [HostPolicy(*row) for row in self._database.rows("waiting_hosts")]
+
+    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
+        """The best *limit* URLs of a host that are acknowledged as queued."""
+        row = self._database.row("host_id", host)
+        if row is None:
+            return []
+        return [ledger.queued_from_row(host, entry) for entry in self._database.rows("queue_of_host", row[0], limit)]
+
+    def known_urls(self) -> Iterator[str]:
+        """Every URL ever admitted."""
+        return (url for (url,) in self._database.rows("known_urls"))
+
+    def domain_sizes(self) -> dict[str, int]:
+        """URLs admitted so far per registrable domain."""
+        return dict(self._database.rows("domain_sizes"))
+
+    def robots(self, origin: str) -> RobotsFile | None:
+        """The robots.txt last fetched from an origin."""
+        row = self._database.row("robots", origin)
+        return RobotsFile(*row) if row else None
+
+    def policy(self, host: str) -> HostPolicy | None:
+        """How a host is treated, if it is known."""
+        row = self._database.row("policy", host)
+        return HostPolicy(*row) if row else None
+
+    def seeds(self) -> list[str]:
+        """Every seed ever given, oldest first."""
+        return [url for (url,) in self._database.rows("seeds")]
+
+    # -- archive and segments -----------------------------------------------------------------------------------
+
+    def archives(self, worker: int | None = None) -> list[ArchiveFile]:
+        """The archive files of one worker, or of all."""
+        rows = self._database.rows("all_archives") if worker is None else self._database.rows("archives", worker)
+        return [ArchiveFile(*row) for row in rows]
+
+    def add_archive(self, worker: int, name: str) -> int:
+        """Register an archive file before anything in it is acknowledged; returns its number."""
+        with self._database.transaction():
+            (archive_id,) = self._database.row("add_archive", worker, name)
+        return int(archive_id)
+
+    def fetches_in(self, archive_id: int, offset: int = 0) -> Iterator[Fetch]:
+        """What lies in an archive file from *offset* on, in order."""
+        return map(ledger.fetch_from_row, self._database.rows("fetches_of_archive", archive_id, offset))
+
+    def seal(self, worker: int, number: int, segments: list[SealedSegment], upto: dict[int, int]) -> None:
+        """Make segments live, and note up to where they cover each archive file."""
+        now = time.time()
+        with self._database.transaction():
+            self._database.many("add_segment", ((*segment, worker, number, now) for segment in segments))
+            self._database.many("seal_archive", ((size, archive_id) for archive_id, size in upto.items()))
+
+    def segments(self, kind: str | None = None) -> list[SealedSegment]:
+        """The manifest: live segments, oldest first."""
+        found = [SealedSegment(*row) for row in self._database.rows("segments")]
+        return [segment for segment in found if kind is None or segment.kind == kind]
+
+    def last_segment(self, worker: int) -> int:
+        """The number of a worker's newest segment; 0 before the first."""
+        (number,) = self._database.row("last_segment", worker)
+        return int(number)
+
+    # -- runs and figures ---------------------------------------------------------------------------------------
+
+    def begin_run(self, arguments: dict[str, Any]) -> int:
+        """Note that a run has started; returns its number."""
+        with self._database.transaction():
+            (run_id,) = self._database.row("begin_run", time.time(), json.dumps(arguments))
+        return int(run_id)
+
+    def end_run(self, run_id: int, outcome: str, summary: dict[str, Any]) -> None:
+        """Note how a run ended."""
+        with self._database.transaction():
+            self._database.run("end_run", time.time(), outcome, json.dumps(summary), run_id)
+
+    def last_run(self) -> dict[str, Any] | None:
+        """The newest run, with its arguments and summary."""
+        run = self._database.record("last_run")
+        if run is not None:
+            run["arguments"], run["summary"] = json.loads(run["arguments"]), json.loads(run["summary"])
+        return run
+
+    def counters(self) -> dict[str, int]:
+        """The running figures; `recount` computes the same from the rows."""
+        found = dict(self._database.rows("counters"))
+        return {name: found.get(name, 0) for name in ("known", *_STATE_COUNTERS.values(), "fetched", "bytes")}
+
+    def recount(self) -> dict[str, int]:
+        """The figures that `counters` should hold, counted row by row."""
+        by_state = dict(self._database.rows("recount_urls"))
+        fetched, size = self._database.row("recount_fetches")
+        counts = {name: by_state.get(int(state), 0) for state, name in _STATE_COUNTERS.items()}
+        return {"known": sum(by_state.values()), **counts, "fetched": fetched, "bytes": size}
+
+    def refusals(self) -> dict[str, int]:
+        """Links refused so far, by reason."""
+        return dict(self._database.rows("refusals_by_reason"))
+
+    # -- one URL ------------------------------------------------------------------------------------------------
+
+    def url(self, text: str) -> dict[str, Any] | None:
+        """Everything the catalog holds about one URL, or None when it was never admitted."""
+        return self._database.record("url", text)
+
+    def fetches_of(self, text: str) -> list[Fetch]:
+        """Every attempt at one URL, oldest first."""
+        rows = self._database.rows("fetches_of_url", ledger.signed(url_key(text)), text)
+        return [ledger.fetch_from_row(row) for row in rows]
+
+    def refusal_of(self, host: str, text: str) -> tuple[str, str, str] | None:
+        """Reason, detail and referring page of a refused link, when it is among the samples kept."""
+        row = self._database.row("refusal_sample", host, text)
+        return (row[0], row[1], row[2]) if row else None
+
+    def check(self) -> list[str]:
+        """What SQLite itself finds wrong with the file."""
+        return self._database.check()
+
+    def _host_id(self, host: str) -> int:
+        number = self._host_ids.get(host)
+        if number is None:
+            row = self._database.row("host_id", host) or self._database.row("add_host", host, registrable_domain(host))
+            number = int(row[0])
+            if len(self._host_ids) >= _HOSTS_REMEMBERED:
+                self._host_ids.clear()
+            self._host_ids[host] = number
+        return number

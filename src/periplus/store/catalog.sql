@@ -1,0 +1,138 @@
+-- Every statement the catalog runs, by name.
+
+-- name: host_id
+SELECT host_id FROM hosts WHERE host = ?;
+
+-- name: add_host
+INSERT INTO hosts (host, domain) VALUES (?, ?) RETURNING host_id;
+
+-- name: set_policy
+UPDATE hosts SET delay = ?, delay_why = ?, next_fetch = ?, failures = ? WHERE host_id = ?;
+
+-- name: policy
+SELECT host, delay, delay_why, next_fetch, failures FROM hosts WHERE host = ?;
+
+-- name: waiting_hosts
+-- Hosts that have something queued: one probe of the queue index a host.
+SELECT host, delay, delay_why, next_fetch, failures FROM hosts
+WHERE EXISTS (SELECT 1 FROM urls WHERE urls.host_id = hosts.host_id AND state = 0);
+
+-- name: admit
+-- A URL first seen. The seen filter asked before; the constraint is the last word.
+INSERT INTO urls (url, host_id, state, reason, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed)
+VALUES (?1, ?8, 0, ?5, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?9, ?9) ON CONFLICT DO NOTHING;
+
+-- name: settle
+-- What became of a URL after an attempt.
+UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, changed = ? WHERE url = ?;
+
+-- name: requeue
+-- A seed given again is due now, unless it is already waiting.
+UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, changed = ? WHERE url = ? AND state = 3;
+
+-- name: queue_of_host
+-- The best URLs of a host; more than are in memory, because those are passed over.
+SELECT url, depth, priority, admitted, via, redirects, attempts, due FROM urls
+WHERE host_id = ? AND state = 0 ORDER BY priority, due LIMIT ?;
+
+-- name: known_urls
+SELECT url FROM urls;
+
+-- name: url
+SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed
+FROM urls WHERE url = ?;
+
+-- name: domain_sizes
+-- URLs admitted so far per registrable domain: what the caps count.
+SELECT domain, count(*) FROM urls JOIN hosts USING (host_id) GROUP BY domain;
+
+-- name: add_fetch
+INSERT INTO fetches (run_id, url_key, url, at, status, verdict, reason, detail, mime, bytes, content_id, archive_id, offset, length,
+                     redirect_to, etag, last_modified, seconds)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: fetches_of_url
+SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, offset, length, redirect_to, etag, last_modified, seconds
+FROM fetches LEFT JOIN archives USING (archive_id) WHERE url_key = ? AND url = ? ORDER BY fetch_id;
+
+-- name: fetches_of_archive
+-- What lies in an archive file from an offset on, in order.
+SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, offset, length, redirect_to, etag, last_modified, seconds
+FROM fetches JOIN archives USING (archive_id) WHERE archive_id = ? AND offset >= ? ORDER BY offset;
+
+-- name: archives
+SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? ORDER BY archive_id;
+
+-- name: all_archives
+SELECT archive_id, name, committed, sealed FROM archives ORDER BY archive_id;
+
+-- name: add_archive
+INSERT INTO archives (worker, name, committed) VALUES (?, ?, 0) RETURNING archive_id;
+
+-- name: extend_archive
+UPDATE archives SET committed = ? WHERE archive_id = ?;
+
+-- name: seal_archive
+-- Everything acknowledged so far is in a sealed segment.
+UPDATE archives SET sealed = ? WHERE archive_id = ?;
+
+-- name: add_segment
+INSERT INTO segments (name, kind, rows, bytes, sha256, worker, number, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: segments
+SELECT name, kind, rows, bytes, sha256 FROM segments ORDER BY segment_id;
+
+-- name: last_segment
+SELECT coalesce(max(number), 0) FROM segments WHERE worker = ?;
+
+-- name: robots
+SELECT origin, fetched_at, status, body FROM robots WHERE origin = ?;
+
+-- name: set_robots
+INSERT INTO robots (origin, fetched_at, status, body) VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET fetched_at = excluded.fetched_at, status = excluded.status, body = excluded.body;
+
+-- name: seeds
+SELECT url FROM seeds ORDER BY given, url;
+
+-- name: add_seed
+INSERT INTO seeds (url, given) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: count_refusal
+INSERT INTO refusals (host, reason, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count;
+
+-- name: keep_refusal_sample
+-- At most a hundred examples per host and rule.
+INSERT INTO refusal_samples (host, reason, url, detail, via)
+SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT count(*) FROM refusal_samples WHERE host = ?1 AND reason = ?2) < 100
+ON CONFLICT DO NOTHING;
+
+-- name: refusal_sample
+SELECT reason, detail, via FROM refusal_samples WHERE host = ? AND url = ?;
+
+-- name: refusals_by_reason
+SELECT reason, sum(count) FROM refusals GROUP BY reason ORDER BY 2 DESC;
+
+-- name: add_to_counter
+INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value;
+
+-- name: counters
+SELECT name, value FROM counters;
+
+-- name: recount_urls
+SELECT state, count(*) FROM urls GROUP BY state;
+
+-- name: recount_fetches
+SELECT count(*), coalesce(sum(bytes), 0) FROM fetches WHERE verdict = 'fetched';
+
+-- name: begin_run
+INSERT INTO runs (started, arguments) VALUES (?, ?) RETURNING run_id;
+
+-- name: update_run
+UPDATE runs SET summary = ? WHERE run_id = ?;
+
+-- name: end_run
+UPDATE runs SET ended = ?, outcome = ?, summary = ? WHERE run_id = ?;
+
+-- name: last_run
+SELECT run_id, started, ended, outcome, arguments, summary FROM runs ORDER BY run_id DESC LIMIT 1;

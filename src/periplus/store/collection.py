@@ -1,0 +1,131 @@
+"""Where does everything of one collection live, and may this release touch it?"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from periplus import __version__
+from periplus.config import FILE_NAME as CONFIGURATION_FILE
+from periplus.errors import CollectionError, CollectionLocked, DamagedFile, NewerFormat, NoCollection
+from periplus.store.durable import reporting_full_disk, write_file
+
+FORMAT = 1
+_MARKER = "collection.json"
+_MAY_BE_THERE_BEFORE = frozenset({CONFIGURATION_FILE, "crawl.lock", _MARKER + ".tmp", "lost+found"})
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """The folder of a collection, checked to be of a format this release knows."""
+
+    home: Path
+
+    @property
+    def catalog(self) -> Path:
+        """Frontier, hosts, URL history."""
+        return self.home / "crawl.db"
+
+    @property
+    def archive(self) -> Path:
+        """WARC files."""
+        return self.home / "archive"
+
+    @property
+    def segments(self) -> Path:
+        """Parquet files."""
+        return self.home / "segments"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the collection for writing; a second writer is told who has it."""
+        path = self.home / "crawl.lock"
+        with path.open("a+", encoding="ascii") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                handle.seek(0)
+                owner = handle.read(20).strip() or "unknown"
+                raise CollectionLocked(
+                    f"{self.home} is in use", f"process {owner} is writing it", "Wait for it to end, or stop it."
+                ) from None
+            handle.truncate(0)
+            handle.write(str(os.getpid()))
+            handle.flush()
+            yield
+
+
+def open_collection(home: Path) -> Collection:
+    """The collection in *home*, which must exist."""
+    marker = home / _MARKER
+    try:
+        text = marker.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoCollection(
+            f"{home} holds no collection",
+            hint="`periplus crawl URL` makes one; --home names another folder.",
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CollectionError(f"{marker} cannot be read", str(error)) from error
+    _require_known_format(marker, text)
+    return Collection(home)
+
+
+def create_collection(home: Path) -> Collection:
+    """The collection in *home*, made if the folder is new or empty."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        present = {entry.name for entry in home.iterdir()}
+        if _MARKER not in present:
+            _require_empty(home, present)
+            _lay_out(home)
+    except (FileExistsError, NotADirectoryError):
+        raise CollectionError(f"{home} is not a folder", hint="Name another one with --home.") from None
+    except PermissionError as error:
+        raise CollectionError(
+            f"{home} cannot be used", error.strerror or "", "Name another one with --home."
+        ) from error
+    return open_collection(home)
+
+
+def _lay_out(home: Path) -> None:
+    with reporting_full_disk(home):
+        for name in ("archive", "segments"):
+            (home / name).mkdir(exist_ok=True)
+        content = {"format": FORMAT, "made_by": f"periplus {__version__}"}
+        write_file(home / _MARKER, json.dumps(content).encode() + b"\n")
+
+
+def _require_empty(home: Path, present: set[str]) -> None:
+    # A kill between making the first folders and the marker leaves empty folders: those are ours to adopt.
+    strange = {name for name in present - _MAY_BE_THERE_BEFORE if not _is_empty_folder(home / name)}
+    if strange:
+        raise NoCollection(
+            f"{home} is neither empty nor a collection",
+            f"it holds {min(strange)!r}",
+            "Name a new folder with --home; nothing was changed here.",
+        )
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())
+
+
+def _require_known_format(marker: Path, text: str) -> None:
+    try:
+        found = json.loads(text)["format"]
+    except (ValueError, KeyError, TypeError):
+        raise DamagedFile(
+            f"{marker} is damaged", "it does not name a format", f'Restore it, or write {{"format": {FORMAT}}} into it.'
+        ) from None
+    if not isinstance(found, int) or found > FORMAT:
+        raise NewerFormat(
+            f"{marker.parent} has format {found}",
+            f"this release ({__version__}) knows formats up to {FORMAT}",
+            "Use the release that wrote it, or a later one.",
+        )

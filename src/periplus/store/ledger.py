@@ -1,0 +1,132 @@
+"""What goes into one group commit, and how do records and rows translate?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from periplus.model import (
+    ArchivePosition,
+    Decision,
+    Fetch,
+    HostPolicy,
+    QueuedUrl,
+    Reason,
+    RobotsFile,
+    UrlState,
+    Verdict,
+)
+from periplus.url import url_key
+
+
+class Settled(NamedTuple):
+    """What became of a queued URL: the attempt, if one was made, and where the URL stands now."""
+
+    item: QueuedUrl  # with its new due time, priority and attempts when it stays queued
+    state: UrlState
+    decision: Decision
+    fetch: Fetch | None = None
+
+
+class Refusal(NamedTuple):
+    """A link that a rule of the crawl kept out of the queue."""
+
+    host: str
+    url: str
+    decision: Decision
+    via: str
+
+
+class ArchiveFile(NamedTuple):
+    """One archive file, and how much of it is acknowledged and how much is in segments."""
+
+    archive_id: int
+    name: str
+    committed: int
+    sealed: int
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one group commit acknowledges together."""
+
+    settled: list[Settled] = field(default_factory=list)
+    admitted: list[QueuedUrl] = field(default_factory=list)
+    seeds: list[str] = field(default_factory=list)
+    refused: Counter[tuple[str, Reason]] = field(default_factory=Counter)
+    samples: list[Refusal] = field(default_factory=list)
+    policies: dict[str, HostPolicy] = field(default_factory=dict)
+    robots: list[RobotsFile] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return any((self.settled, self.admitted, self.seeds, self.refused, self.policies, self.robots))
+
+
+def admission_row(item: QueuedUrl) -> tuple[Any, ...]:
+    """The first values of `admit`; the host's number and the time follow."""
+    return item.url, item.depth, item.priority, item.due, item.reason, item.via, item.redirects
+
+
+def queued_from_row(host: str, row: tuple[Any, ...]) -> QueuedUrl:
+    """The record behind a row of `queue_of_host`."""
+    url, depth, priority, admitted, via, redirects, attempts, due = row
+    return QueuedUrl(url, host, depth, priority, Reason(admitted), via, redirects, attempts, due)
+
+
+def settled_row(entry: Settled, now: float) -> tuple[Any, ...]:
+    """The values of `settle`."""
+    item, state, decision, _ = entry
+    return state, decision.reason, decision.detail, item.attempts, item.due, item.priority, now, item.url
+
+
+def refusal_row(refusal: Refusal) -> tuple[Any, ...]:
+    """The values of `keep_refusal_sample`."""
+    return refusal.host, refusal.decision.reason, refusal.url, refusal.decision.detail, refusal.via
+
+
+def policy_row(policy: HostPolicy) -> tuple[Any, ...]:
+    """The first values of `set_policy`; the host's number follows."""
+    return policy.delay, policy.why, policy.next_fetch, policy.failures
+
+
+def robots_row(robots: RobotsFile) -> tuple[Any, ...]:
+    """The values of `set_robots`."""
+    return robots.origin, robots.fetched_at, robots.status, robots.body
+
+
+def fetch_row(fetch: Fetch, run_id: int, archive_id: int) -> tuple[Any, ...]:
+    """The values of `add_fetch`."""
+    position = fetch.position
+    where = (archive_id, position.offset, position.length) if position else (None, None, None)
+    return (
+        run_id,
+        signed(url_key(fetch.url)),
+        fetch.url,
+        fetch.at,
+        fetch.status,
+        fetch.decision.verdict,
+        fetch.decision.reason,
+        fetch.decision.detail,
+        fetch.mime,
+        fetch.bytes,
+        fetch.content_id or None,
+        *where,
+        fetch.redirect_to,
+        fetch.etag,
+        fetch.last_modified,
+        fetch.seconds,
+    )
+
+
+def fetch_from_row(row: tuple[Any, ...]) -> Fetch:
+    """The record behind a row of `fetches_of_url` or `fetches_of_archive`."""
+    url, at, status, verdict, reason, detail, mime, size, content_id, name, offset, length, *rest = row
+    position = ArchivePosition(name, offset, length) if name is not None else None
+    decision = Decision(Verdict(verdict), Reason(reason), detail)
+    return Fetch(url, at, status, decision, mime, size, content_id or b"", position, *rest)
+
+
+def signed(key: int) -> int:
+    """An unsigned 64-bit number as SQLite stores it."""
+    return key - (1 << 64) if key >> 63 else key

@@ -17,6 +17,8 @@ Every error that a person may meet is one of these; anything else is a bug and s
     └── Interrupted               exit 130 stopped by the user
 """
 
+# ruff: noqa: N818  # the names say what happened; that it is an error is said by the base class
+
 from __future__ import annotations
 
 
@@ -31,7 +33,8 @@ class PeriplusError(Exception):
 
     def __str__(self) -> str:
         sentence = f"{self.what}: {self.why}" if self.why else self.what
-        return f"{sentence}. {self.hint}" if self.hint else sentence
+        whole = f"{sentence.rstrip('.')}. {self.hint}" if self.hint else sentence
+        return " ".join(line.strip() for line in whole.splitlines() if line.strip())  # libraries write several lines
 
 
 class UsageError(PeriplusError):

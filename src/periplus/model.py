@@ -46,7 +46,7 @@ class Reason(StrEnum):
     ROBOTS = "robots"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     CRAWL_DELAY_TOO_LONG = "crawl_delay_too_long"
-    HOST_PARKED = "host_parked"
+    NOFOLLOW = "nofollow"
     # delayed
     RETRY = "retry"
     # fetched
@@ -186,7 +186,7 @@ class Fetch:
     status: int
     decision: Decision
     mime: str = ""
-    bytes: int = 0  # decoded payload
+    size: int = 0  # bytes of the decoded payload
     content_id: bytes = b""  # SHA-256 of the payload
     position: ArchivePosition | None = None  # none when there was no answer to keep
     redirect_to: str = ""

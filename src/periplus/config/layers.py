@@ -1,7 +1,7 @@
 """Where does each setting come from?
 
-Values are layered: defaults, then ``periplus.toml``, then the environment (``PERIPLUS_FETCH__TIMEOUT=20``), then
-command-line flags.
+Values are layered: defaults, then ``periplus.toml``, then the environment (``PERIPLUS_FETCH__TIMEOUT=20``; lists with
+commas, so a value that holds a comma belongs in the file), then command-line flags.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from periplus.config.settings import Section, Settings, sections, setting_keys
 from periplus.errors import ConfigError
@@ -52,25 +53,33 @@ def load(
     for origin, layer in layers:
         for key, value in layer.items():
             _require_known(key, origin)
+            _require_plain(key, value, origin)
             values[key], origins[key] = value, origin
     return Configuration(_validated(values, origins), origins)
 
 
 def _from_file(path: Path) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid TOML", str(error)) from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read", error.strerror or str(error)) from error
-    return dict(_flattened(tables))
+        why = error.strerror or str(error)
+        raise ConfigError(f"{path} cannot be read", why, "It should be a file that you may read.") from error
+    except UnicodeDecodeError as error:
+        why = f"byte {error.start + 1} is no part of UTF-8 text"
+        raise ConfigError(f"{path} cannot be read", why, "Save it as UTF-8.") from error
+    try:
+        return dict(_flattened(tomllib.loads(text)))
+    except (ValueError, RecursionError) as error:
+        hint = "Text stands in quotes, lists in brackets, tables under [name]."
+        raise ConfigError(f"{path} is not valid TOML", str(error), hint) from error
 
 
 def _flattened(tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    known = dict(sections())
     for section, content in tables.items():
-        if isinstance(content, dict):
+        if isinstance(content, dict) and (content or section in known):
             for name, value in content.items():
                 yield f"{section}.{name}", value
         else:
@@ -95,16 +104,40 @@ def _list_or_text(key: str, text: str) -> Any:
 
 
 def _require_known(key: str, origin: str) -> None:
-    known = setting_keys()
+    known, tables = setting_keys(), dict(sections())
     if key in known:
         return
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    hint = f"Did you mean {close[0]!r}?" if close else "`periplus config show` lists every setting."
-    raise ConfigError(f"unknown setting {key!r} in {_layer_name(origin)}", hint=hint)
+    named = f"{_spelling(key, origin)!r} {_place(origin)}"
+    if key in tables:
+        example = next(setting for setting in known if setting.startswith(f"{key}."))
+        hint = f"Name the setting as well, for example {_spelling(example, origin)!r}."
+        raise ConfigError(f"{named} cannot be set", "it is a table of settings", hint)
+    close = _closest(key, [*known, *tables])
+    hint = f"Did you mean {_spelling(close, origin)!r}?" if close else "`periplus config show` lists every setting."
+    raise ConfigError(f"unknown setting {named}", hint=hint)
 
 
-def _layer_name(origin: str) -> str:
-    return "the " + origin if origin == "environment" else origin
+def _closest(key: str, known: list[str]) -> str | None:
+    """The same name in another table, or else the most similar spelling."""
+    same_name = [other for other in known if other.rpartition(".")[2] == key.rpartition(".")[2]]
+    close = same_name or difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    return close[0] if close else None
+
+
+def _require_plain(key: str, value: Any, origin: str) -> None:
+    if isinstance(value, dict):
+        section, _, name = key.partition(".")
+        hint = f"Write `{name} = ...` under [{section}]."
+        raise ConfigError(f"{_spelling(key, origin)!r} {_place(origin)} cannot be a table", "it is one setting", hint)
+
+
+def _place(origin: str) -> str:
+    return {"environment": "in the environment", "flag": "on the command line"}.get(origin, f"in {origin}")
+
+
+def _spelling(key: str, origin: str) -> str:
+    """The name as it is written in that layer."""
+    return _ENVIRONMENT_PREFIX + key.upper().replace(".", "__") if origin == "environment" else key
 
 
 def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
@@ -115,8 +148,15 @@ def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Setting
     try:
         return Settings.model_validate(tables)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"][:2])
-        problem = first["msg"].removeprefix("Value error, ")
-        where = _layer_name(origins.get(key, "default"))
-        raise ConfigError(f"{key} = {first['input']!r} in {where} is not valid", problem) from error
+        raise _complaint(error.errors()[0], origins) from error
+
+
+def _complaint(problem: ErrorDetails, origins: Mapping[str, str]) -> ConfigError:
+    section, name = (str(part) for part in problem["loc"][:2])
+    key = f"{section}.{name}"
+    origin = origins.get(key, "default")
+    value = repr(problem["input"])
+    shown = value if len(value) <= 80 else f"{value[:80]}..."
+    why = problem["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+    meaning = dict(sections())[section].model_fields[name].description or ""
+    return ConfigError(f"{_spelling(key, origin)} = {shown} {_place(origin)} is not valid", why, meaning)

@@ -8,44 +8,79 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 _MIB = 1 << 20
+
+# fmt: off
+_NEVER_TEXT = [
+    "7z", "apk", "avi", "bin", "bmp", "bz2", "css", "deb", "dmg", "doc", "docx", "eot", "exe", "flv", "gif", "gz",
+    "ico", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v", "mov", "mp3", "mp4", "mpeg", "mpg", "msi", "ogg", "ogv",
+    "otf", "png", "ppt", "pptx", "rar", "rpm", "svg", "swf", "tar", "tgz", "tif", "tiff", "ttf", "wav", "webm", "webp",
+    "wmv", "woff", "woff2", "xls", "xlsx", "xz", "zip",
+]
+_TRACKING = [
+    "utm_*", "gclid", "dclid", "fbclid", "msclkid", "yclid", "mc_cid", "mc_eid", "igshid", "_ga", "_gl", "ref_src",
+]
+_SESSIONS = ["jsessionid", "phpsessid", "aspsessionid*", "sessionid", "session_id", "sid", "cfid", "cftoken"]
+# fmt: on
 
 
 def _compiles(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from error
+        raise ValueError(f"it is not a regular expression ({error})") from error
     return pattern
 
 
 def _connect_rule(rule: str) -> str:
-    if not re.fullmatch(r"(\[[^\]]*\]|[^:]*):(\d*):(\[[^\]]*\]|[^:]*):(\d*)", rule):
-        raise ValueError("write it as HOST1:PORT1:HOST2:PORT2")
+    found = _CONNECT_RULE.fullmatch(rule)
+    if not found:
+        raise ValueError("it should be written HOST1:PORT1:HOST2:PORT2, an IPv6 address in brackets")
+    if any(int(port) > 65_535 for port in found.groups() if port):
+        raise ValueError("a port is at most 65535")
     return rule
 
 
+def _header_text(text: str) -> str:
+    if not (text.isascii() and text.isprintable()):
+        raise ValueError("it should be one line of ASCII, because it is sent in a header")
+    return text
+
+
+_CONNECT_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]*)"
+_CONNECT_RULE = re.compile(f"{_CONNECT_HOST}:([0-9]{{0,5}}):{_CONNECT_HOST}:([0-9]{{0,5}})")
+
 Pattern = Annotated[str, AfterValidator(_compiles)]
 ConnectRule = Annotated[str, AfterValidator(_connect_rule)]
+HeaderText = Annotated[str, AfterValidator(_header_text)]
 
 
 class Section(BaseModel):
     """A table of the file: unknown keys are errors, values never change once read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_switch_for_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Pydantic reads true as 1; nobody who writes ``timeout = true`` means a second."""
+        if isinstance(value, bool) and cls.model_fields[info.field_name or ""].annotation is not bool:
+            raise ValueError("it is not a switch")
+        return value
 
 
 class Identity(Section):
     """Who is crawling."""
 
-    contact: str = Field(
-        default="", description="A URL or mail address in the User-Agent. Public hosts are not crawled without one: "
-        "a webmaster must be able to reach you."
-    )  # fmt: skip
+    contact: HeaderText = Field(
+        default="",
+        description="A URL or mail address in the User-Agent. Public hosts are not crawled without one: "
+        "a webmaster must be able to reach you.",
+    )
 
 
 class Scope(Section):
@@ -59,10 +94,7 @@ class Scope(Section):
     )
     depth: int = Field(default=64, ge=0, description="Links followed from a seed; seeds have depth 0.")
     skip_extensions: list[str] = Field(
-        default="7z apk avi bin bmp bz2 css deb dmg doc docx eot exe flv gif gz ico iso jar jpeg jpg js m4a m4v mov mp3 mp4 mpeg "
-        "mpg msi ogg ogv otf png ppt pptx rar rpm svg swf tar tgz tif tiff ttf wav webm webp wmv woff woff2 xls xlsx xz "
-        "zip".split(),
-        description="Endings of a path that are never text, so the request is saved.",
+        default=_NEVER_TEXT, description="Endings of a path that are never text, so the request is saved."
     )
     url_length: int = Field(default=2083, ge=64, description="Characters; longer URLs are refused.")
     path_depth: int = Field(default=20, ge=1, description="Path segments; deeper URLs are refused as traps.")
@@ -75,25 +107,10 @@ class Addresses(Section):
     """Which spellings of a URL are one page."""
 
     tracking_parameters: list[str] = Field(
-        default=[
-            "utm_*",
-            "gclid",
-            "dclid",
-            "fbclid",
-            "msclkid",
-            "yclid",
-            "mc_cid",
-            "mc_eid",
-            "igshid",
-            "_ga",
-            "_gl",
-            "ref_src",
-        ],
-        description="Query parameters dropped from every URL; `name*` drops by prefix.",
+        default=_TRACKING, description="Query parameters dropped from every URL; `name*` drops by prefix."
     )
     session_parameters: list[str] = Field(
-        default=["jsessionid", "phpsessid", "aspsessionid*", "sessionid", "session_id", "sid", "cfid", "cftoken"],
-        description="Session ids: dropped from queries and from `/path;name=value`.",
+        default=_SESSIONS, description="Session ids: dropped from queries and from `/path;name=value`."
     )
 
 
@@ -173,5 +190,6 @@ def setting_keys() -> list[str]:
 def sections() -> Iterator[tuple[str, type[Section]]]:
     """The tables of the file, by name."""
     for name, entry in Settings.model_fields.items():
-        assert isinstance(entry.annotation, type) and issubclass(entry.annotation, Section)
+        assert isinstance(entry.annotation, type)
+        assert issubclass(entry.annotation, Section)
         yield name, entry.annotation

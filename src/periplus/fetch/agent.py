@@ -5,12 +5,12 @@ from __future__ import annotations
 from periplus import __version__
 from periplus.errors import ConfigError
 
-PRODUCT_TOKEN = "Periplus"  # what a robots.txt calls us
+PRODUCT = "Periplus"  # what a robots.txt calls us
 
 
 def user_agent(contact: str) -> str:
     """The User-Agent header: product, version, and where a webmaster reaches whoever is crawling."""
-    product = f"{PRODUCT_TOKEN}/{__version__}"
+    product = f"{PRODUCT}/{__version__}"
     contact = contact.strip(" ")
     if not (contact.isascii() and contact.isprintable()):
         # A line break would start a header of its own, and other bytes have no meaning in one.

@@ -1,7 +1,7 @@
 """What has one server answered so far, and is it enough?
 
-One libcurl handle with the options that never change, and the callbacks through which libcurl asks: may I dial this
-address, do you want this header, do you want more of this body?
+One libcurl handle, and the questions libcurl asks through it: may this address be dialled, is this header wanted, is
+more of this body wanted?
 """
 
 from __future__ import annotations
@@ -10,24 +10,161 @@ import socket
 from http import HTTPStatus
 from typing import Any
 
-import pycurl
+import pycurl  # type: ignore[import-untyped]
 
+from periplus.config.settings import Fetching
 from periplus.fetch.allowance import SNIFFED, Allowance, Allowances, Purpose, looks_binary
 from periplus.fetch.failure import reason_of
 from periplus.fetch.guard import refusal
 from periplus.model import Reason, Response
 
-_STOP = 0  # the number of bytes taken, as libcurl counts it
+_STOP = 0  # bytes taken; fewer than were offered end the transfer
+_END_OF_HEAD = (b"\r\n", b"\n")
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
+_UNREAD = Allowance()
+_NOT_TEXT = "no type is given, and it does not look like text"
 
 
 class Exchange:
-    """One request at a time and what came back; used again and again, because making a handle is dear."""
+    """One request at a time and what came back; used again and again, because handles are dear to make."""
 
-    def __init__(self, options: dict[int, Any], allowances: Allowances, header_bytes: int, dial: Dial) -> None:
+    def __init__(
+        self, settings: Fetching, allowances: Allowances, options: dict[int, Any], public_allowed: bool
+    ) -> None:
+        self._allowances = allowances
+        self._header_bytes = settings.header_bytes
+        self._allow_private = settings.allow_private
+        self._public_allowed = public_allowed
         self.curl = pycurl.Curl()
         for option, value in options.items():
             self.curl.setopt(option, value)
+        self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_dial)
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
-        self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_dial)
+        self.begin("", Purpose.PAGE)
+
+    def begin(self, url: str, purpose: Purpose) -> None:
+        """Forget the last answer and get ready to ask for *url*."""
+        self._url = url
+        self._purpose = purpose
+        self._status = 0
+        self._head = b""
+        self._head_bytes = 0
+        self._lines: list[bytes] = []
+        self._headers: dict[str, str] = {}
+        self._allowance = _UNREAD  # until the head is complete
+        self._room = 0
+        self._sniffing = False
+        self._chunks: list[bytes] = []
+        self._truncated = False
+        self._failure: Reason | None = None
+        self._refused: Reason | None = None
+        self._detail = ""
+        self.curl.setopt(pycurl.URL, url)
+
+    def finish(self, fetched_at: float, request: bytes, error: pycurl.error | None) -> Response:
+        """The record of what happened; *error* is libcurl's when the transfer did not run to its end."""
+        ip = self.curl.getinfo(pycurl.PRIMARY_IP)
+        body = b"".join(self._chunks)
+        self._chunks = []  # a handle may wait long for its next use, and the body is large
+        if self._failure is None and not self._truncated:
+            self._blame(error, bool(ip))
+        if self._sniffing and self._failure is None and looks_binary(body):
+            self._stop(Reason.WRONG_TYPE, _NOT_TEXT)
+        failed = self._failure is not None
+        return Response(
+            url=self._url,
+            fetched_at=fetched_at,
+            status=self._status,
+            head=self._head,
+            headers=self._headers,
+            body=b"" if failed else body,
+            truncated=self._truncated and not failed,
+            request=request,
+            ip=ip,
+            failure=self._failure,
+            detail=self._detail if failed else "",
+            seconds=self.curl.getinfo(pycurl.TOTAL_TIME),
+        )
+
+    def _blame(self, error: pycurl.error | None, connected: bool) -> None:
+        if error is None:
+            if not self._head:  # libcurl does not mind
+                self._stop(Reason.CUT_SHORT, "the answer ended before its headers did")
+            return
+        code, words = error.args
+        if self._refused and code == pycurl.E_COULDNT_CONNECT:
+            self._failure = self._refused  # no other address of the host was left
+        else:
+            self._stop(reason_of(code, words, connected), words)
+
+    def _stop(self, reason: Reason, detail: str) -> int:
+        self._failure, self._detail = reason, detail
+        return _STOP
+
+    def _on_dial(self, _purpose: int, address: tuple[int, int, int, tuple[Any, ...]]) -> int:
+        """The socket for an address, unless it must not be dialled: then nothing is sent to it."""
+        family, kind, protocol, (ip, *_) = address
+        refused = refusal(ip, allow_private=self._allow_private, public_allowed=self._public_allowed)
+        if refused is None:
+            try:
+                return socket.socket(family, kind, protocol).detach()
+            except OSError as error:
+                refused, why = Reason.CONNECT, str(error)
+        elif refused is Reason.NO_CONTACT:
+            why = f"{ip} is public, and no contact is set"
+        else:
+            why = f"{ip} is not an address of the public web"
+        self._refused, self._detail = refused, why
+        return int(pycurl.SOCKET_BAD)
+
+    def _on_header(self, line: bytes) -> int | None:
+        self._head_bytes += len(line)
+        if self._head_bytes > self._header_bytes:
+            return self._stop(Reason.BAD_HTTP, f"more than {self._header_bytes} bytes of headers")
+        if self._head:
+            return None  # a trailer
+        if line not in _END_OF_HEAD:
+            self._lines.append(line)
+            return None
+        lines, self._lines = self._lines, []
+        status = _status(lines[0])
+        return self._on_head(status, lines) if status >= 200 else None  # after an interim answer the real one follows
+
+    def _on_head(self, status: int, lines: list[bytes]) -> int | None:
+        if not lines[0].startswith(b"HTTP/1"):  # later versions have no status line of their own
+            lines[0] = f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n".encode()
+        self._status = status
+        self._head = b"".join(line if line.endswith(b"\r\n") else line.rstrip(b"\r\n") + b"\r\n" for line in lines)
+        for line in self._head.decode("latin-1").split("\r\n")[1:-1]:
+            name, _, value = line.partition(":")
+            self._headers[name.rstrip().lower()] = value.strip()
+        mime = self._headers.get("content-type", "").partition(";")[0].strip().lower()
+        length = self._headers.get("content-length", "")
+        declared = int(length) if length.isdecimal() and len(length) < 20 else 0
+        self._allowance = self._allowances.of(self._purpose, status, mime, declared)
+        self._room = self._allowance.limit
+        self._sniffing = self._allowance.sniff
+        if self._allowance.refused:
+            return self._stop(self._allowance.refused, self._allowance.detail)
+        return None
+
+    def _on_body(self, chunk: bytes) -> int | None:
+        room = self._room - len(chunk)
+        if room < 0:
+            if not self._allowance.cut:
+                return self._stop(Reason.TOO_LARGE, f"more than {self._allowance.limit} bytes")
+            self._truncated = True
+            chunk = chunk[: self._room]
+        self._chunks.append(chunk)
+        self._room = room
+        if self._sniffing and self._allowance.limit - room >= SNIFFED:
+            self._sniffing = False
+            if looks_binary(b"".join(self._chunks)[:SNIFFED]):
+                return self._stop(Reason.WRONG_TYPE, _NOT_TEXT)
+        return _STOP if self._truncated else None
+
+
+def _status(line: bytes) -> int:
+    code = line.partition(b" ")[2][:3]
+    return int(code) if code.isdigit() else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pycurl
+import pycurl  # type: ignore[import-untyped]
 
 from periplus.model import Reason
 
@@ -33,6 +33,8 @@ def reason_of(code: int, words: str, connected: bool) -> Reason:
     """The reason behind libcurl's error *code*, whose *words* tell apart what shares a code."""
     if code == pycurl.E_OPERATION_TIMEDOUT and words.startswith("Operation too slow"):
         return Reason.TOO_SLOW
+    if code == pycurl.E_RECV_ERROR and "chunk" in words:
+        return Reason.BAD_HTTP
     if code == pycurl.E_UNSUPPORTED_PROTOCOL and not connected:
         return Reason.NOT_WEB
     return _REASONS.get(code, Reason.BAD_HTTP if connected else Reason.CONNECT)

@@ -1,7 +1,8 @@
 """May this address be dialled?
 
-A crawled link may name any address. What counts is the one really dialled, after DNS, redirects and `connect_to`, so it
-is judged when the socket is opened. Every range is written out: the standard library's `is_global` lets tunnels through.
+A crawled link may name any address. What counts is the one really dialled, after DNS, redirects and `connect_to`, so
+it is judged when the socket is opened. Every range is written out, because `is_global` of the standard library lets
+tunnels through.
 """
 
 from __future__ import annotations

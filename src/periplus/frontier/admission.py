@@ -17,7 +17,7 @@ class Admission:
         self.scope = scope
         self._seen = seen
         self._sizes = domain_sizes
-        self._cap = cap
+        self._cap = pages_per_domain
 
     def admit(
         self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0

@@ -51,11 +51,9 @@ class ScopeRules:
         if slashes > self._settings.path_depth:
             return _refused(Reason.TRAP_DEPTH, f"{slashes} path segments are over scope.path_depth")
         if slashes >= self._settings.path_repeats:
-            segment, times = (
-                Counter(part for part in path.split("/") if part).most_common(1)[0] if path != "/" else ("", 0)
-            )
-            if times >= self._settings.path_repeats:
-                return _refused(Reason.TRAP_REPEAT, f"the path segment {segment!r} comes {times} times")
+            for segment, times in Counter(path.split("/")).most_common(2):
+                if segment and times >= self._settings.path_repeats:
+                    return _refused(Reason.TRAP_REPEAT, f"the path segment {segment!r} comes {times} times")
         return None
 
     def _covers_host(self, host: str) -> bool:

@@ -44,8 +44,16 @@ class Archived:
     content_id: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Records not yet written, and the size of the file once they are."""
+
+    members: list[bytes]
+    size: int
+
+
 class ArchiveWriter:
-    """Appends responses to one WARC file; nothing is durable before `sync` returns."""
+    """Appends responses to one WARC file; nothing is durable before `sync` has returned from the cut that holds it."""
 
     def __init__(self, folder: Path, name: str, size: int) -> None:
         """Continue *name* at *size* bytes, cutting off what was written but never acknowledged; 0 makes it new."""
@@ -73,16 +81,20 @@ class ArchiveWriter:
         length = self._add(answer)
         return Archived(ArchivePosition(self.name, offset, length), content_id)
 
-    def sync(self) -> int:
-        """Make everything appended durable; returns the size of the file."""
-        for member in self._buffer:
+    def cut(self) -> Pending:
+        """What was appended since the last cut; another thread may write it with `sync` while appending goes on."""
+        pending = Pending(self._buffer, self.size)
+        self._buffer = []
+        return pending
+
+    def sync(self, pending: Pending) -> None:
+        """Make a cut durable."""
+        for member in pending.members:
             _write_all(self._descriptor, member)
-        self._buffer.clear()
         os.fsync(self._descriptor)
         if self._new:
             sync_directory(self._folder)
             self._new = False
-        return self.size
 
     def close(self) -> None:
         """Let go of the file; what was not synced is lost."""

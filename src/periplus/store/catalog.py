@@ -16,7 +16,7 @@ from typing import Any
 from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
 from periplus.store import ledger
 from periplus.store.database import Database
-from periplus.store.ledger import ArchiveFile, Batch, Settled
+from periplus.store.ledger import ArchiveFile, Batch, Settled, Written
 from periplus.store.segments import SealedSegment
 from periplus.url import registrable_domain, url_key
 
@@ -42,11 +42,11 @@ class Catalog:
 
     # -- the acknowledgement ------------------------------------------------------------------------------------
 
-    def commit(self, batch: Batch, archive: tuple[int, int], run_id: int, summary: dict[str, Any]) -> None:
-        """Make *batch* durable; *archive* is the file its positions lie in and the size that file has on disk."""
-        archive_id, size = archive
+    def commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int:
+        """Make *batch* durable, its bytes being on disk as *written* says; returns the number of the archive file."""
         many = self._database.many
         with self._database.transaction(undo=self._host_ids.clear):
+            (archive_id,) = self._database.row("extend_archive", *written)
             counts = self._admit(batch.admitted)
             counts.update(self._settle(batch.settled, run_id, archive_id))
             many("add_seed", ((url, time.time()) for url in batch.seeds))
@@ -55,8 +55,8 @@ class Catalog:
             many("set_policy", ((*ledger.policy_row(p), self._host_id(p.host)) for p in batch.policies.values()))
             many("set_robots", map(ledger.robots_row, batch.robots))
             many("add_to_counter", counts.items())
-            self._database.run("extend_archive", size, archive_id)
             self._database.run("update_run", json.dumps(summary), run_id)
+        return int(archive_id)
 
     def _admit(self, items: list[QueuedUrl]) -> Counter[str]:
         now = time.time()
@@ -72,7 +72,7 @@ class Catalog:
         left_queue = [entry.state for entry in settled if entry.state is not UrlState.QUEUED]
         kept = [fetch for fetch in fetches if fetch.decision.verdict is Verdict.FETCHED]
         counts = Counter(_STATE_COUNTERS[state] for state in left_queue)
-        counts.update(queued=-len(left_queue), fetched=len(kept), bytes=sum(fetch.bytes for fetch in kept))
+        counts.update(queued=-len(left_queue), fetched=len(kept), bytes=sum(fetch.size for fetch in kept))
         return counts
 
     def requeue(self, urls: Iterable[str]) -> None:
@@ -122,12 +122,6 @@ class Catalog:
         """The archive files of one worker, or of all."""
         rows = self._database.rows("all_archives") if worker is None else self._database.rows("archives", worker)
         return [ArchiveFile(*row) for row in rows]
-
-    def add_archive(self, worker: int, name: str) -> int:
-        """Register an archive file before anything in it is acknowledged; returns its number."""
-        with self._database.transaction():
-            (archive_id,) = self._database.row("add_archive", worker, name)
-        return int(archive_id)
 
     def fetches_in(self, archive_id: int, offset: int = 0) -> Iterator[Fetch]:
         """What lies in an archive file from *offset* on, in order."""

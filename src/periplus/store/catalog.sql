@@ -18,7 +18,7 @@ SELECT host, delay, delay_why, next_fetch, failures FROM hosts
 WHERE EXISTS (SELECT 1 FROM urls WHERE urls.host_id = hosts.host_id AND state = 0);
 
 -- name: admit
--- A URL first seen. The seen filter asked before; the constraint is the last word.
+-- A URL first seen. The seen filter asked before, the constraint has the last word.
 INSERT INTO urls (url, host_id, state, reason, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed)
 VALUES (?1, ?8, 0, ?5, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?9, ?9) ON CONFLICT DO NOTHING;
 
@@ -31,7 +31,7 @@ UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priori
 UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, changed = ? WHERE url = ? AND state = 3;
 
 -- name: queue_of_host
--- The best URLs of a host; more than are in memory, because those are passed over.
+-- The best URLs of a host, those in memory included.
 SELECT url, depth, priority, admitted, via, redirects, attempts, due FROM urls
 WHERE host_id = ? AND state = 0 ORDER BY priority, due LIMIT ?;
 
@@ -66,11 +66,10 @@ SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? ORDER 
 -- name: all_archives
 SELECT archive_id, name, committed, sealed FROM archives ORDER BY archive_id;
 
--- name: add_archive
-INSERT INTO archives (worker, name, committed) VALUES (?, ?, 0) RETURNING archive_id;
-
 -- name: extend_archive
-UPDATE archives SET committed = ? WHERE archive_id = ?;
+-- An archive file is known from the first commit that needs it.
+INSERT INTO archives (worker, name, committed) VALUES (?, ?, ?)
+ON CONFLICT (name) DO UPDATE SET committed = excluded.committed RETURNING archive_id;
 
 -- name: seal_archive
 -- Everything acknowledged so far is in a sealed segment.

@@ -13,7 +13,7 @@ from typing import Any
 
 from periplus.errors import CollectionError, DamagedFile, DiskFull, NewerFormat
 
-_BLOCK = re.compile(r"^-- name: (\w+)\n((?:--.*\n)*)(.*?);\s*$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^-- name: (\w+)\n([^;]*);$", re.MULTILINE)
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # measured: NORMAL loses acknowledged rows at a power cut
@@ -28,7 +28,7 @@ _PRAGMAS = (
 def statements() -> dict[str, str]:
     """The named blocks of catalog.sql."""
     text = resources.files("periplus.store").joinpath("catalog.sql").read_text(encoding="utf-8")
-    return {name: sql for name, _, sql in _BLOCK.findall(text)}
+    return dict(_BLOCK.findall(text))
 
 
 @lru_cache(maxsize=1)

@@ -38,6 +38,14 @@ class Refusal(NamedTuple):
     via: str
 
 
+class Written(NamedTuple):
+    """The archive file that holds a batch, and its size once the batch is on disk."""
+
+    worker: int
+    name: str
+    size: int
+
+
 class ArchiveFile(NamedTuple):
     """One archive file, and how much of it is acknowledged and how much is in segments."""
 
@@ -109,7 +117,7 @@ def fetch_row(fetch: Fetch, run_id: int, archive_id: int) -> tuple[Any, ...]:
         fetch.decision.reason,
         fetch.decision.detail,
         fetch.mime,
-        fetch.bytes,
+        fetch.size,
         fetch.content_id or None,
         *where,
         fetch.redirect_to,

@@ -1,0 +1,100 @@
+"""How many pages does the crawler fetch for a second of CPU, next to crawlers people know?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import peers
+from harness import contest, machine, nginx, trial, web
+from harness.errors import BenchError
+from peers.periplus_peer import Periplus
+
+CACHE = Path(__file__).with_name(".cache")
+COLUMNS = ("pages", "cpu_ms_per_page", "pages_per_second", "rss_mb", "kb_per_page", "seconds")
+
+
+def main() -> int:
+    """Prints one JSON object (or a table), and returns the exit code."""
+    options = arguments().parse_args()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
+    try:
+        result = bench(options)
+    except BenchError as problem:
+        print(f"bench/crawl.py: {problem}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    print(json.dumps(result) if options.json else table(result))
+    return 0
+
+
+def leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """Turns a signal into an exception, so that every server and crawler is stopped on the way out."""
+    raise SystemExit(128 + number)
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--json", action="store_true", help="print one JSON object instead of a table")
+    add("--pages", type=int, help="stop our crawler after this many pages (default: everything)")
+    add("--workers", type=numbers, default=[1], metavar="N,...", help="worker processes, one row each (1)")
+    add("--concurrency", type=int, default=64, help="requests in flight (64)")
+    add("--rounds", type=int, default=1, help="repeat everything and report the median round (1)")
+    add("--peers", type=names, default=["scrapy"], metavar="NAME,...", help=f"of {', '.join(peers.KNOWN)}")
+    add("--no-peers", action="store_const", const=[], dest="peers", help="measure only our own crawler")
+    add("--peer-pages", type=int, default=1500, help="page budget of slow peers; 0: everything (1500)")
+    add("--periplus", metavar="PATH", help="our executable (default: the one beside this Python)")
+    add("--cache", type=Path, default=CACHE, help="where downloads and peers live")
+    add("--timeout", type=float, default=600, help="seconds one crawl may take (600)")
+    add("--host-pattern", default=web.HOST_PATTERN, help="name of the virtual hosts (%(default)s)")
+    return parser
+
+
+def numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
+
+
+def names(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
+
+
+def bench(options: argparse.Namespace) -> dict[str, Any]:
+    """Gets everything ready, measures, and says on what."""
+    cache = options.cache.resolve()
+    cores = machine.split_cores()
+    ours, rivals = Periplus(options.periplus), peers.select(options.peers)
+    ours.provision(cache)
+    pages = web.prepare(cache, options.host_pattern)
+    web.warm(pages)
+    machine.pin_self(cores.server)
+    arena = trial.Arena(pages, cache, nginx.find(cache), cores, options.concurrency, options.timeout)
+    plan = contest.Plan(options.pages, options.workers, options.peer_pages or None)
+    result = contest.hold(arena, plan, ours, rivals, options.rounds)
+    about = {"sites": {site.host: site.pages for site in pages.sites}, "packages": web.versions(cache)}
+    return {"bench": "crawl", "version": ours.version(), **result, "web": {"pages": pages.pages, **about}}
+
+
+def table(result: dict[str, Any]) -> str:
+    """The same figures for a reader in a hurry."""
+    rows = {"periplus": result}
+    for row in result.get("by_workers", []):
+        rows[f"periplus, {row['workers']} worker(s)"] = row
+    rows |= {name: result[name] for name in ("same_budget", *peers.KNOWN) if name in result}
+    lines = [f"{'':24}" + "".join(f"{column:>18}" for column in COLUMNS)]
+    for name, row in rows.items():
+        cells = [f"{row[column]:>18,}" for column in COLUMNS] if "pages" in row else ["  ", row["error"]]
+        lines.append(f"{name:24}" + "".join(cells))
+    lines += [f"{name} = {value}" for name, value in result.items() if name.startswith("times_")]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""Which web is crawled, and how does it get onto this machine?"""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import packages
+from harness.errors import BenchError
+
+HOST_PATTERN = "{name}.docs.test"  # .test is reserved: it can never be a real host
+
+
+@dataclass(frozen=True)
+class Source:
+    """One documentation package that becomes one virtual host."""
+
+    name: str
+    package: str
+    root: str  # the folder inside the package that becomes "/"
+    seeds: tuple[str, ...] = ("/index.html",)
+
+
+GTK_DOC = "usr/share/gtk-doc/html"
+
+# Chosen for being well linked, of different generators, and free of links to plain-text copies of every page.
+SOURCES = (
+    Source("python", "python3.11-doc", "usr/share/doc/python3.11/html"),
+    Source("postgresql", "postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html"),
+    Source("sqlite", "sqlite3-doc", "usr/share/doc/sqlite3"),
+    Source("git", "git-doc", "usr/share/doc/git-doc"),
+    Source("django", "python-django-doc", "usr/share/doc/python-django-doc/html"),
+    Source("sqlalchemy", "python-sqlalchemy-doc", "usr/share/doc/python-sqlalchemy-doc/html"),
+    Source("qt", "qtbase5-doc-html", "usr/share/qt5/doc", ("/qtcore/qtcore-index.html",)),
+    Source("glib", "libglib2.0-doc", GTK_DOC, ("/glib/index.html", "/gio/index.html", "/gobject/index.html")),
+    Source("gtk", "libgtk-3-doc", GTK_DOC, ("/gtk3/index.html", "/gdk3/index.html")),
+)
+
+
+@dataclass(frozen=True)
+class Site:
+    """One virtual host, ready to be served."""
+
+    host: str
+    root: Path
+    seeds: tuple[str, ...]
+    pages: int  # HTML files there are; links need not reach all of them
+
+
+@dataclass(frozen=True)
+class Web:
+    """All hosts of the bench."""
+
+    sites: tuple[Site, ...]
+
+    @property
+    def pages(self) -> int:
+        return sum(site.pages for site in self.sites)
+
+    def seeds(self, port: int | None = None) -> list[str]:
+        """The index pages; with a port for crawlers that can map names but not ports."""
+        suffix = f":{port}" if port else ""
+        return [f"http://{site.host}{suffix}{path}" for site in self.sites for path in site.seeds]
+
+
+def prepare(cache: Path, host_pattern: str = HOST_PATTERN) -> Web:
+    """Downloads and unpacks the sources, and makes their folders fit to be served."""
+    folders = packages.unpack([source.package for source in SOURCES], cache)
+    return Web(tuple(_site(source, folders[source.package], host_pattern) for source in SOURCES))
+
+
+def versions(cache: Path) -> dict[str, str]:
+    """The packages behind the hosts, with their versions."""
+    return packages.versions([source.package for source in SOURCES], cache)
+
+
+def warm(web: Web) -> None:
+    """Reads every page once, so that no crawler pays for a cold disk."""
+    for site in web.sites:
+        for path in _html_files(site.root):
+            path.read_bytes()
+
+
+def _site(source: Source, folder: Path, host_pattern: str) -> Site:
+    root = folder / source.root
+    if not root.is_dir():
+        raise BenchError(f"package {source.package} has no folder {source.root}: its layout has changed")
+    _drop_links_that_leave(folder)
+    _inflate(root)
+    pages = sum(1 for _ in _html_files(root))
+    return Site(host_pattern.format(name=source.name), root, source.seeds, pages)
+
+
+def _drop_links_that_leave(folder: Path) -> None:
+    """What is served must not depend on what else is installed here."""
+    for parent, folders, files in os.walk(folder):
+        for path in (Path(parent, name) for name in (*folders, *files)):
+            if path.is_symlink() and not (path.exists() and path.resolve().is_relative_to(folder.resolve())):
+                path.unlink()
+
+
+def _inflate(root: Path) -> None:
+    """Debian compresses long pages on disk, while the links still name them without .gz."""
+    for packed in list(root.rglob("*.html.gz")):
+        plain = packed.with_suffix("")
+        if not plain.exists():
+            plain.write_bytes(gzip.decompress(packed.read_bytes()))
+
+
+def _html_files(root: Path) -> Iterator[Path]:
+    return (path for path in root.rglob("*") if path.suffix in (".html", ".htm") and path.is_file())

@@ -1,0 +1,20 @@
+"""Which other crawlers do we measure ourselves against, and how is each one run at its best?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.crawler import Crawler
+from harness.errors import BenchError
+from peers.scrapy_peer import Scrapy
+from peers.wget2_peer import Wget2
+
+KNOWN: dict[str, type[Scrapy] | type[Wget2]] = {"scrapy": Scrapy, "wget2": Wget2}
+
+
+def select(names: Sequence[str]) -> list[Crawler]:
+    """The peers with these names."""
+    unknown = [name for name in names if name not in KNOWN]
+    if unknown:
+        raise BenchError(f"unknown peer {', '.join(unknown)}: choose from {', '.join(KNOWN)}")
+    return [KNOWN[name]() for name in names]

@@ -1,0 +1,5 @@
+"""Lets `python -m periplus` be the command."""
+
+from periplus.cli.main import run
+
+run()

@@ -1,0 +1,101 @@
+"""Which commands are there, and what happens when one fails?
+
+Commands are loaded when they are called, so that `periplus --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from periplus import __version__
+from periplus.errors import PeriplusError
+
+COMMANDS = {
+    "crawl": "Crawl politely until done, a budget is spent, or Ctrl-C; the same command continues.",
+    "status": "What a collection holds and what its last crawl did.",
+    "inspect": "Everything known about one URL, and why.",
+    "verify": "Check every file and row of a collection against each other.",
+    "config": "The settings in force, and where each comes from.",
+}
+_FAILURE = 1
+_INTERRUPTED = 130
+
+
+class Commands(TyperGroup):
+    """A group that knows the summaries of its commands without importing them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, in the order of a first use."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A stand-in that carries the summary, for help and completion."""
+        del ctx
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The real command, which is about to run."""
+        name, stand_in, rest = super().resolve_command(ctx, args)
+        if stand_in is None or name is None:
+            return name, stand_in, rest
+        return name, typer.main.get_command(import_module(f"periplus.cli.{name}").app), rest
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="periplus",
+    help="Your own search engine: crawl the part of the web you choose, rank it, serve it.",
+    epilog="--debug, anywhere on the line, shows the traceback of a failure.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"periplus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", help="Show the version.", callback=_show_version, is_eager=True),
+) -> None:
+    del version
+
+
+def run() -> None:
+    """The `periplus` command."""
+    debug = "--debug" in sys.argv
+    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    try:
+        app()
+    except PeriplusError as error:
+        _give_up(str(error), error.exit_code, debug=debug)
+    except KeyboardInterrupt:
+        _give_up("interrupted", _INTERRUPTED, debug=debug)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; closing stdout here keeps Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_FAILURE)
+    except Exception as error:
+        _give_up(
+            f"internal error: {type(error).__name__}: {error}. --debug shows where; please report it.", debug=debug
+        )
+
+
+def _give_up(message: str, code: int = _FAILURE, *, debug: bool) -> None:
+    if debug:
+        sys.excepthook(*sys.exc_info())
+    line = "".join(character if character.isprintable() else " " for character in message)
+    typer.echo(f"periplus: {line}", err=True)
+    sys.exit(code)

@@ -1,0 +1,53 @@
+"""How is data shown: to a person, or to a program?"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on stdout."""
+    typer.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(rows: Iterable[tuple[str, ...]], headings: tuple[str, ...] = ()) -> None:
+    """Rows of text on stdout; control characters of crawled text never reach the terminal."""
+    table = Table(*headings, show_header=bool(headings), box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    if not headings:
+        for _ in range(2):
+            table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    Console(soft_wrap=False).print(table)
+
+
+def printable(text: str) -> str:
+    """Text with everything that could move a cursor or forge a line made visible."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def moment(seconds: float | None) -> str:
+    """A point in time, in local time."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) if seconds else "-"
+
+
+def size(count: float) -> str:
+    """A number of bytes, for people."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def by_count(counts: Mapping[str, int]) -> str:
+    """`12 robots, 3 scope_host`, or a dash."""
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "-"

@@ -1,0 +1,1 @@
+"""One worker's loop: lease a host, keep its delay, run the steps."""

@@ -1,0 +1,128 @@
+"""When is a page safe?
+
+A group commit: WARC records are appended and fsynced, then one transaction says what happened to every URL. Only then
+is a page acknowledged, and only then does it enter a segment. The work runs in one thread of its own, so that waiting
+for the disk never stops the crawl.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from periplus.config import Storage
+from periplus.model import Response
+from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.durable import reporting_full_disk
+from periplus.store.ledger import Batch, Written
+from periplus.store.segments import PageRow, SegmentWriter
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Everything between two commits."""
+
+    batch: Batch
+    rows: list[PageRow]
+    writer: ArchiveWriter
+    pending: Pending
+    summary: dict[str, Any]
+
+
+class Committer:
+    """The one writer of a worker's archive, catalog rows and segments."""
+
+    def __init__(self, collection: Collection, settings: Storage, worker: int, run_id: int) -> None:
+        self._catalog = Catalog(collection.catalog)
+        self._collection, self._settings = collection, settings
+        self._worker, self._run_id = worker, run_id
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        files = self._catalog.archives(worker)
+        self._number = len(files) or 1
+        size = files[-1].committed if files else 0
+        self._writer = ArchiveWriter(collection.archive, archive_name(worker, self._number), size)
+        self._segments = SegmentStream(self._catalog, collection.segments, settings, worker)
+
+    def archive(self, response: Response) -> Archived:
+        """Append a response to the archive; it is safe once the batch that mentions it is committed."""
+        return self._writer.append(response)
+
+    async def commit(self, batch: Batch, rows: list[PageRow], summary: dict[str, Any]) -> None:
+        """Acknowledge everything in *batch*; returns when it is durable."""
+        cut = Cut(batch, rows, self._writer, self._writer.cut(), summary)
+        if cut.pending.size >= self._settings.archive_bytes:
+            self._number += 1
+            name = archive_name(self._worker, self._number)
+            self._writer = ArchiveWriter(self._collection.archive, name, 0)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
+
+    async def finish(self) -> None:
+        """Seal what is left and let go of every file."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of every file; what was not committed is lost, what was not sealed is parsed again by the next run."""
+        self._thread.shutdown()
+        self._writer.close()
+        self._segments.discard()
+        self._catalog.close()
+
+    def _write(self, cut: Cut) -> None:
+        with reporting_full_disk(self._collection.home):
+            cut.writer.sync(cut.pending)
+            written = Written(self._worker, cut.writer.name, cut.pending.size)
+            archive_id = self._catalog.commit(cut.batch, written, self._run_id, cut.summary)
+            if cut.writer is not self._writer:
+                cut.writer.close()
+            self._segments.add(cut.rows, archive_id, cut.pending.size)
+
+
+class SegmentStream:
+    """Feeds acknowledged pages to segments and seals one when it is large or old enough."""
+
+    def __init__(self, catalog: Catalog, folder: Path, settings: Storage, worker: int) -> None:
+        self._catalog, self._folder, self._settings, self._worker = catalog, folder, settings, worker
+        self._open: SegmentWriter | None = None
+        self._since = 0.0
+        self._covered: dict[int, int] = {}
+
+    def add(self, rows: list[PageRow], archive_id: int, size: int) -> None:
+        """Take the pages of one commit, which end at *size* bytes of their archive file."""
+        if rows and self._open is None:
+            self._open = SegmentWriter(self._folder, self._worker, self._catalog.last_segment(self._worker) + 1)
+            self._since = time.monotonic()
+        for row in rows:
+            assert self._open is not None
+            self._open.add(row)
+        self._covered[archive_id] = size
+        if self._open is not None and self._is_due(self._open):
+            self.seal()
+
+    def seal(self) -> None:
+        """Make what was collected a segment that readers see."""
+        if not self._covered:
+            return
+        if self._open is None:
+            self._catalog.seal(self._worker, 0, [], self._covered)
+        else:
+            with reporting_full_disk(self._folder):
+                self._catalog.seal(self._worker, self._open.number, self._open.seal(), self._covered)
+            self._open = None
+        self._covered = {}
+
+    def discard(self) -> None:
+        """Drop an unfinished segment; its pages are still in the archive."""
+        if self._open is not None:
+            self._open.discard()
+            self._open = None
+
+    def _is_due(self, segment: SegmentWriter) -> bool:
+        age = time.monotonic() - self._since
+        return age >= self._settings.segment_seconds or segment.size >= self._settings.segment_bytes

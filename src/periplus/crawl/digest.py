@@ -1,0 +1,203 @@
+"""What follows from a response: for its URL, for its links, for the archive?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from periplus.config import Settings
+from periplus.crawl.reading import PageReader
+from periplus.crawl.tally import Tally
+from periplus.frontier.admission import Admission
+from periplus.frontier.queues import Queues
+from periplus.model import Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
+from periplus.store.archive import Archived
+from periplus.store.ledger import Batch, Refusal, Settled
+from periplus.store.segments import PageRow
+from periplus.url import Canonicalizer, host_of
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+_REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
+_FINAL = frozenset({Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS})
+_VERDICTS_REMEMBERED = 50_000
+
+
+@dataclass(slots=True)
+class Log:
+    """What happened since the last commit."""
+
+    batch: Batch
+    rows: list[PageRow]
+
+    @classmethod
+    def new(cls) -> Log:
+        """An empty one."""
+        return cls(Batch(), [])
+
+
+class Digester:
+    """Turns responses into decisions, rows and new queue entries."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        canonicalizer: Canonicalizer,
+        reader: PageReader,
+        admission: Admission,
+        queues: Queues,
+        tally: Tally,
+        archive: Callable[[Response], Archived],
+    ) -> None:
+        self._settings, self._canonicalizer, self._reader = settings, canonicalizer, reader
+        self._admission, self._queues, self._tally, self._archive = admission, queues, tally, archive
+        self._verdicts: dict[str, Decision | None] = {}
+        self.log = Log.new()
+
+    def cut(self) -> Log:
+        """Everything since the last cut."""
+        log, self.log = self.log, Log.new()
+        return log
+
+    def seed(self, url: str) -> Decision | None:
+        """Admit a seed; returns the rule that refuses it, if one does."""
+        self._admission.scope.add_seed_host(host_of(url))
+        self.log.batch.seeds.append(url)
+        return self._admit(url, 0, Reason.SEED, via="")
+
+    def refuse(self, item: QueuedUrl, decision: Decision) -> None:
+        """A queued URL turns out to be forbidden: no request is made for it."""
+        self._tally.refuse(decision.reason)
+        self.log.batch.settled.append(Settled(item, UrlState.REFUSED, decision))
+
+    def digest(self, item: QueuedUrl, response: Response, now: float) -> None:
+        """Settle one URL by what its server answered."""
+        if response.failure is not None:
+            self._failed(item, response, now)
+        elif response.status in _REDIRECTS and response.headers.get("location"):
+            self._redirected(item, response)
+        elif 200 <= response.status < 300:
+            self._fetched(item, response)
+        else:
+            self._answered_no(item, response, now)
+
+    # -- the four endings ---------------------------------------------------------------------------------------
+
+    def _fetched(self, item: QueuedUrl, response: Response) -> None:
+        archived = self._archive(response)
+        fetch = replace(
+            _attempt(response, Decision(Verdict.FETCHED, Reason.OK)),
+            content_id=archived.content_id,
+            position=archived.position,
+        )
+        page = self._reader.parse(response)
+        self._settle(item, UrlState.DONE, fetch)
+        self.log.rows.append(self._reader.row(fetch, page))
+        self._follow(item, page)
+
+    def _redirected(self, item: QueuedUrl, response: Response) -> None:
+        target = self._canonicalizer.join(item.url, response.headers["location"])
+        position = self._archive(response).position
+        if target is None:
+            decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])
+            self._settle(item, UrlState.FAILED, replace(_attempt(response, decision), position=position))
+            return
+        decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
+        fetch = replace(_attempt(response, decision), position=position, redirect_to=target)
+        self._settle(item, UrlState.DONE, fetch)
+        self._follow_redirect(item, target)
+
+    def _answered_no(self, item: QueuedUrl, response: Response, now: float) -> None:
+        position = self._archive(response).position
+        if response.status in _TRY_AGAIN and self._retry(item, response, now):
+            return
+        decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
+        self._settle(item, UrlState.FAILED, replace(_attempt(response, decision), position=position))
+
+    def _failed(self, item: QueuedUrl, response: Response, now: float) -> None:
+        reason = response.failure or Reason.BAD_HTTP
+        if reason in _REFUSED_BY_GUARD:
+            self.refuse(item, Decision(Verdict.REFUSED, reason, response.detail))
+        elif reason in _FINAL or not self._retry(item, response, now):
+            decision = Decision(Verdict.DROPPED, reason, response.detail)
+            self._settle(item, UrlState.FAILED, _attempt(response, decision))
+
+    def _retry(self, item: QueuedUrl, response: Response, now: float) -> bool:
+        attempts = item.attempts + 1
+        if attempts >= self._settings.fetch.attempts:
+            return False
+        due = now + self._settings.fetch.retry_seconds * 2.0**item.attempts
+        again = item._replace(attempts=attempts, due=due)
+        why = response.failure.value if response.failure is not None else f"answered {response.status}"
+        decision = Decision(Verdict.DELAYED, Reason.RETRY, f"{why}; try {attempts + 1} follows")
+        self._settle(again, UrlState.QUEUED, _attempt(response, decision))
+        self._queues.put_back(again)
+        return True
+
+    # -- what pages lead to -------------------------------------------------------------------------------------
+
+    def _follow(self, item: QueuedUrl, page: Page) -> None:
+        verdicts = self._verdicts
+        if len(verdicts) > _VERDICTS_REMEMBERED:
+            verdicts.clear()
+        depth = item.depth + 1
+        for link in page.links:
+            url = link.target
+            if link.nofollow:
+                self._refuse_link(url, Decision(Verdict.REFUSED, Reason.NOFOLLOW), item.url)
+            elif url in verdicts:
+                refusal = verdicts[url]
+                if refusal is not None:
+                    self._refuse_link(url, refusal, "")
+            else:
+                refusal = self._admit(url, depth, Reason.LINK, via=item.url)
+                if refusal is None or refusal.reason is not Reason.TOO_DEEP:
+                    verdicts[url] = refusal  # too deep from here may be near enough from elsewhere
+
+    def _follow_redirect(self, item: QueuedUrl, target: str) -> None:
+        if item.redirects >= self._settings.fetch.redirects:
+            detail = f"more than fetch.redirects = {self._settings.fetch.redirects} in a row"
+            self._refuse_link(target, Decision(Verdict.REFUSED, Reason.TOO_MANY_REDIRECTS, detail), item.url)
+            return
+        if item.reason is Reason.SEED:
+            # Somebody who asks for example.org means the site, even if it lives at www.example.org.
+            self._admission.scope.add_seed_host(host_of(target))
+            self.log.batch.seeds.append(target)
+            self._verdicts.clear()
+        reason = Reason.SEED if item.reason is Reason.SEED else Reason.REDIRECT_TARGET
+        self._admit(target, item.depth, reason, via=item.url, redirects=item.redirects + 1)
+
+    def _admit(self, url: str, depth: int, reason: Reason, via: str, redirects: int = 0) -> Decision | None:
+        outcome = self._admission.admit(url, depth=depth, reason=reason, via=via, redirects=redirects)
+        if isinstance(outcome, QueuedUrl):
+            self.log.batch.admitted.append(outcome)
+            self._queues.add(outcome)
+        elif outcome is not None:
+            self._refuse_link(url, outcome, via)
+            return outcome
+        return None
+
+    def _refuse_link(self, url: str, decision: Decision, via: str) -> None:
+        self._tally.refuse(decision.reason)
+        host = host_of(url)
+        self.log.batch.refused[host, decision.reason] += 1
+        if via:
+            self.log.batch.samples.append(Refusal(host, url, decision, via))
+
+    def _settle(self, item: QueuedUrl, state: UrlState, fetch: Fetch) -> None:
+        self._tally.count(fetch)
+        self.log.batch.settled.append(Settled(item, state, fetch.decision, fetch))
+
+
+def _attempt(response: Response, decision: Decision) -> Fetch:
+    return Fetch(
+        url=response.url,
+        at=response.fetched_at,
+        status=response.status,
+        decision=decision,
+        mime=response.mime,
+        size=len(response.body),
+        etag=response.headers.get("etag", ""),
+        last_modified=response.headers.get("last-modified", ""),
+        seconds=response.seconds,
+    )

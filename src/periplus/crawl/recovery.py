@@ -1,0 +1,42 @@
+"""What did the last run leave unfinished?
+
+A run that was killed leaves three things: archive bytes that were never acknowledged (cut off when the archive is
+opened), temporary segment files (removed), and acknowledged pages that no segment holds yet (parsed again).
+"""
+
+from __future__ import annotations
+
+from periplus.config import Storage
+from periplus.crawl.commit import SegmentStream
+from periplus.crawl.reading import PageReader
+from periplus.model import Verdict
+from periplus.store.archive import read_response
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+
+_AT_ONCE = 256
+
+
+def recover(collection: Collection, catalog: Catalog, settings: Storage, reader: PageReader, worker: int) -> int:
+    """Bring the segments of a worker up to its archive; returns how many pages were parsed again."""
+    for leftover in collection.segments.glob("*.tmp"):
+        leftover.unlink()
+    stream = SegmentStream(catalog, collection.segments, settings, worker)
+    parsed = 0
+    for file in catalog.archives(worker):
+        if file.sealed >= file.committed:
+            continue
+        rows = []
+        for fetch in list(catalog.fetches_in(file.archive_id, file.sealed)):
+            if fetch.decision.verdict is not Verdict.FETCHED or fetch.position is None:
+                continue
+            response = read_response(collection.archive, fetch.position)
+            rows.append(reader.row(fetch, reader.parse(response)))
+            if len(rows) >= _AT_ONCE:
+                parsed += len(rows)
+                stream.add(rows, file.archive_id, fetch.position.offset + fetch.position.length)
+                rows = []
+        parsed += len(rows)
+        stream.add(rows, file.archive_id, file.committed)
+    stream.seal()
+    return parsed

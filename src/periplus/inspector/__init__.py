@@ -1,0 +1,1 @@
+"""Why is this page (not) here, and is everything as it should be?"""

@@ -1,0 +1,88 @@
+"""What does an HTML page say about itself, in which words, and where does it lead?"""
+
+from __future__ import annotations
+
+import re
+
+import turbohtml
+from turbohtml import Document
+
+from periplus.model import Page
+from periplus.parse import directives
+from periplus.parse.limits import BASE, LANGUAGE, TEXT
+from periplus.parse.links import Folders, LinkCollector
+from periplus.parse.outline import Outline
+from periplus.url import Canonicalizer
+
+# XHTML closes any element in its own tag; HTML reads that as an opening tag, and loses the rest of the page in <script/>.
+_SELF_CLOSED = re.compile(
+    r"<(?!(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)\b)([A-Za-z][\w.-]*+)([^<>]*+)(?<=/)>"
+)
+
+
+class HtmlReader:
+    """Reads the HTML pages of one crawl."""
+
+    def __init__(self, canonicalizer: Canonicalizer, links_per_page: int) -> None:
+        self._canonicalizer = canonicalizer
+        self._folders = Folders(canonicalizer)
+        self._links_per_page = links_per_page
+
+    def read(self, html: str, url: str, asked: set[str]) -> Page:
+        """The page; *asked* is what its headers ask of robots."""
+        # With scripting, as in a browser, <noscript> is not part of the page: it holds advertisements and counters.
+        document = turbohtml.parse(html, positions=False, scripting=True)
+        outline = Outline(document)
+        asked = asked | outline.robots
+        nofollow = directives.nofollow(asked)
+        base = self._base(url, outline.base)
+        links = self._links(document, outline, base)
+        return Page(
+            title=outline.title,
+            description=outline.description,
+            keywords=outline.keywords,
+            headings=outline.headings(),
+            text=_visible_text(document),
+            language=_language(document),
+            canonical=self._canonical(base, outline.canonical),
+            noindex=directives.noindex(asked),
+            nofollow=nofollow,
+            links=links.links(nofollow=nofollow),
+            links_dropped=links.dropped,
+        )
+
+    def read_xhtml(self, xhtml: str, url: str, asked: set[str]) -> Page:
+        """A page that was sent as XML; read as HTML, because most of what is sent so is not well-formed."""
+        return self.read(_SELF_CLOSED.sub(r"<\1\2></\1>", xhtml), url, asked)
+
+    def _base(self, url: str, href: str | None) -> str:
+        base = self._canonicalizer.join(url, href) if href else None
+        return base if base is not None and len(base) <= BASE else url
+
+    def _canonical(self, base: str, href: str | None) -> str:
+        return self._canonicalizer.join(base, href) or "" if href else ""
+
+    def _links(self, document: Document, outline: Outline, base: str) -> LinkCollector:
+        links = LinkCollector(self._folders.open(base), self._links_per_page)
+        if outline.refreshes and (refresh := document.meta_refresh()):
+            links.add(refresh[1], "")
+        for href, text in outline.links:
+            links.add(href, text)
+        links.add_anchors(document)
+        return links
+
+
+def _language(document: Document) -> str:
+    root = document.root
+    declared = (root.attr("lang") or root.attr("xml:lang") or "") if root is not None else ""
+    return declared.strip()[:LANGUAGE]
+
+
+def _visible_text(document: Document) -> str:
+    """The words of the body: a space between two words, a line for each block."""
+    text = document.to_text()
+    lines = text.split("\n")
+    if "\xa0" in text:
+        lines = [" ".join(line.split()) if "\xa0" in line else line for line in lines]
+    text = "\n".join(filter(None, lines))
+    return text if len(text) <= TEXT else text[:TEXT].rstrip()

@@ -1,0 +1,130 @@
+"""Which elements say something about the page?
+
+One walk finds them all, and on its way prepares the tree for reading its text: turbohtml lays out tables, lists and
+quotations as a terminal would, with padding and numbers; a search engine wants their words, so they become plain blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from turbohtml import Document, Element, Namespace
+
+from periplus.parse import directives
+from periplus.parse.limits import DESCRIPTION, HEADING, HEADINGS, KEYWORDS, LANGUAGE, TITLE, squeeze
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_UNSEEN = ("script", "style", "template", "noscript", "iframe")  # what is inside them is not shown
+_BLOCKS = frozenset(
+    "blockquote button caption center dialog dir fieldset form hgroup label legend listing menu ol optgroup option "
+    "plaintext pre search select table td textarea th ul xmp".split()
+)
+_NEIGHBOURS = frozenset({"next", "prev", "previous"})
+
+
+class Outline:
+    """The parts of one document, apart from its text and its ``<a>`` elements."""
+
+    __slots__ = (
+        "_headings",
+        "_unseen",
+        "base",
+        "canonical",
+        "description",
+        "keywords",
+        "links",
+        "refreshes",
+        "robots",
+        "title",
+    )
+
+    def __init__(self, document: Document) -> None:
+        self.title = ""
+        self.description = ""
+        self.keywords = ""
+        self.base: str | None = None  # as written
+        self.canonical: str | None = None  # as written
+        self.robots: set[str] = set()  # what the page asks of robots
+        self.refreshes = False
+        self.links: list[tuple[str, str]] = []  # href and text of links that are no <a>
+        self._headings: list[Element] = []
+        self._unseen: list[Element] = []
+        for element in document.iter_elements(_TAGS):
+            tag = element.tag
+            if tag in _BLOCKS:
+                element.tag = "div"
+            else:
+                _READERS[tag](self, element)
+        for element in self._unseen:
+            element.extract()
+
+    def headings(self) -> tuple[str, ...]:
+        """The words of the headings, in document order."""
+        found = (squeeze(element.text, HEADING).rstrip(" ¶") for element in self._headings)
+        return tuple([words for words in found if words])
+
+    def _read_title(self, element: Element) -> None:
+        if not self.title and element.namespace is Namespace.HTML:  # a drawing may have a title of its own
+            self.title = squeeze(element.text, TITLE)
+
+    def _read_heading(self, element: Element) -> None:
+        if len(self._headings) < HEADINGS:
+            self._headings.append(element)
+
+    def _read_meta(self, element: Element) -> None:
+        name = element.attr("name")
+        if name is None:
+            self.refreshes = self.refreshes or (element.attr("http-equiv") or "").lower() == "refresh"
+            return
+        name = name.strip().lower()
+        content = element.attr("content") or ""
+        if name == "description":
+            self.description = self.description or squeeze(content, DESCRIPTION)
+        elif name == "keywords":
+            self.keywords = self.keywords or squeeze(content, KEYWORDS)
+        elif name in directives.META_NAMES:
+            self.robots |= directives.meta_words(content)
+
+    def _read_link(self, element: Element) -> None:
+        relations = (element.attr("rel") or "").lower().split()
+        href = element.attr("href")
+        if not href:
+            return
+        if "canonical" in relations:
+            parent = element.parent
+            # In the body it may have been written by a visitor.
+            if self.canonical is None and isinstance(parent, Element) and parent.tag == "head":
+                self.canonical = href
+        elif not _NEIGHBOURS.isdisjoint(relations) or ("alternate" in relations and element.attr("hreflang")):
+            self.links.append((href, ""))
+
+    def _read_base(self, element: Element) -> None:
+        if self.base is None:
+            self.base = element.attr("href")
+
+    def _read_area(self, element: Element) -> None:
+        self.links.append((element.attr("href") or "", element.attr("alt") or ""))
+
+    def _read_frame(self, element: Element) -> None:
+        self.links.append((element.attr("src") or "", element.attr("title") or ""))
+
+    def _read_iframe(self, element: Element) -> None:
+        self._read_frame(element)
+        self._unseen.append(element)
+
+    def _read_unseen(self, element: Element) -> None:
+        self._unseen.append(element)
+
+
+_READERS: dict[str, Callable[[Outline, Element], None]] = {
+    "title": Outline._read_title,
+    "meta": Outline._read_meta,
+    "link": Outline._read_link,
+    "base": Outline._read_base,
+    "area": Outline._read_area,
+    "frame": Outline._read_frame,
+    **dict.fromkeys(_HEADINGS, Outline._read_heading),
+    **dict.fromkeys(_UNSEEN, Outline._read_unseen),
+    "iframe": Outline._read_iframe,
+}
+_TAGS = (*_BLOCKS, *_READERS)

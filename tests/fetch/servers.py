@@ -1,0 +1,138 @@
+"""Which servers does the fetcher meet in these tests? Tiny ones on loopback, each saying what it is told to say."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import uvloop
+
+from periplus.config import Fetching
+from periplus.fetch import Fetcher, Purpose, user_agent
+from periplus.model import Response
+
+Result = TypeVar("Result")
+Reply = Callable[[bytes], AsyncIterator[bytes]]  # from a request to the parts of its answer
+AGENT = user_agent("https://example.org/contact")
+
+
+class HangUp(Exception):  # noqa: N818
+    """Close the connection instead of waiting for the next request."""
+
+
+class Reset(Exception):  # noqa: N818
+    """Break the connection."""
+
+
+class Site:
+    """A server that remembers who came."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.port = 0
+        self.scheme = "http"
+        self.requests: list[bytes] = []
+        self.connections = 0
+        self.answering = 0
+        self.most_answering = 0
+        self.tasks: list[asyncio.Task[None]] = []
+        self._reply = reply
+
+    def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
+        return f"{self.scheme}://{host}:{self.port}{path}"
+
+    def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        self.tasks.append(asyncio.ensure_future(self._converse(reader, writer)))
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                await self._answer(await reader.readuntil(b"\r\n\r\n"), writer)
+        except Reset:
+            writer.transport.abort()
+        except (HangUp, asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _answer(self, request: bytes, writer: asyncio.StreamWriter) -> None:
+        self.requests.append(request)
+        self.answering += 1
+        self.most_answering = max(self.most_answering, self.answering)
+        try:
+            async for part in self._reply(request):
+                writer.write(part)
+                await writer.drain()
+        finally:
+            self.answering -= 1
+
+
+@asynccontextmanager
+async def serving(reply: Reply, tls: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
+    """A site that lives as long as the block."""
+    site = Site(reply)
+    server = await asyncio.start_server(site.connected, "127.0.0.1", 0, ssl=tls)
+    site.port = server.sockets[0].getsockname()[1]
+    site.scheme = "https" if tls else "http"
+    try:
+        yield site
+    finally:
+        server.close()
+        for task in site.tasks:
+            task.cancel()
+        await asyncio.gather(*site.tasks, return_exceptions=True)
+        await server.wait_closed()
+
+
+def says(*parts: bytes, pause: float = 0.0, then: type[Exception] | None = None) -> Reply:
+    """The same answer to everyone, perhaps slowly, perhaps ending badly."""
+
+    async def reply(_request: bytes) -> AsyncIterator[bytes]:
+        for part in parts:
+            yield part
+            await asyncio.sleep(pause)
+        if then is not None:
+            raise then
+
+    return reply
+
+
+def forever(opening: bytes, part: bytes, pause: float = 0.0) -> Reply:
+    """An answer without an end."""
+
+    async def reply(_request: bytes) -> AsyncIterator[bytes]:
+        yield opening
+        while True:
+            yield part
+            await asyncio.sleep(pause)
+
+    return reply
+
+
+def answer(body: bytes = b"", *headers: str, status: str = "200 OK") -> bytes:
+    """A well-formed HTTP/1.1 answer; a page unless the headers name another type."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *(headers or ("Content-Type: text/html",))]
+    return "".join(f"{line}\r\n" for line in lines).encode("latin-1") + b"\r\n" + body
+
+
+def fetcher(public_allowed: bool = False, **settings: Any) -> Fetcher:
+    """A fetcher that may dial this machine, and nothing else."""
+    return Fetcher(Fetching(**{"allow_private": True, **settings}), AGENT, public_allowed=public_allowed)
+
+
+def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """On the loop of production."""
+    return uvloop.run(coroutine)
+
+
+def ask(reply: Reply, path: str = "/", purpose: Purpose = Purpose.PAGE, **settings: Any) -> Response:
+    """What a single fetch makes of a site that answers so."""
+
+    async def once() -> Response:
+        async with serving(reply) as site, fetcher(**settings) as client:
+            return await client.fetch(site.url(path), purpose=purpose)
+
+    return run(once())

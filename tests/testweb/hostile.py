@@ -1,0 +1,90 @@
+"""What can a server do to a crawler that means no good? Handlers for Page(handler=...)."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+
+from .message import Request
+from .page import Handler, Page
+from .writer import Writer
+
+_OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+_FILLER = b"<p>and on it goes</p>\n" * 2979  # just under 64 KiB
+
+
+async def reset(request: Request, writer: Writer) -> None:
+    """Break the connection instead of answering."""
+    writer.reset()
+
+
+async def hang_up(request: Request, writer: Writer) -> None:
+    """Close the connection politely, without a byte."""
+
+
+async def silence(request: Request, writer: Writer) -> None:
+    """Accept the request and never say anything."""
+    await asyncio.Event().wait()
+
+
+async def not_http(request: Request, writer: Writer) -> None:
+    """Answer in another language."""
+    await writer.send(b"SSH-2.0-OpenSSH_9.6\r\n\x00\xff\r\n\r\n")
+
+
+async def reset_midway(request: Request, writer: Writer) -> None:
+    """Announce 1 MB, send a little, break the connection."""
+    await writer.send(_OK + b"Content-Length: 1000000\r\n\r\n" + _FILLER[:1000])
+    await asyncio.sleep(0.02)  # or the reset would overtake what was sent
+    writer.reset()
+
+
+async def short_body(request: Request, writer: Writer) -> None:
+    """Send less than Content-Length says, then close."""
+    await writer.send(_OK + b"Content-Length: 1000000\r\n\r\n" + _FILLER[:1000])
+
+
+async def long_body(request: Request, writer: Writer) -> None:
+    """Send more than Content-Length says."""
+    await writer.send(_OK + b"Content-Length: 10\r\n\r\n" + _FILLER)
+
+
+async def false_chunk(request: Request, writer: Writer) -> None:
+    """Announce a chunk of 4 GB and send one of 1,000 bytes."""
+    await writer.send(_OK + b"Transfer-Encoding: chunked\r\n\r\n")
+    await writer.send(b"ffffffff\r\n" + _FILLER[:1000] + b"\r\n0\r\n\r\n")
+
+
+async def endless_body(request: Request, writer: Writer) -> None:
+    """Send as fast as the client reads, until it gives up."""
+    await writer.send(_OK + b"\r\n")
+    while True:
+        await writer.send(_FILLER)
+
+
+async def endless_headers(request: Request, writer: Writer) -> None:
+    """Never come to the blank line."""
+    await writer.send(_OK)
+    while True:
+        await writer.send(b"X-Filler: and on it goes\r\n" * 100)
+
+
+async def gzip_bomb(request: Request, writer: Writer) -> None:
+    """Send a gzip stream of zeros without end: each kB becomes a MB."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    zeros = bytes(1 << 20)
+    first = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
+    await writer.send(_OK + b"Content-Encoding: gzip\r\n\r\n" + first)
+    megabyte = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)  # complete in itself: can be repeated
+    while True:
+        await writer.send(megabyte)
+
+
+def in_turn(*pages: Page) -> Handler:
+    """Answer with the pages in this order, one a request, and stay at the last: a server that recovers."""
+    left = list(pages)
+
+    async def answer_next(request: Request, writer: Writer) -> Page:
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return answer_next

@@ -1,0 +1,145 @@
+"""How does a described web come alive?"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from .certificates import CertificateAuthority
+from .log import RequestLog
+from .message import host_of
+from .page import Certificate, Site, Sites
+from .protocol import HttpProtocol, Shared
+
+ADDRESS = "127.0.0.1"
+T = TypeVar("T")
+
+
+class TestWeb:
+    """A web on loopback, served from a thread of its own while the `with` block runs.
+
+    Clients reach every host of it through the curl-style mappings in `connect_to`.
+    """
+
+    __test__ = False  # pytest would take the name for a class of tests
+
+    def __init__(
+        self,
+        sites: Iterable[Site] = (),
+        *,
+        https: bool = False,
+        log_file: Path | None = None,
+    ) -> None:
+        self.log = RequestLog(log_file)
+        self.http_port = 0  # chosen by the system at the start, kept through an outage
+        self.https_port = 0
+        self._shared = Shared(Sites(sites), self.log)
+        self._https = https
+        self._folder: TemporaryDirectory[str] | None = None
+        self._authority: CertificateAuthority | None = None
+
+    @property
+    def connect_to(self) -> list[str]:
+        """Values for curl's --connect-to: any host at port 80 or 443 is really here."""
+        http = [f":80:{ADDRESS}:{self.http_port}"]
+        return [*http, f":443:{ADDRESS}:{self.https_port}"] if self._https else http
+
+    @property
+    def authority(self) -> CertificateAuthority:
+        """The CA of this web, for certificates beyond those a Site asks for."""
+        if self._authority is None:
+            raise RuntimeError("this web has no certificates: start it with TestWeb(..., https=True)")
+        return self._authority
+
+    @property
+    def ca_file(self) -> Path:
+        """The CA certificate a client must trust, as PEM."""
+        return self.authority.file
+
+    def site(self, host: str) -> Site:
+        """The site that answers for a host, to look at or change its pages. Write "https://host" for that
+        scheme's own site, if the two differ."""
+        scheme, _, authority = host.rpartition("://")
+        site = self._shared.sites.find(scheme or None, authority, host_of(authority))
+        if site is None:
+            raise KeyError(host)
+        return site
+
+    def add(self, *sites: Site) -> None:
+        """Serve these too from now on; a site of the same host is replaced."""
+        for site in sites:
+            self._shared.sites.add(site)
+
+    @contextmanager
+    def outage(self) -> Iterator[None]:
+        """Inside, every connection is dropped and new ones are refused; then the same ports answer again."""
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def __enter__(self) -> Self:
+        if self._https:
+            self._folder = TemporaryDirectory(prefix="testweb-")
+            self._authority = CertificateAuthority(Path(self._folder.name))
+        self._start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+        self.log.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+        if error is None and self._shared.failures:
+            raise self._shared.failures[0]  # a handler of the test itself is wrong
+
+    def _start(self) -> None:
+        # Not uvloop: it may tell of a new connection before the end of an older one; the log would be wrong.
+        self._loop = asyncio.SelectorEventLoop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="testweb", daemon=True)
+        self._thread.start()
+        self._servers = self._run(self._listen())
+
+    def _stop(self) -> None:
+        self._run(self._shut())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        # The timeout is for a handler that blocks the loop: an error says more than a test that hangs.
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
+
+    async def _listen(self) -> list[asyncio.Server]:
+        listen = partial(self._loop.create_server, host=ADDRESS, backlog=4096)
+        servers = [await listen(partial(HttpProtocol, self._shared, "http"), port=self.http_port)]
+        self.http_port = servers[0].sockets[0].getsockname()[1]
+        if self._https:
+            tls = self.authority.server_context(self._certificate_of)
+            secure = partial(HttpProtocol, self._shared, "https")
+            servers.append(await listen(secure, port=self.https_port, ssl=tls))
+            self.https_port = servers[1].sockets[0].getsockname()[1]
+        return servers
+
+    async def _shut(self) -> None:
+        for server in self._servers:
+            server.close()
+        await self._shared.close_all()
+        rest = asyncio.all_tasks() - {asyncio.current_task()}  # TLS handshakes nobody went on with
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+
+    def _certificate_of(self, name: str) -> Certificate:
+        site = self._shared.sites.find("https", name, name)
+        return site.certificate if site else "valid"

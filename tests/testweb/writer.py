@@ -1,0 +1,34 @@
+"""How do raw bytes reach the client?"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+
+_LINGER_ZERO = struct.pack("ii", 1, 0)  # closing then sends RST instead of FIN
+
+
+class Writer:
+    """The sending side of one answer, as handlers see it."""
+
+    def __init__(self, transport: asyncio.Transport, writable: asyncio.Event) -> None:
+        self._transport = transport
+        self._writable = writable
+        self.status = 0  # taken from the first bytes written, if they are a status line
+        self.sent = 0  # bytes handed over so far
+
+    async def send(self, data: bytes) -> None:
+        """Write bytes as they are, and wait while the client is slower than we are."""
+        if self.sent == 0 and data.startswith(b"HTTP/1.") and data[9:12].isdigit():
+            self.status = int(data[9:12])
+        self.sent += len(data)
+        self._transport.write(data)
+        await asyncio.sleep(0)  # a handler that never stops must let others have their turn, and be cancelled
+        await self._writable.wait()
+
+    def reset(self) -> None:
+        """Break the connection so that the client sees "connection reset by peer"."""
+        peer = self._transport.get_extra_info("socket")
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
+        self._transport.abort()

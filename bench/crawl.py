@@ -22,15 +22,13 @@ COLUMNS = ("pages", "cpu_ms_per_page", "pages_per_second", "rss_mb", "kb_per_pag
 def main() -> int:
     """Prints one JSON object (or a table), and returns the exit code."""
     options = arguments().parse_args()
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, leave)
     try:
         result = bench(options)
     except BenchError as problem:
         print(f"bench/crawl.py: {problem}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
     print(json.dumps(result) if options.json else table(result))
     return 0
 
@@ -84,9 +82,8 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
 
 def table(result: dict[str, Any]) -> str:
     """The same figures for a reader in a hurry."""
-    rows = {"periplus": result}
-    for row in result.get("by_workers", []):
-        rows[f"periplus, {row['workers']} worker(s)"] = row
+    ours = result.get("by_workers", [result])
+    rows = {f"periplus, {row['workers']} worker(s)": row for row in ours}
     rows |= {name: result[name] for name in ("same_budget", *peers.KNOWN) if name in result}
     lines = [f"{'':24}" + "".join(f"{column:>18}" for column in COLUMNS)]
     for name, row in rows.items():

@@ -51,8 +51,9 @@ def crawl(arena: Arena, crawler: Crawler, pages: int | None, workers: int = 1) -
 def _check(crawler: Crawler, usage: measure.Usage, fetched: accesslog.Fetched, work: Path) -> None:
     worked = usage.timed_out or usage.exit_code in crawler.good_exits
     if not worked or fetched.pages == 0:
+        how = "was stopped by --timeout" if usage.timed_out else f"exited with {usage.exit_code}"
         tail = (work / "stderr.txt").read_text(errors="replace").strip()[-800:] or "it printed nothing"
-        raise BenchError(f"{crawler.name} exited with {usage.exit_code} after {fetched.pages} pages: {tail}")
+        raise BenchError(f"{crawler.name} {how} after {fetched.pages} pages: {tail}")
     if usage.others > NOTICEABLE:
         warning = f"warning: other programs took {usage.others:.0%} of the crawler's core; pages/s is too low"
         print(warning, file=sys.stderr)

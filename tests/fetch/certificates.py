@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import ssl
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-_DAY = datetime.timedelta(days=1)
+_DAY = dt.timedelta(days=1)
 
 
 class Authority:
@@ -21,7 +21,7 @@ class Authority:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        now = datetime.datetime.now(datetime.UTC)
+        now = dt.datetime.now(dt.UTC)
         builder = self._builder(self._name, self._key, now - _DAY, now + _DAY)
         certificate = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         self.file = folder / f"{name}.pem"
@@ -30,7 +30,7 @@ class Authority:
     def server(self, host: str, *, expired: bool = False, protocols: tuple[str, ...] = ()) -> ssl.SSLContext:
         """What a TLS server for *host* needs."""
         key = ec.generate_private_key(ec.SECP256R1())
-        end = datetime.datetime.now(datetime.UTC) + (-_DAY if expired else _DAY)
+        end = dt.datetime.now(dt.UTC) + (-_DAY if expired else _DAY)
         builder = self._builder(x509.Name([]), key, end - 2 * _DAY, end)
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=True)
         certificate = builder.sign(self._key, hashes.SHA256())
@@ -43,7 +43,7 @@ class Authority:
         return context
 
     def _builder(
-        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, start: datetime.datetime, end: datetime.datetime
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, start: dt.datetime, end: dt.datetime
     ) -> x509.CertificateBuilder:
         return (
             x509.CertificateBuilder()

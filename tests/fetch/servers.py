@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import struct
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -45,9 +46,9 @@ class Site:
 
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        self.tasks.append(asyncio.ensure_future(self._converse(reader, writer)))
+        self.tasks.append(asyncio.ensure_future(self.converse(reader, writer)))
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 await self._answer(await reader.readuntil(b"\r\n\r\n"), writer)
@@ -70,10 +71,43 @@ class Site:
             self.answering -= 1
 
 
+class Http2Site(Site):
+    """Answers every stream with the same small page, and reads nothing of the request but its stream number."""
+
+    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readexactly(24)  # the preface
+            writer.write(_frame(_SETTINGS))
+            while True:
+                length, kind, _flags, stream = struct.unpack("!3sBBI", await reader.readexactly(9))
+                await reader.readexactly(int.from_bytes(length))
+                if kind == _HEADERS:
+                    self.requests.append(b"")
+                    head = b"\x88" + _field(b"content-type", b"text/html") + _field(b"x-answer", b"42")  # 200
+                    writer.write(_frame(_HEADERS, 0x4, stream, head))
+                    writer.write(_frame(_DATA, 0x1, stream, b"<p>two"))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+
+_DATA, _HEADERS, _SETTINGS = 0, 1, 4
+
+
+def _frame(kind: int, flags: int = 0, stream: int = 0, payload: bytes = b"") -> bytes:
+    return len(payload).to_bytes(3) + struct.pack("!BBI", kind, flags, stream) + payload
+
+
+def _field(name: bytes, value: bytes) -> bytes:
+    """A header that is neither compressed nor remembered (RFC 7541, section 6.2.2)."""
+    return b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value
+
+
 @asynccontextmanager
-async def serving(reply: Reply, tls: ssl.SSLContext | None = None) -> AsyncIterator[Site]:
+async def serving(reply: Reply, tls: ssl.SSLContext | None = None, kind: type[Site] = Site) -> AsyncIterator[Site]:
     """A site that lives as long as the block."""
-    site = Site(reply)
+    site = kind(reply)
     server = await asyncio.start_server(site.connected, "127.0.0.1", 0, ssl=tls)
     site.port = server.sockets[0].getsockname()[1]
     site.scheme = "https" if tls else "http"

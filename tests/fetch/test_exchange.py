@@ -8,10 +8,10 @@ import time
 import zlib
 
 import pytest
-from fetch.servers import HangUp, Reply, Reset, answer, ask, forever, says
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fetch.servers import HangUp, Reply, Reset, answer, ask, forever, says
 from periplus.fetch import Purpose, options
 from periplus.model import Reason
 

@@ -78,12 +78,10 @@ def _show(result: Result, *, as_json: bool) -> None:
 
 def _rows(result: Result) -> list[tuple[str, str]]:
     figures = result.summary
+    kinds = f"{figures['html']:,} HTML, {figures['pdf']:,} PDF"
     return [
         ("run", f"{figures['run_id']} ({result.ending})"),
-        (
-            "fetched",
-            f"{figures['fetched']:,} pages, {size(figures['bytes'])} ({figures['html']:,} HTML, {figures['pdf']:,} PDF)",
-        ),
+        ("fetched", f"{figures['fetched']:,} pages, {size(figures['bytes'])} ({kinds})"),
         ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),

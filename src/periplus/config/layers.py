@@ -67,8 +67,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         why = error.strerror or str(error)
         raise ConfigError(f"{path} cannot be read", why, "It should be a file that you may read.") from error
     except UnicodeDecodeError as error:
-        why = f"byte {error.start + 1} is no part of UTF-8 text"
-        raise ConfigError(f"{path} cannot be read", why, "Save it as UTF-8.") from error
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path} cannot be read", f"line {line} is not UTF-8 text", "Save it as UTF-8.") from error
     try:
         return dict(_flattened(tomllib.loads(text)))
     except (ValueError, RecursionError) as error:
@@ -107,7 +107,7 @@ def _require_known(key: str, origin: str) -> None:
     known, tables = setting_keys(), dict(sections())
     if key in known:
         return
-    named = f"{_spelling(key, origin)!r} {_place(origin)}"
+    named = f"{_shown(_spelling(key, origin))} {_place(origin)}"
     if key in tables:
         example = next(setting for setting in known if setting.startswith(f"{key}."))
         hint = f"Name the setting as well, for example {_spelling(example, origin)!r}."
@@ -140,6 +140,11 @@ def _spelling(key: str, origin: str) -> str:
     return _ENVIRONMENT_PREFIX + key.upper().replace(".", "__") if origin == "environment" else key
 
 
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
 def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     tables: dict[str, dict[str, Any]] = {}
     for key, value in values.items():
@@ -155,8 +160,8 @@ def _complaint(problem: ErrorDetails, origins: Mapping[str, str]) -> ConfigError
     section, name = (str(part) for part in problem["loc"][:2])
     key = f"{section}.{name}"
     origin = origins.get(key, "default")
-    value = repr(problem["input"])
-    shown = value if len(value) <= 80 else f"{value[:80]}..."
     why = problem["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     meaning = dict(sections())[section].model_fields[name].description or ""
-    return ConfigError(f"{_spelling(key, origin)} = {shown} {_place(origin)} is not valid", why, meaning)
+    return ConfigError(
+        f"{_spelling(key, origin)} = {_shown(problem['input'])} {_place(origin)} is not valid", why, meaning
+    )

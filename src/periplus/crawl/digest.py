@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,8 @@ from periplus.store.archive import Archived
 from periplus.store.ledger import Batch, Refusal, Settled
 from periplus.store.segments import PageRow
 from periplus.url import Canonicalizer, host_of
+
+logger = logging.getLogger("periplus.crawl")
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -68,6 +71,7 @@ class Digester:
     def refuse(self, item: QueuedUrl, decision: Decision) -> None:
         """A queued URL turns out to be forbidden: no request is made for it."""
         self._tally.refuse(decision.reason)
+        logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
         self.log.batch.settled.append(Settled(item, UrlState.REFUSED, decision))
 
     def digest(self, item: QueuedUrl, response: Response, now: float) -> None:
@@ -186,6 +190,8 @@ class Digester:
 
     def _settle(self, item: QueuedUrl, state: UrlState, fetch: Fetch) -> None:
         self._tally.count(fetch)
+        decision = fetch.decision
+        logger.info("%s %s %d %s %s", decision.verdict, decision.reason, fetch.status, fetch.url, decision.detail)
         self.log.batch.settled.append(Settled(item, state, fetch.decision, fetch))
 
 

@@ -52,7 +52,7 @@ class Request:
     home: Path
     settings: Settings
     seeds: Sequence[str] = ()
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
     arguments: dict[str, Any] = field(default_factory=dict)  # as typed, kept with the run
 
 

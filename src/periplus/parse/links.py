@@ -135,7 +135,7 @@ class LinkCollector:
 
 
 def _anchor(element: Element) -> str:
-    words = " ".join(element.text.split())
+    words = " ".join(element.to_text().split())
     if words:
         return words if len(words) <= ANCHOR else words[:ANCHOR].rstrip()
     image = element.find("img")

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from turbohtml import Document, Element, Namespace
+from turbohtml import Document, Element, Namespace, Text
 
 from periplus.parse import directives
-from periplus.parse.limits import DESCRIPTION, HEADING, HEADINGS, KEYWORDS, LANGUAGE, TITLE, squeeze
+from periplus.parse.limits import DESCRIPTION, HEADING, HEADINGS, KEYWORDS, TITLE, squeeze
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_UNSEEN = ("script", "style", "template", "noscript", "iframe")  # what is inside them is not shown
 _BLOCKS = frozenset(
     "blockquote button caption center dialog dir fieldset form hgroup label legend listing menu ol optgroup option "
     "plaintext pre search select table td textarea th ul xmp".split()
@@ -60,11 +59,13 @@ class Outline:
 
     def headings(self) -> tuple[str, ...]:
         """The words of the headings, in document order."""
-        found = (squeeze(element.text, HEADING).rstrip(" ¶") for element in self._headings)
+        found = (squeeze(element.to_text(), HEADING).rstrip(" ¶") for element in self._headings)
         return tuple([words for words in found if words])
 
     def _read_title(self, element: Element) -> None:
-        if not self.title and element.namespace is Namespace.HTML:  # a drawing may have a title of its own
+        if element.namespace is not Namespace.HTML:
+            element.insert(0, Text(" "))  # the name of a drawing: not part of the word before it
+        elif not self.title:
             self.title = squeeze(element.text, TITLE)
 
     def _read_heading(self, element: Element) -> None:
@@ -124,7 +125,8 @@ _READERS: dict[str, Callable[[Outline, Element], None]] = {
     "area": Outline._read_area,
     "frame": Outline._read_frame,
     **dict.fromkeys(_HEADINGS, Outline._read_heading),
-    **dict.fromkeys(_UNSEEN, Outline._read_unseen),
     "iframe": Outline._read_iframe,
+    "noscript": Outline._read_unseen,
+    "template": Outline._read_unseen,
 }
 _TAGS = (*_BLOCKS, *_READERS)

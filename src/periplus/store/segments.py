@@ -215,3 +215,12 @@ def _link_table(rows: list[PageRow]) -> pa.Table:
 
 def _ids(joined: bytes) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(_ID, len(joined) // 16, [None, pa.py_buffer(joined)])
+
+
+def schema_version(path: Path) -> tuple[str, int] | None:
+    """The kind and version a segment states about itself."""
+    try:
+        stated = json.loads((parquet.read_schema(path).metadata or {})[b"periplus"])
+        return str(stated["kind"]), int(stated["version"])
+    except (KeyError, ValueError):
+        return None

@@ -1,0 +1,71 @@
+"""periplus inspect: everything known about one thing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from periplus.cli.options import DEFAULT_HOME, Home, Json
+from periplus.cli.output import moment, print_json, print_table
+from periplus.config import load
+from periplus.inspector.history import url_history
+from periplus.store.catalog import Catalog
+from periplus.store.collection import open_collection
+
+app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Everything known about one URL, and why."""
+
+
+@app.command()
+def url(
+    address: Annotated[str, typer.Argument(metavar="URL", help="The URL to explain.")],
+    home: Home = DEFAULT_HOME,
+    as_json: Json = False,
+) -> None:
+    """Every decision, attempt, robots line and archive record of one URL; also why it is not here."""
+    settings = load(home).settings
+    catalog = Catalog(open_collection(home).catalog)
+    try:
+        found = url_history(catalog, settings, address)
+    finally:
+        catalog.close()
+    if as_json:
+        print_json(found)
+    else:
+        print_table([*_verdict_rows(found), *_fetch_rows(found["fetches"])])
+
+
+def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    reason = f"{found['reason']} ({found['detail']})" if found["detail"] else found["reason"]
+    rows = [("url", found["url"]), ("id", found["url_id"]), ("state", found["state"]), ("reason", reason)]
+    if found["known"]:
+        via = found["via"] or "the command line"
+        rows.append(
+            ("admitted", f"as {found['admitted']} at depth {found['depth']}, by {via}, {moment(found['first_seen'])}")
+        )
+    elif found["via"]:
+        rows.append(("linked from", found["via"]))
+    if (robots := found["robots"]) is not None:
+        word = "allows" if robots["allowed"] else "forbids"
+        line = f"line {robots['line_number']}: {robots['line']}" if robots["line"] else "no rule matches"
+        rows.append(("robots.txt", f"{word} it ({line}; fetched {moment(robots['fetched_at'])})"))
+    if (policy := found["host_policy"]) is not None and policy["delay"] is not None:
+        why = f" ({policy['why']})" if policy["why"] else ""
+        rows.append(("host", f"{policy['delay']:g} s between requests{why}, {policy['failures']} errors in a row"))
+    return rows
+
+
+def _fetch_rows(fetches: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    rows = []
+    for fetch in fetches:
+        detail = f" ({fetch['detail']})" if fetch["detail"] else ""
+        text = f"{fetch['status'] or 'no answer'}: {fetch['verdict']}, {fetch['reason']}{detail}"
+        if fetch["archive"]:
+            text += f"; {fetch['bytes']:,} bytes in {fetch['archive']['file']} at {fetch['archive']['offset']}"
+        rows.append((moment(fetch["at"]), text))
+    return rows

@@ -1,0 +1,28 @@
+"""periplus verify: is the collection sound?"""
+
+from __future__ import annotations
+
+import typer
+
+from periplus.cli.options import DEFAULT_HOME, Home, Json
+from periplus.cli.output import by_count, print_json, print_table
+from periplus.errors import DamagedFile
+from periplus.inspector.verify import verify
+from periplus.store.collection import open_collection
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
+    """Check every file and row of a collection against each other, and name what is wrong."""
+    collection = open_collection(home)
+    with collection.locked():
+        findings = verify(collection)
+    if as_json:
+        print_json(findings.report())
+    else:
+        print_table([*findings.problems, ("checked", by_count(findings.checked))])
+    if findings.problems:
+        first = findings.problems[0]
+        raise DamagedFile(f"{len(findings.problems)} problems found", f"{first.where}: {first.what}")

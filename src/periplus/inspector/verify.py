@@ -1,0 +1,174 @@
+"""Is every file and row of a collection what the others say it is?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from periplus.errors import DamagedFile
+from periplus.model import Fetch, Verdict
+from periplus.store.archive import responses
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.ledger import ArchiveFile
+from periplus.store.segments import SealedSegment, file_digest, schema_version
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong."""
+
+    where: str  # a file, relative to the collection
+    what: str
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was looked at, and what is wrong with it."""
+
+    checked: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+
+    def report(self) -> dict[str, Any]:
+        """The shape that `verify --json` prints."""
+        problems = [problem._asdict() for problem in self.problems]
+        return {"ok": not problems, "checked": dict(self.checked), "problems": problems}
+
+
+def verify(collection: Collection) -> Findings:
+    """Check everything; the collection must not be written meanwhile."""
+    findings = Findings()
+    try:
+        catalog = Catalog(collection.catalog)
+    except DamagedFile as error:
+        findings.problems.append(Problem(collection.catalog.name, f"{error.what}: {error.why}"))
+        return findings
+    try:
+        findings.problems += _catalog_problems(catalog)
+        if not findings.problems:
+            for file in catalog.archives():
+                findings.problems += _archive_problems(collection, catalog, file, findings.checked)
+            findings.problems += _segment_problems(collection, catalog, findings.checked)
+            findings.checked.update(urls=catalog.counters()["known"])
+    finally:
+        catalog.close()
+    return findings
+
+
+def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
+    damage = catalog.check()
+    for line in damage:
+        yield Problem("crawl.db", f"SQLite finds it damaged: {line}")
+    if damage:
+        return
+    kept, counted = catalog.counters(), catalog.recount()
+    for name, number in counted.items():
+        if kept[name] != number:
+            yield Problem("crawl.db", f"the counter {name!r} says {kept[name]}, a recount {number}")
+
+
+# -- the archive ------------------------------------------------------------------------------------------------
+
+
+def _archive_problems(
+    collection: Collection, catalog: Catalog, file: ArchiveFile, checked: Counter[str]
+) -> Iterator[Problem]:
+    where = f"archive/{file.name}"
+    path = collection.archive / file.name
+    if not path.exists():
+        yield Problem(where, "the file is missing")
+        return
+    size = path.stat().st_size
+    if size < file.committed:
+        yield Problem(where, f"{size} bytes, but {file.committed} were acknowledged")
+        return
+    try:
+        yield from _record_problems(collection.archive, catalog, file, checked)
+    except (OSError, ValueError) as error:
+        yield Problem(where, f"not readable as WARC: {error}")
+
+
+def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked: Counter[str]) -> Iterator[Problem]:
+    where = f"archive/{file.name}"
+    expected = {fetch.position.offset: fetch for fetch in catalog.fetches_in(file.archive_id) if fetch.position}
+    for position, response, digest_is_right in responses(folder, file.name, 0, file.committed):
+        checked["records"] += 1
+        fetch = expected.pop(position.offset, None)
+        if fetch is None:
+            yield Problem(where, f"the response at {position.offset} ({response.url}) is not in the catalog")
+        elif not digest_is_right:
+            yield Problem(where, f"the payload at {position.offset} ({response.url}) does not match its digest")
+        elif difference := _difference(fetch, position.length, response.url, response.status):
+            yield Problem(where, f"at {position.offset}: {difference}")
+    for offset, fetch in list(expected.items())[:10]:
+        yield Problem(where, f"no readable response at {offset}, where {fetch.url} should be")
+
+
+def _difference(fetch: Fetch, length: int, url: str, status: int) -> str:
+    if fetch.url != url:
+        return f"the archive holds {url}, the catalog says {fetch.url}"
+    if fetch.status != status:
+        return f"status {status}, the catalog says {fetch.status}"
+    assert fetch.position is not None
+    if fetch.position.length != length:
+        return f"{length} bytes long, the catalog says {fetch.position.length}"
+    return ""
+
+
+# -- the segments -----------------------------------------------------------------------------------------------
+
+
+def _segment_problems(collection: Collection, catalog: Catalog, checked: Counter[str]) -> Iterator[Problem]:
+    pages: Counter[tuple[str, int]] = Counter()
+    for segment in catalog.segments():
+        where = f"segments/{segment.name}"
+        try:
+            table_problems = list(_file_problems(collection.segments / segment.name, segment))
+            yield from (Problem(where, what) for what in table_problems)
+            if segment.kind == "pages" and not table_problems:
+                pages.update(_positions(collection.segments / segment.name))
+        except (OSError, pa.ArrowException) as error:
+            yield Problem(where, f"not readable as Parquet: {error}")
+        checked["segments"] += 1
+    checked["pages"] = pages.total()
+    yield from _coverage_problems(catalog, pages)
+
+
+def _file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
+    if not path.exists():
+        yield "the file is missing"
+    elif path.stat().st_size != segment.size:
+        yield f"{path.stat().st_size} bytes, the manifest says {segment.size}"
+    elif file_digest(path) != segment.sha256:
+        yield "its content is not what was sealed"
+    else:
+        found = parquet.read_metadata(path)
+        if found.num_rows != segment.rows:
+            yield f"{found.num_rows} rows, the manifest says {segment.rows}"
+        if schema_version(path) != (segment.kind, 1):
+            yield f"schema {schema_version(path)}, expected {(segment.kind, 1)}"
+
+
+def _positions(path: Path) -> Iterator[tuple[str, int]]:
+    table = parquet.read_table(path, columns=["archive", "offset"])
+    return zip(table["archive"].to_pylist(), table["offset"].to_pylist(), strict=True)
+
+
+def _coverage_problems(catalog: Catalog, pages: Counter[tuple[str, int]]) -> Iterator[Problem]:
+    for file in catalog.archives():
+        for fetch in catalog.fetches_in(file.archive_id):
+            position = fetch.position
+            if position is None or fetch.decision.verdict is not Verdict.FETCHED or position.offset >= file.sealed:
+                continue
+            times = pages.pop((position.name, position.offset), 0)
+            if times != 1:
+                yield Problem(
+                    "segments", f"{fetch.url} fetched at {fetch.at:.0f} is in {times} segments instead of one"
+                )
+    for (name, offset), _ in pages.most_common(10):
+        yield Problem("segments", f"a page claims to come from {name} at {offset}, where the catalog has none")

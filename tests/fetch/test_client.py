@@ -1,0 +1,273 @@
+"""Does the fetcher ask politely, and only where it may?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from fetch.servers import AGENT, Site, answer, ask, fetcher, forever, run, says, serving
+from periplus.config import Fetching
+from periplus.fetch import Fetcher, Purpose
+from periplus.model import Reason, Response
+
+PAGE = says(answer(b"<p>hello"))
+
+
+async def slowly(_request: bytes) -> AsyncIterator[bytes]:
+    await asyncio.sleep(0.02)
+    yield answer(b"<p>hello")
+
+
+# --- what is sent ---
+
+
+def test_the_request_is_archived_exactly_as_the_server_got_it() -> None:
+    async def main() -> None:
+        async with serving(PAGE) as site, fetcher() as client:
+            plain = await client.fetch(site.url("/a%20b/?q=1&r='"))
+            asked = await client.fetch(site.url("/c"), etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")
+            later = await client.fetch(site.url("/d/../e"))
+            assert [plain.request, asked.request, later.request] == site.requests
+            assert plain.request.startswith(b"GET /a%20b/?q=1&r=' HTTP/1.1\r\nHost: 127.0.0.1:")
+            assert f"User-Agent: {AGENT}\r\n".encode() in plain.request
+            assert b'If-None-Match: W/"1"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n' in asked.request
+            assert b"If-" not in later.request
+            assert b"GET /d/../e " in later.request
+
+    run(main())
+
+
+def test_a_page_that_has_not_changed_costs_no_body() -> None:
+    response = ask(says(answer(b"", 'ETag: "1"', status="304 Not Modified")))
+    assert (response.status, response.body, response.failure) == (304, b"", None)
+
+
+@pytest.mark.parametrize("value", ["x\r\nX-Evil: 1", "x\ny", "x\0", "\u2028", "é"])
+def test_a_validator_cannot_smuggle_a_header(value: str) -> None:
+    async def main() -> None:
+        async with serving(PAGE) as site, fetcher() as client:
+            response = await client.fetch(site.url(), etag=value, last_modified=value)
+            assert response.failure is None
+            assert b"If-" not in site.requests[0]
+            assert b"Evil" not in site.requests[0]
+
+    run(main())
+
+
+def test_no_cookie_is_ever_sent_back() -> None:
+    async def main() -> None:
+        async with (
+            serving(says(answer(b"", "Content-Type: text/html", "Set-Cookie: a=b"))) as site,
+            fetcher() as client,
+        ):
+            await client.fetch(site.url("/1"))
+            await client.fetch(site.url("/2"))
+            assert len(site.requests) == 2
+            assert b"ookie" not in b"".join(site.requests)
+
+    run(main())
+
+
+def test_the_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with serving(PAGE) as proxy, serving(PAGE) as site:
+            for name in ("http_proxy", "https_proxy", "all_proxy", "ALL_PROXY"):
+                monkeypatch.setenv(name, proxy.url())
+            async with fetcher() as client:
+                assert (await client.fetch(site.url())).failure is None
+            assert (proxy.connections, site.connections) == (0, 1)
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "ftp://127.0.0.1/",
+        "file:///etc/passwd",
+        "gopher://127.0.0.1:70/_x",
+        "javascript:alert(1)",
+        "http://127.0.0.1",
+        "http:///",
+        "http://a b/",
+        "http://127.0.0.1/a b",
+        "http://127.0.0.1/\r\nX: 1",
+        "http://127.0.0.1/\0",
+        "http://bücher.example/",
+        "http://127.0.0.1:99999/",
+        "http://[::1/",
+    ],
+)
+def test_what_is_no_canonical_address_is_not_asked_for(url: str) -> None:
+    async def main() -> Response:
+        async with fetcher() as client:
+            return await client.fetch(url)
+
+    response = run(main())
+    assert (response.url, response.failure, response.status) == (url, Reason.NOT_WEB, 0)
+    assert response.detail
+
+
+# --- where it may go ---
+
+
+PRIVATE = [
+    "http://127.0.0.1:{}/", "http://localhost:{}/", "http://[::1]:{}/", "http://[::ffff:127.0.0.1]:{}/", "http://0.0.0.0:{}/",
+    "http://[::]:{}/", "http://127.1:{}/", "http://2130706433:{}/", "http://0x7f.1:{}/", "http://017700000001:{}/",
+    "http://[64:ff9b::7f00:1]:{}/", "http://[2002:7f00:1::]:{}/", "http://[::127.0.0.1]:{}/", "http://127.0.0.1.:{}/",
+]  # fmt: skip
+
+
+def test_a_private_address_is_refused_before_anything_is_sent() -> None:
+    async def main() -> None:
+        async with serving(PAGE) as canary, Fetcher(Fetching(), AGENT, public_allowed=True) as client:
+            for purpose in Purpose:
+                answers = [await client.fetch(url.format(canary.port), purpose=purpose) for url in PRIVATE]
+                assert {response.failure for response in answers} == {Reason.PRIVATE_ADDRESS}
+                assert "127.0.0.1 is not an address of the public web" in answers[0].detail
+                assert not any(response.ip for response in answers)
+            assert canary.connections == 0
+
+    run(main())
+
+
+def test_a_public_address_is_refused_while_nobody_has_said_who_is_crawling() -> None:
+    async def main() -> Response:
+        async with fetcher(public_allowed=False) as client:
+            return await client.fetch("http://93.184.215.14/")
+
+    response = run(main())
+    assert (response.failure, response.ip) == (Reason.NO_CONTACT, "")
+    assert response.seconds < 0.1
+
+
+def test_connect_to_dials_another_address_and_asks_for_the_same_host() -> None:
+    async def main() -> None:
+        async with serving(PAGE) as site, fetcher(connect_to=[f"example.org:80:127.0.0.1:{site.port}"]) as client:
+            response = await client.fetch("http://example.org/page")
+            assert (response.failure, response.ip) == (None, "127.0.0.1")
+            assert b"Host: example.org\r\n" in site.requests[0]
+
+    run(main())
+
+
+def test_connect_to_is_no_way_around_the_guard() -> None:
+    async def main() -> None:
+        async with serving(PAGE) as canary:
+            settings = Fetching(connect_to=[f"::127.0.0.1:{canary.port}"])
+            async with Fetcher(settings, AGENT, public_allowed=True) as client:
+                response = await client.fetch("http://example.org/")
+            assert (response.failure, canary.connections) == (Reason.PRIVATE_ADDRESS, 0)
+
+    run(main())
+
+
+# --- how it fails without an answer ---
+
+
+def test_a_host_without_an_address_is_a_dns_failure() -> None:
+    async def main() -> Response:
+        async with fetcher() as client:
+            return await client.fetch("http://nowhere.onion/")  # such names are never looked up
+
+    response = run(main())
+    assert (response.failure, response.status, response.ip) == (Reason.DNS, 0, "")
+
+
+def test_a_closed_port_is_a_connection_failure() -> None:
+    async def main() -> Response:
+        async with serving(PAGE) as site:
+            url = site.url()
+        async with fetcher() as client:
+            return await client.fetch(url)
+
+    response = run(main())
+    assert (response.failure, response.status) == (Reason.CONNECT, 0)
+    assert "connect" in response.detail.lower()
+
+
+# --- how many at once ---
+
+
+async def fetch_all(client: Fetcher, site: Site, hosts: int, pages: int) -> list[Response]:
+    urls = [f"http://h{host}.example/{page}" for page in range(pages) for host in range(hosts)]
+    return list(await asyncio.gather(*(client.fetch(url) for url in urls)))
+
+
+def test_one_host_gets_one_request_at_a_time_on_one_connection() -> None:
+    async def main() -> None:
+        async with serving(slowly) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"]) as client:
+            answers = await fetch_all(client, site, hosts=1, pages=10)
+            assert [response.body for response in answers] == [b"<p>hello"] * 10
+            assert (site.most_answering, site.connections) == (1, 1)
+
+    run(main())
+
+
+def test_many_hosts_are_asked_at_once_each_on_its_own_connection() -> None:
+    async def main() -> None:
+        async with serving(slowly) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"]) as client:
+            answers = await fetch_all(client, site, hosts=40, pages=3)
+            assert [response.failure for response in answers] == [None] * 120
+            assert (site.most_answering, site.connections) == (40, 40)
+
+    run(main())
+
+
+def test_there_are_never_more_requests_than_the_setting_says() -> None:
+    async def main() -> None:
+        rule = "::127.0.0.1:{}"
+        async with serving(slowly) as site, fetcher(connect_to=[rule.format(site.port)], concurrency=5) as client:
+            await fetch_all(client, site, hosts=30, pages=1)
+            assert site.most_answering == 5
+
+    run(main())
+
+
+def test_answers_do_not_leak_into_later_ones() -> None:
+    async def echo(request: bytes) -> AsyncIterator[bytes]:
+        path = request.split(b" ")[1]
+        kind = "image/png" if b"image" in path else "text/html"
+        yield answer(path, f"Content-Type: {kind}", f"X-Only-{path[1:].decode()}: 1")
+
+    async def main() -> None:
+        async with serving(echo) as site, fetcher(concurrency=1) as client:
+            first = await client.fetch(site.url("/one"))
+            refused = await client.fetch(site.url("/image"))
+            second = await client.fetch(site.url("/two"))
+            assert (first.body, refused.failure, second.body, second.failure) == (
+                b"/one",
+                Reason.WRONG_TYPE,
+                b"/two",
+                None,
+            )
+            assert (first.detail, second.detail) == ("", "")
+            assert "x-only-one" not in second.headers
+
+    run(main())
+
+
+def test_a_cancelled_fetch_leaves_the_others_alone() -> None:
+    async def main() -> None:
+        endless = forever(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"x", pause=0.01)
+        async with serving(endless) as trap, serving(slowly) as site, fetcher(concurrency=2) as client:
+            doomed = asyncio.create_task(client.fetch(trap.url()))
+            await asyncio.sleep(0.1)
+            doomed.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await doomed
+            answers = [await client.fetch(site.url(f"/{number}")) for number in range(5)]
+            assert [response.failure for response in answers] == [None] * 5
+
+    run(main())
+
+
+def test_a_fetcher_also_runs_on_the_loop_of_the_standard_library() -> None:
+    async def main() -> bytes:
+        async with serving(PAGE) as site, fetcher() as client:
+            return (await client.fetch(site.url())).body
+
+    assert asyncio.run(main()) == b"<p>hello"

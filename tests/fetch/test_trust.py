@@ -1,0 +1,126 @@
+"""Is a server believed only when somebody vouches for it?"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import certifi
+import pytest
+
+from fetch.certificates import Authority
+from fetch.servers import Http2Site, answer, fetcher, run, says, serving
+from periplus.errors import ConfigError
+from periplus.fetch.trust import certificate_authorities
+from periplus.model import Reason, Response
+
+PAGE = says(answer(b"<p>safe"))
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificates"))
+
+
+def visit(context: ssl.SSLContext, trusted: Path, host: str = "safe.example") -> Response:
+    async def main() -> Response:
+        async with serving(PAGE, context) as site:
+            rule = f"{host}:443:127.0.0.1:{site.port}"
+            async with fetcher(ca_file=str(trusted), connect_to=[rule]) as client:
+                return await client.fetch(f"https://{host}/")
+
+    return run(main())
+
+
+def test_a_page_comes_over_a_connection_that_is_vouched_for(authority: Authority) -> None:
+    response = visit(authority.server("safe.example"), authority.file)
+    assert (response.body, response.failure, response.ip) == (b"<p>safe", None, "127.0.0.1")
+
+
+def test_an_expired_certificate_is_not_believed(authority: Authority) -> None:
+    response = visit(authority.server("safe.example", expired=True), authority.file)
+    assert (response.failure, response.status) == (Reason.TLS, 0)
+    assert "expired" in response.detail
+
+
+def test_a_certificate_for_another_name_is_not_believed(authority: Authority) -> None:
+    response = visit(authority.server("other.example"), authority.file)
+    assert (response.failure, response.status) == (Reason.TLS, 0)
+
+
+def test_an_unknown_authority_is_not_believed(authority: Authority, tmp_path: Path) -> None:
+    response = visit(authority.server("safe.example"), Authority(tmp_path, "stranger").file)
+    assert (response.failure, response.status) == (Reason.TLS, 0)
+
+
+def test_the_system_does_not_know_our_test_authority(authority: Authority) -> None:
+    async def main() -> Response:
+        async with serving(PAGE, authority.server("safe.example")) as site:
+            async with fetcher(connect_to=[f"safe.example:443:127.0.0.1:{site.port}"]) as client:
+                return await client.fetch("https://safe.example/")
+
+    assert run(main()).failure is Reason.TLS
+
+
+def test_a_server_without_tls_is_a_tls_failure(authority: Authority) -> None:
+    async def chatty(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def main() -> Response:
+        server = await asyncio.start_server(chatty, "127.0.0.1", 0)
+        async with server, fetcher(ca_file=str(authority.file)) as client:
+            return await client.fetch(f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+
+    assert run(main()).failure is Reason.TLS
+
+
+def test_a_handshake_that_never_ends_is_a_timeout(authority: Authority) -> None:
+    async def silent(_request: bytes) -> AsyncIterator[bytes]:
+        yield b""
+
+    async def main() -> Response:
+        async with serving(silent) as site, fetcher(ca_file=str(authority.file), connect_timeout=0.3) as client:
+            return await client.fetch(f"https://127.0.0.1:{site.port}/")
+
+    response = run(main())
+    assert (response.failure, response.status) == (Reason.TIMEOUT, 0)
+    assert response.seconds < 1
+
+
+def test_http_2_answers_read_like_those_of_http_1(authority: Authority) -> None:
+    async def main() -> None:
+        context = authority.server("two.example", protocols=("h2",))
+        async with serving(PAGE, context, Http2Site) as site:
+            rule = f"two.example:443:127.0.0.1:{site.port}"
+            async with fetcher(ca_file=str(authority.file), connect_to=[rule]) as client:
+                responses = [await client.fetch(f"https://two.example/{page}") for page in range(3)]
+            assert [response.body for response in responses] == [b"<p>two"] * 3
+            assert responses[0].head == b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nx-answer: 42\r\n"
+            assert responses[0].status == 200
+            assert (len(site.requests), site.connections) == (3, 1)
+
+    run(main())
+
+
+def test_a_list_of_authorities_that_cannot_be_read_is_reported_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        certificate_authorities(str(tmp_path / "missing.pem"))
+    (tmp_path / "empty.pem").write_text("not a certificate")
+    with pytest.raises(ConfigError, match=r"empty\.pem"):
+        certificate_authorities(str(tmp_path / "empty.pem"))
+
+
+def test_without_a_setting_the_system_decides_and_then_mozilla(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(cafile: str | None, capath: str | None) -> None:
+        paths = ssl.DefaultVerifyPaths(cafile, capath, "", "", "", "")
+        monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
+
+    found("/certs.pem", "/certs")
+    assert certificate_authorities() == ("/certs.pem", "")
+    found(None, "/certs")
+    assert certificate_authorities() == ("", "/certs")
+    found(None, None)
+    assert certificate_authorities() == (certifi.where(), "")

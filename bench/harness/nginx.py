@@ -79,7 +79,8 @@ def find(cache: Path) -> str:
     if installed:
         return installed
     binary = packages.unpack(["nginx"], cache)["nginx"] / "usr/sbin/nginx"
-    if not binary.exists() or subprocess.run([str(binary), "-v"], check=False).returncode:
+    probe = [str(binary), "-v"]
+    if not binary.exists() or subprocess.run(probe, check=False, stderr=subprocess.DEVNULL).returncode:
         raise BenchError("nginx is needed to serve the web: apt-get install nginx-light")
     return str(binary)
 

@@ -5,65 +5,53 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import pickle
-from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
 import pytest
 
 from periplus import model
-from periplus.model import (
-    ArchivePosition,
-    Decision,
-    Fetch,
-    Hit,
-    HostPolicy,
-    Link,
-    Page,
-    QueuedUrl,
-    Reason,
-    Response,
-    RobotsFile,
-    UrlState,
-    Verdict,
-)
+from periplus.model import Reason, Response, UrlState, Verdict
 
-OK = Decision(Verdict.FETCHED, Reason.OK)
 URL = "https://example.org/"
-RECORDS: list[Any] = [
-    OK,
-    QueuedUrl(URL, "example.org", 0, 0.0, Reason.SEED),
-    Response(URL, 1.0),
-    Link(URL, "home", nofollow=False),
-    Page(links=(Link(URL, "home", nofollow=False),)),
-    HostPolicy("example.org", 1.0),
-    RobotsFile("https://example.org", 1.0, 200, b""),
-    ArchivePosition("a.warc.gz", 0, 1),
-    Fetch(URL, 1.0, 200, OK, position=ArchivePosition("a.warc.gz", 0, 1)),
-    Hit(URL, "t", "s", 1.0, "example.org", 1.0),
-]
-WITH_A_DICT = (Response, Hit)
+
+
+def records() -> list[Any]:
+    """One of every record of the model, each field without a default filled with its own name."""
+    defined = [kind for _, kind in inspect.getmembers(model, inspect.isclass) if kind.__module__ == model.__name__]
+    kinds: list[Any] = [kind for kind in defined if not issubclass(kind, Enum)]
+    return [kind(**{name: name for name in required(kind)}) for kind in kinds]
+
+
+def required(kind: Any) -> list[str]:
+    parameters = inspect.signature(kind).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.default is inspect.Parameter.empty]
+
+
+def values(record: Any) -> dict[str, Any]:
+    names = [field.name for field in dataclasses.fields(record)] if dataclasses.is_dataclass(record) else record._fields
+    return {name: getattr(record, name) for name in names}
 
 
 def named(record: object) -> str:
     return type(record).__name__
 
 
-def fields(record: Any) -> Iterable[str]:
-    return [field.name for field in dataclasses.fields(record)] if dataclasses.is_dataclass(record) else record._fields
+RECORDS = records()
+# A dictionary (headers, scores, timings) is the one thing that keeps a record out of a set.
+HASHABLE = [record for record in RECORDS if not any(isinstance(value, dict) for value in values(record).values())]
 
 
-def test_every_record_of_the_model_is_tried_here() -> None:
-    defined = {kind for _, kind in inspect.getmembers(model, inspect.isclass) if kind.__module__ == model.__name__}
-    missing = {kind for kind in defined if not issubclass(kind, Enum)} - {type(record) for record in RECORDS}
-    assert missing == set()
+def test_stages_exchange_records_and_nothing_else() -> None:
+    assert RECORDS
+    assert all(dataclasses.is_dataclass(record) or isinstance(record, tuple) for record in RECORDS)
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=named)
 def test_a_record_never_changes(record: Any) -> None:
-    for name in fields(record):
+    for name, value in values(record).items():
         with pytest.raises(AttributeError):
-            setattr(record, name, getattr(record, name))
+            setattr(record, name, value)
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=named)
@@ -79,21 +67,28 @@ def test_equal_facts_are_equal_records(record: Any) -> None:
     assert copy is not record
 
 
-@pytest.mark.parametrize("record", [record for record in RECORDS if not isinstance(record, WITH_A_DICT)], ids=named)
+@pytest.mark.parametrize("record", HASHABLE, ids=named)
 def test_a_record_can_be_a_member_of_a_set(record: Any) -> None:
-    assert record in {pickle.loads(pickle.dumps(record))}
+    assert len({record, pickle.loads(pickle.dumps(record))}) == 1
 
 
-def test_no_default_is_shared_by_two_records() -> None:
-    assert Response(URL, 1.0).headers is not Response(URL, 1.0).headers
-    assert RECORDS[-1].explain is not Hit(URL, "t", "s", 1.0, "example.org", 1.0).explain
+@pytest.mark.parametrize("record", RECORDS, ids=named)
+def test_no_default_that_could_change_is_shared_by_two_records(record: Any) -> None:
+    other = type(record)(**{name: name for name in required(type(record))})
+    for name, value in values(record).items():
+        assert not isinstance(value, dict | list | set) or value is not getattr(other, name)
 
 
-def test_verdicts_reasons_and_states_have_names_and_numbers_of_their_own() -> None:
-    """They are in files and in scripts; the names are what people type and the numbers what rows hold."""
+def test_verdicts_and_reasons_are_spelled_as_they_are_named() -> None:
+    """People type them, scripts compare them, files hold them."""
     assert all(reason.value == reason.name.lower() for reason in Reason)
     assert all(verdict.value == verdict.name.lower() for verdict in Verdict)
-    assert {state.name: state.value for state in UrlState} == {"QUEUED": 0, "DONE": 1, "REFUSED": 2, "FAILED": 3}
+
+
+def test_the_numbers_of_the_states_never_change() -> None:
+    """Rows of old collections hold them."""
+    states = {state.name: state.value for state in UrlState}
+    assert states.items() >= {"QUEUED": 0, "DONE": 1, "REFUSED": 2, "FAILED": 3}.items()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ Every error that a person may meet is one of these; anything else is a bug and s
     │   ├── NoCollection                   there is none
     │   ├── NewerFormat                    made by a later release
     │   ├── CollectionLocked               another process is crawling it
-    │   └── DamagedFile                    a file does not hold what it should
+    │   ├── DamagedFile                    a file does not hold what it should
+    │   └── NoIndex                        it has not been indexed yet
+    ├── PortTaken                 exit 1   another program listens there
     ├── NothingToCrawl            exit 1   every seed was refused or unreachable
     ├── PartialFailure            exit 3   some of the work is done and kept, the rest is not
     │   └── DiskFull                       the disk has no room left
@@ -32,9 +34,13 @@ class PeriplusError(Exception):
         super().__init__(str(self))
 
     def __str__(self) -> str:
-        sentence = f"{self.what}: {self.why}" if self.why else self.what
-        whole = f"{sentence.rstrip('.')}. {self.hint}" if self.hint else sentence
-        return " ".join(line.strip() for line in whole.splitlines() if line.strip())  # libraries write several lines
+        sentence = _one_line(f"{self.what}: {self.why}" if self.why else self.what)
+        return f"{sentence.rstrip('.')}. {_one_line(self.hint)}" if self.hint else sentence
+
+
+def _one_line(text: str) -> str:
+    """The reasons that libraries give may have several."""
+    return " ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 class UsageError(PeriplusError):
@@ -69,6 +75,14 @@ class CollectionLocked(CollectionError):
 
 class DamagedFile(CollectionError):
     """A file of the collection does not hold what it should."""
+
+
+class NoIndex(CollectionError):
+    """The collection has no index to search yet."""
+
+
+class PortTaken(PeriplusError):
+    """Another program listens where the site was to be served."""
 
 
 class NothingToCrawl(PeriplusError):

@@ -201,8 +201,40 @@ class Hit:
 
     url: str
     title: str
-    snippet: str  # plain text, matches between U+E000 and U+E001
+    snippet: str  # plain text
+    highlights: tuple[tuple[int, int], ...]  # the matching words in it, as character ranges
     score: float
     host: str
+    fetched_at: float  # seconds since the epoch
+    mime: str = ""
+    language: str = ""
+    same_content: tuple[str, ...] = ()  # other URLs with the same document
+    all_words: bool = True  # False: it holds only some of the words asked for
+    explain: dict[str, float] = field(default_factory=dict)  # contributions of the features; they add up to the score
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """One page of results for one query."""
+
+    query: str  # as typed
+    understood: str  # as read, in the query language
+    total: int
+    total_is_exact: bool  # False: at least so many
+    seconds: float
+    page: int  # counted from 1
+    size: int  # results a page
+    hits: tuple[Hit, ...]
+    hints: tuple[str, ...] = ()  # what is odd about the query, for the person who typed it
+    steps: dict[str, float] = field(default_factory=dict)  # seconds spent in each step
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPage:
+    """A page as it was archived."""
+
+    url: str
     fetched_at: float
-    explain: dict[str, float] = field(default_factory=dict)  # contributions; they add up to the score
+    mime: str
+    body: bytes
+    charset: str = "utf-8"

@@ -152,6 +152,11 @@ def answer(body: bytes = b"", *headers: str, status: str = "200 OK") -> bytes:
     return "".join(f"{line}\r\n" for line in lines).encode("latin-1") + b"\r\n" + body
 
 
+def encoded(body: bytes, encoding: str) -> Reply:
+    """A page that claims to be compressed."""
+    return says(answer(body, "Content-Type: text/html", f"Content-Encoding: {encoding}"))
+
+
 def fetcher(public_allowed: bool = False, **settings: Any) -> Fetcher:
     """A fetcher that may dial this machine, and nothing else."""
     return Fetcher(Fetching(**{"allow_private": True, **settings}), AGENT, public_allowed=public_allowed)

@@ -24,12 +24,12 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("certificates"))
 
 
-def visit(context: ssl.SSLContext, trusted: Path, host: str = "safe.example") -> Response:
+def visit(context: ssl.SSLContext, trusted: Path | str) -> Response:
     async def main() -> Response:
         async with serving(PAGE, context) as site:
-            rule = f"{host}:443:127.0.0.1:{site.port}"
+            rule = f"safe.example:443:127.0.0.1:{site.port}"
             async with fetcher(ca_file=str(trusted), connect_to=[rule]) as client:
-                return await client.fetch(f"https://{host}/")
+                return await client.fetch("https://safe.example/")
 
     return run(main())
 
@@ -51,17 +51,9 @@ def test_a_certificate_for_another_name_is_not_believed(authority: Authority) ->
 
 
 def test_an_unknown_authority_is_not_believed(authority: Authority, tmp_path: Path) -> None:
-    response = visit(authority.server("safe.example"), Authority(tmp_path, "stranger").file)
-    assert (response.failure, response.status) == (Reason.TLS, 0)
-
-
-def test_the_system_does_not_know_our_test_authority(authority: Authority) -> None:
-    async def main() -> Response:
-        async with serving(PAGE, authority.server("safe.example")) as site:
-            async with fetcher(connect_to=[f"safe.example:443:127.0.0.1:{site.port}"]) as client:
-                return await client.fetch("https://safe.example/")
-
-    assert run(main()).failure is Reason.TLS
+    for trusted in (Authority(tmp_path, "stranger").file, ""):
+        response = visit(authority.server("safe.example"), trusted)
+        assert (response.failure, response.status) == (Reason.TLS, 0)
 
 
 def test_a_server_without_tls_is_a_tls_failure(authority: Authority) -> None:
@@ -113,14 +105,15 @@ def test_a_list_of_authorities_that_cannot_be_read_is_reported_at_once(tmp_path:
         certificate_authorities(str(tmp_path / "empty.pem"))
 
 
-def test_without_a_setting_the_system_decides_and_then_mozilla(monkeypatch: pytest.MonkeyPatch) -> None:
-    def found(cafile: str | None, capath: str | None) -> None:
-        paths = ssl.DefaultVerifyPaths(cafile, capath, "", "", "", "")
-        monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: paths)
-
-    found("/certs.pem", "/certs")
-    assert certificate_authorities() == ("/certs.pem", "")
-    found(None, "/certs")
-    assert certificate_authorities() == ("", "/certs")
-    found(None, None)
-    assert certificate_authorities() == (certifi.where(), "")
+def test_without_a_setting_the_system_decides_and_then_mozilla(
+    monkeypatch: pytest.MonkeyPatch, authority: Authority
+) -> None:
+    file, folder, missing = str(authority.file), str(authority.file.parent), "/nowhere"
+    for system_file, system_folder, expected in (
+        (file, folder, (file, "")),
+        (missing, folder, ("", folder)),
+        (missing, missing, (certifi.where(), "")),
+    ):
+        monkeypatch.setenv("SSL_CERT_FILE", system_file)
+        monkeypatch.setenv("SSL_CERT_DIR", system_folder)
+        assert certificate_authorities() == expected

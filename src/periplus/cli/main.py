@@ -18,6 +18,11 @@ from periplus.errors import PeriplusError
 
 COMMANDS = {
     "crawl": "Crawl politely until done, a budget is spent, or Ctrl-C; the same command continues.",
+    "rank": "Compute PageRank from the links of the crawled pages.",
+    "index": "Build the index anew from what was crawled.",
+    "search": "Search the collection in the terminal.",
+    "serve": "Serve the search site.",
+    "top": "The pages or hosts with the highest rank.",
     "status": "What a collection holds and what its last crawl did.",
     "inspect": "Everything known about one URL, and why.",
     "verify": "Check every file and row of a collection against each other.",

@@ -80,3 +80,20 @@ class _OneLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
+
+
+@contextmanager
+def counting(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how much of a known amount is done, on a terminal; elsewhere long work stays silent."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _total: None
+        return
+    started = time.monotonic()
+    with Live(Text(what), console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
+
+        def show(done: int, total: int) -> None:
+            rate = done / max(time.monotonic() - started, 1e-9)
+            left = (total - done) / rate if rate else 0.0
+            live.update(Text(f"{what}: {done:,} of {total:,} {unit} ({rate:,.0f}/s, {left:.0f} s left)"))
+
+        yield show

@@ -171,6 +171,39 @@ class Storage(Section):
     buffer_urls: int = Field(default=100_000, ge=64, description="Queued URLs held in memory; the others wait on disk.")
 
 
+class Indexing(Section):
+    """How the index is built."""
+
+    prior_strength: float = Field(
+        default=0.05, ge=0, le=1, description="Candidates are selected by text score times PageRank to this power."
+    )
+    memory_mb: int = Field(default=1024, ge=128, description="Megabytes that joins may use before they go to disk.")
+    threads: int = Field(default=2, ge=1, description="Threads of a join.")
+
+
+class Ranking(Section):
+    """What a result is worth: each weight multiplies a feature, and the products add up to the score."""
+
+    text: float = Field(default=1.0, description="Logarithm of the text score (BM25 over all fields).")
+    rank: float = Field(default=0.05, description="Logarithm of PageRank, 0 for an average page.")
+    title_all: float = Field(default=0.25, description="All query words are in the title.")
+    title_some: float = Field(default=0.10, description="Share of the query words in the title, when not all are.")
+    headings: float = Field(default=0.08, description="Share of the query words in the headings.")
+    url: float = Field(default=0.08, description="Share of the query words in the URL.")
+    phrase_title: float = Field(default=0.20, description="The query stands in the title, word for word.")
+    phrase_headings: float = Field(default=0.10, description="The query stands in a heading, word for word.")
+    phrase_opening: float = Field(default=0.10, description="The query stands in the opening text, word for word.")
+    near_phrase: float = Field(default=0.05, description="The title holds nine tenths of the query in order.")
+    field_title: float = Field(default=1.0, ge=0, description="Weight of the title in the text score.")
+    field_head: float = Field(default=1.0, ge=0, description="Weight of description, keywords and headings in it.")
+    field_anchors: float = Field(default=1.0, ge=0, description="Weight of the texts of links to the page in it.")
+    field_url: float = Field(default=0.5, ge=0, description="Weight of the words of the URL in it.")
+    field_body: float = Field(default=1.0, ge=0, description="Weight of the text in it.")
+    candidates: int = Field(default=1000, ge=100, le=10_000, description="Pages scored by numbers.")
+    read_closely: int = Field(default=100, ge=10, le=1000, description="Pages of those whose words are looked at.")
+    per_host: int = Field(default=2, ge=1, description="Results of one host on the first page.")
+
+
 class Settings(Section):
     """All settings of a collection."""
 
@@ -180,6 +213,8 @@ class Settings(Section):
     politeness: Politeness = Politeness()
     fetch: Fetching = Fetching()
     store: Storage = Storage()
+    index: Indexing = Indexing()
+    ranking: Ranking = Ranking()
 
 
 def setting_keys() -> list[str]:

@@ -28,7 +28,3 @@ class Budget:
     def allows_another(self, tally: Tally, under_way: int) -> bool:
         """Whether one more fetch may start without overshooting the number of pages."""
         return self.pages is None or tally.fetched + under_way < self.pages
-
-    def ends_at(self, tally: Tally) -> float | None:
-        """The moment at which time runs out."""
-        return None if self.seconds is None else tally.started + self.seconds

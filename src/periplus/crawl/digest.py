@@ -11,7 +11,7 @@ from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
-from periplus.model import Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
+from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.store.archive import Archived
 from periplus.store.ledger import Batch, Refusal, Settled
 from periplus.store.segments import PageRow
@@ -113,7 +113,7 @@ class Digester:
 
     def _answered_no(self, item: QueuedUrl, response: Response, now: float) -> None:
         position = self._archive(response).position
-        if response.status in _TRY_AGAIN and self._retry(item, response, now):
+        if response.status in _TRY_AGAIN and self._retry(item, response, now, position):
             return
         decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
         self._settle(item, UrlState.FAILED, replace(_attempt(response, decision), position=position))
@@ -126,7 +126,7 @@ class Digester:
             decision = Decision(Verdict.DROPPED, reason, response.detail)
             self._settle(item, UrlState.FAILED, _attempt(response, decision))
 
-    def _retry(self, item: QueuedUrl, response: Response, now: float) -> bool:
+    def _retry(self, item: QueuedUrl, response: Response, now: float, position: ArchivePosition | None = None) -> bool:
         attempts = item.attempts + 1
         if attempts >= self._settings.fetch.attempts:
             return False
@@ -134,7 +134,7 @@ class Digester:
         again = item._replace(attempts=attempts, due=due)
         why = response.failure.value if response.failure is not None else f"answered {response.status}"
         decision = Decision(Verdict.DELAYED, Reason.RETRY, f"{why}; try {attempts + 1} follows")
-        self._settle(again, UrlState.QUEUED, _attempt(response, decision))
+        self._settle(again, UrlState.QUEUED, replace(_attempt(response, decision), position=position))
         self._queues.put_back(again)
         return True
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
 from periplus.config import Politeness
 from periplus.model import HostPolicy, Reason, Response
 
 _SLOW_DOWN = frozenset({429, 503})
-_NOT_THE_HOSTS_FAULT = frozenset({Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
+_NOT_THE_HOSTS_FAULT = frozenset({None, Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 
 
 @dataclass(slots=True)
@@ -18,6 +18,7 @@ class _Manners:
     why: str
     backoff: float = 0.0  # seconds on top of nothing: the delay while the host asks to be spared
     failures: int = 0
+    asked: float = 0.0  # when its last request of this run began
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +33,23 @@ class Rest:
 class PolitenessClock:
     """Keeps the delay of every host, by the starts of its requests."""
 
-    def __init__(self, settings: Politeness) -> None:
+    def __init__(self, settings: Politeness, *, after_kill: bool = False) -> None:
+        """*after_kill*: the last requests of the run before are not known, so every host rests once more."""
         self._settings = settings
+        self._after_kill = after_kill
         self._hosts: dict[str, _Manners] = {}
 
-    def recall(self, policy: HostPolicy, now: float) -> HostPolicy:
-        """Take over what an earlier run knew; a time that a wrong clock put far ahead is cut back."""
-        manners = self._manners(policy.host)
-        if policy.delay is not None and policy.why:
-            manners.delay, manners.why = policy.delay, policy.why
-        latest = now + max(manners.delay, self._settings.longest_retry_after)
-        return HostPolicy(policy.host, manners.delay, manners.why, min(policy.next_fetch, latest), 0)
+    def knows(self, host: str) -> bool:
+        """Whether the host was met or recalled in this run."""
+        return host in self._hosts
+
+    def recall(self, policy: HostPolicy, now: float) -> Rest:
+        """Until when an earlier run asks to wait; a time that a wrong clock put far ahead is cut back."""
+        delay = max(self._manners(policy.host).delay, policy.delay or 0.0)
+        ready = min(policy.next_fetch, now + max(delay, self._settings.longest_retry_after))
+        if self._after_kill:
+            ready = max(ready, now + delay)
+        return Rest(ready, ready > now + self._settings.longest_backoff, replace(policy, next_fetch=ready))
 
     def obey(self, host: str, crawl_delay: float | None) -> None:
         """robots.txt asks for a delay; the configured one stays the least."""
@@ -52,39 +59,51 @@ class PolitenessClock:
         else:
             manners.delay, manners.why = self._settings.delay, ""
 
-    def delay(self, host: str) -> float:
-        """Seconds between two requests to a host."""
-        return self._manners(host).delay
+    def claim(self, host: str, now: float) -> float:
+        """Begin a request to a host; returns the seconds to wait instead, when it is too early for one."""
+        manners = self._manners(host)
+        wait = manners.asked + manners.delay - now
+        if wait <= 0:
+            manners.asked = now
+        return max(wait, 0.0)
 
-    def after(self, host: str, response: Response, started: float, now: float) -> Rest:
+    def waive(self, host: str) -> None:
+        """The request was not made after all; the one before it is long enough ago."""
+        self._manners(host).asked = 0.0
+
+    def after(self, host: str, response: Response, now: float) -> Rest:
         """What a response means for the next request to its host."""
         manners = self._manners(host)
         self._learn(manners, response)
-        wait = max(manners.delay, manners.backoff)
-        ready, why = started + wait, manners.why
+        ready, why = manners.asked + max(manners.delay, manners.backoff), manners.why
         if manners.backoff > manners.delay:
             why = f"answered {response.status}" if response.status else "does not answer"
-        if (retry_after := _retry_after(response, now)) is not None:
-            ready = max(ready, now + min(retry_after, self._settings.longest_retry_after))
+        if (retry_after := self._retry_after(response, now)) is not None:
+            ready = max(ready, now + retry_after)
             why = f"Retry-After of {retry_after:.0f} s"
-        parked = manners.failures >= self._settings.failures_to_park or ready > now + self._settings.longest_backoff
         if manners.failures >= self._settings.failures_to_park:
-            ready = now + self._settings.longest_backoff
-            why = f"{manners.failures} errors in a row"
+            return self._parked(host, f"{manners.failures} errors in a row", ready, now)
+        parked = ready > now + self._settings.longest_backoff
         return Rest(ready, parked, HostPolicy(host, manners.delay, why, ready, manners.failures))
 
-    def park(self, host: str, why: str, now: float) -> Rest:
-        """Leave a host alone for as long as the longest back-off."""
+    def park(self, host: str, why: str, response: Response, now: float) -> Rest:
+        """Leave a host alone for the longest back-off, or for as long as it asks."""
         manners = self._manners(host)
-        ready = now + self._settings.longest_backoff
-        return Rest(ready, True, HostPolicy(host, manners.delay, why, ready, manners.failures))
+        ready = max(manners.asked + manners.delay, now + (self._retry_after(response, now) or 0.0))
+        return self._parked(host, why, ready, now)
+
+    def _parked(self, host: str, why: str, ready: float, now: float) -> Rest:
+        """For this run the host is left alone; the next one, somebody's wish, may ask as soon as that is polite."""
+        manners = self._manners(host)
+        policy = HostPolicy(host, manners.delay, why, ready, manners.failures)
+        return Rest(max(ready, now + self._settings.longest_backoff), True, policy)
 
     def _learn(self, manners: _Manners, response: Response) -> None:
         if response.status in _SLOW_DOWN:
             longest = self._settings.longest_backoff
             manners.backoff = min(max(manners.backoff, manners.delay, 0.5) * 2, longest)
             manners.failures += 1
-        elif response.failure is not None and response.failure not in _NOT_THE_HOSTS_FAULT:
+        elif response.status >= 500 or response.failure not in _NOT_THE_HOSTS_FAULT:
             manners.failures += 1
         else:
             manners.backoff = manners.backoff / 2 if manners.backoff > 1 else 0.0
@@ -96,14 +115,18 @@ class PolitenessClock:
             manners = self._hosts[host] = _Manners(self._settings.delay, "")
         return manners
 
+    def _retry_after(self, response: Response, now: float) -> float | None:
+        text = response.headers.get("retry-after", "").strip()
+        if not text or response.status not in _SLOW_DOWN:
+            return None
+        wait = _seconds(text, now)
+        return None if wait is None else min(max(wait, 0.0), self._settings.longest_retry_after)
 
-def _retry_after(response: Response, now: float) -> float | None:
-    text = response.headers.get("retry-after", "").strip()
-    if not text or response.status not in _SLOW_DOWN:
-        return None
-    if text.isdigit():
+
+def _seconds(text: str, now: float) -> float | None:
+    if text.isdecimal():
         return float(text[:12])
     try:
-        return max(parsedate_to_datetime(text).timestamp() - now, 0.0)
+        return parsedate_to_datetime(text).timestamp() - now
     except (ValueError, OverflowError, OSError):
         return None

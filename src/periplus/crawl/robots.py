@@ -25,7 +25,7 @@ class RobotsShelf:
         if entry is None:
             stored = self._catalog.robots(origin)
             # An unreachable robots.txt is asked for again by every run.
-            if stored is None or not stored.status:
+            if stored is None or is_unreachable(stored.status):
                 return None
             entry = self._keep(stored)
         expires, rules = entry
@@ -33,7 +33,8 @@ class RobotsShelf:
 
     def put(self, origin: str, response: Response) -> tuple[RobotsFile, Robots]:
         """Keep what was fetched."""
-        file = RobotsFile(origin, response.fetched_at, response.status, response.body)
+        status = 0 if response.failure is not None else response.status  # half a file is none
+        file = RobotsFile(origin, response.fetched_at, status, response.body)
         return file, self._keep(file)[1]
 
     def forget(self, origin: str) -> None:
@@ -46,3 +47,8 @@ class RobotsShelf:
         if len(self._shelf) > _REMEMBERED:
             self._shelf.popitem(last=False)
         return entry
+
+
+def is_unreachable(status: int) -> bool:
+    """Whether an answer to the question for robots.txt leaves open what is allowed; 0 means that there was none."""
+    return status in {0, 429} or status >= 500

@@ -27,7 +27,7 @@ from periplus.crawl.robots import RobotsShelf
 from periplus.crawl.tally import Tally
 from periplus.crawl.visit import Visitor
 from periplus.crawl.worker import Crew, Ending, Worker
-from periplus.errors import NothingToCrawl, UsageError
+from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
@@ -37,7 +37,7 @@ from periplus.frontier.seen import SeenFilter
 from periplus.model import Decision, UrlState
 from periplus.parse.page import PageParser
 from periplus.store.catalog import Catalog
-from periplus.store.collection import Collection, create_collection
+from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.url import Canonicalizer, host_of, parse, url_key
 
 _WORKER = 0
@@ -79,17 +79,29 @@ def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None) 
     addresses = request.settings.addresses
     canonicalizer = Canonicalizer(addresses.tracking_parameters, addresses.session_parameters)
     seeds = [parse(seed, canonicalizer).text for seed in request.seeds]
+    if not seeds:
+        _require_seeds(request.home)
     collection = create_collection(request.home)
     with collection.locked():
         catalog = Catalog(collection.catalog, create=True)
         try:
             if not seeds and not catalog.seeds():
-                raise UsageError(
-                    "nothing to crawl", "no seed was given, now or before", "Name a URL: periplus crawl URL"
-                )
+                raise _no_seed()
             return uvloop.run(_Voyage(request, collection, catalog, canonicalizer, seeds, watch).sail())
         finally:
             catalog.close()
+
+
+def _require_seeds(home: Path) -> None:
+    """Nothing is made in a folder for a crawl that has nowhere to begin."""
+    try:
+        open_collection(home)
+    except NoCollection:
+        raise _no_seed() from None
+
+
+def _no_seed() -> UsageError:
+    return UsageError("nothing to crawl", "no seed was given, now or before", "Name a URL: periplus crawl URL")
 
 
 class _Voyage:
@@ -114,6 +126,7 @@ class _Voyage:
 
     async def sail(self) -> Result:
         recover(self._collection, self._catalog, self._settings.store, self._reader, _WORKER)
+        self._previous = self._catalog.last_run()
         run_id = self._catalog.begin_run(self._request.arguments)
         self._tally = Tally(run_id, self._clock.now())
         committer = Committer(self._collection, self._settings.store, _WORKER, run_id)
@@ -133,14 +146,17 @@ class _Voyage:
 
     async def _run(self, committer: Committer, fetcher: Fetcher) -> Ending:
         settings, clock = self._settings, self._clock
+        self._catalog.requeue(self._seeds)
         queues = Queues(self._catalog, settings.store.buffer_urls)
-        politeness = PolitenessClock(settings.politeness)
-        queues.load(politeness.recall(policy, clock.now()) for policy in self._catalog.waiting_hosts())
+        politeness = PolitenessClock(settings.politeness, after_kill=self._was_stopped())
+        for rest in [politeness.recall(policy, clock.now()) for policy in self._catalog.waiting_hosts()]:
+            queues.load([rest.policy])
+            if rest.parked:
+                queues.release(rest.policy.host, rest.ready, parked=True)
         digester = Digester(
             settings, self._canonicalizer, self._reader, self._admission(), queues, self._tally, committer.archive
         )
         self._refusals = {seed: refusal for seed in self._seeds if (refusal := digester.seed(seed)) is not None}
-        self._catalog.requeue(self._seeds)
         visitor = Visitor(
             settings,
             clock=clock,
@@ -150,11 +166,16 @@ class _Voyage:
             robots=RobotsShelf(self._catalog, settings.politeness.robots_age),
             digester=digester,
             tally=self._tally,
+            policy_of=self._catalog.policy,
         )
         crew = Crew(clock, queues, visitor, digester, committer, self._tally)
         worker = Worker(settings, crew, self._request.budget, self._summary)
         with _interruptible(worker), _watched(self._watch, lambda: self._progress(worker, queues)):
             return await worker.run()
+
+    def _was_stopped(self) -> bool:
+        """Whether the run before may have sent requests that it could not write down."""
+        return self._previous is not None and self._previous["outcome"] in ("running", Ending.INTERRUPTED)
 
     def _admission(self) -> Admission:
         seen = SeenFilter()

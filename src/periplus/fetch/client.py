@@ -19,7 +19,7 @@ from periplus.fetch.options import ACCEPT, accept_encoding, constant_options
 from periplus.model import Reason, Response
 from periplus.url import host_of
 
-_ADDRESS = re.compile(r"https?://([^/?#\s]+)(/[!-\"$-~]*)")  # a canonical one
+_ADDRESS = re.compile(r"https?://([!-\"$-.0->A-~]+)(/[!-\"$-~]*)")  # as the frontier writes them: host, then path
 _IDLE_PER_REQUEST = 16  # connections kept for each one in use: a polite crawl comes back to a host only after its delay
 
 

@@ -19,7 +19,7 @@ from periplus.fetch.guard import refusal
 from periplus.model import Reason, Response
 
 _STOP = 0  # bytes taken; fewer than were offered end the transfer
-_END_OF_HEAD = (b"\r\n", b"\n")
+_END_OF_HEAD = b"\r\n"  # a line that begins with one of them is the empty line
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _UNREAD = Allowance()
 _NOT_TEXT = "no type is given, and it does not look like text"
@@ -124,11 +124,11 @@ class Exchange:
             return self._stop(Reason.BAD_HTTP, f"more than {self._header_bytes} bytes of headers")
         if self._head:
             return None  # a trailer
-        if line not in _END_OF_HEAD:
+        if line[0] not in _END_OF_HEAD:
             self._lines.append(line)
             return None
         lines, self._lines = self._lines, []
-        status = _status(lines[0])
+        status = _status(lines[0]) if lines else 0
         return self._on_head(status, lines) if status >= 200 else None  # after an interim answer the real one follows
 
     def _on_head(self, status: int, lines: list[bytes]) -> int | None:

@@ -6,7 +6,7 @@ import pycurl  # type: ignore[import-untyped]
 
 from periplus.model import Reason
 
-_HTTP2_STREAM, _TOO_LARGE, _ECH_REQUIRED = 92, 100, 101  # codes that pycurl has no name for
+_HTTP2_STREAM, _ECH_REQUIRED = 92, 101  # codes that pycurl has no name for
 
 _REASONS: dict[int, Reason] = {
     pycurl.E_URL_MALFORMAT: Reason.NOT_WEB,
@@ -27,14 +27,19 @@ _REASONS: dict[int, Reason] = {
     pycurl.E_RECV_ERROR: Reason.CUT_SHORT,
     _HTTP2_STREAM: Reason.CUT_SHORT,
 }
+# What several failures share a code for, libcurl tells apart in its message.
+_SHARED = (
+    (pycurl.E_OPERATION_TIMEDOUT, "Operation too slow", Reason.TOO_SLOW),
+    (pycurl.E_OPERATION_TIMEDOUT, "Resolving timed out", Reason.DNS),
+    (pycurl.E_RECV_ERROR, "chunk", Reason.BAD_HTTP),
+)
 
 
 def reason_of(code: int, words: str, connected: bool) -> Reason:
-    """The reason behind libcurl's error *code*, whose *words* tell apart what shares a code."""
-    if code == pycurl.E_OPERATION_TIMEDOUT and words.startswith("Operation too slow"):
-        return Reason.TOO_SLOW
-    if code == pycurl.E_RECV_ERROR and "chunk" in words:
-        return Reason.BAD_HTTP
+    """The reason behind libcurl's error *code*; *words* is its message."""
+    for shared, mark, reason in _SHARED:
+        if code == shared and mark in words:
+            return reason
     if code == pycurl.E_UNSUPPORTED_PROTOCOL and not connected:
         return Reason.NOT_WEB
     return _REASONS.get(code, Reason.BAD_HTTP if connected else Reason.CONNECT)

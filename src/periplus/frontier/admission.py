@@ -23,13 +23,13 @@ class Admission:
         self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0
     ) -> QueuedUrl | Decision | None:
         """The queue entry of a URL first met, the decision that refuses it, or None when it is known already."""
-        host = host_of(url)
-        refusal = self.refusal(url, host, depth)
-        if refusal is not None:
-            return refusal
         key = url_key(url)
         if key in self._seen:
             return None
+        host = host_of(url)
+        refusal = self.scope.refusal(url, host, depth)
+        if refusal is not None:
+            return refusal
         domain = registrable_domain(host)
         size = self._sizes.get(domain, 0)
         if size >= self._cap:
@@ -38,7 +38,3 @@ class Admission:
         self._seen.add(key)
         self._sizes[domain] = size + 1
         return QueuedUrl(url, host, depth, float(depth), reason, via, redirects)
-
-    def refusal(self, url: str, host: str, depth: int) -> Decision | None:
-        """The rule of the scope that keeps a URL out, if any."""
-        return self.scope.refusal(url, host, depth)

@@ -95,15 +95,13 @@ class Queues:
 
     def acknowledged(self, settled: Iterable[QueuedUrl], admitted: Iterable[QueuedUrl]) -> None:
         """A commit is durable: what left the queue is no longer held, and what found no room is on disk now."""
-        for item in settled:
-            host = self._hosts.get(item.host)
-            if host is not None:
-                host.held.discard(item.url)
-        for item in admitted:
+        for item in admitted:  # first, for what was admitted and settled by the same commit is not on disk
             host = self._hosts[item.host]
             if item.url not in host.held and not host.on_disk:
                 host.on_disk = True
                 self._list(host)
+        for item in settled:
+            self._hosts[item.host].held.discard(item.url)
 
     def wake(self) -> float | None:
         """When the next host becomes ready; None when every host is busy or empty."""
@@ -129,24 +127,25 @@ class Queues:
             heapq.heappush(host.heap, (item.priority, self._sequence, item))
 
     def _next_of(self, host: _Host, now: float) -> QueuedUrl | None:
+        if not host.heap and host.on_disk:
+            self._refill(host)
         while host.later and host.later[0][0] <= now:
             due_item = heapq.heappop(host.later)[2]
             self._sequence += 1
             heapq.heappush(host.heap, (due_item.priority, self._sequence, due_item))
-        if not host.heap and host.on_disk:
-            self._refill(host)
         if not host.heap:
             return None
         self.buffered -= 1
         return heapq.heappop(host.heap)[2]
 
     def _refill(self, host: _Host) -> None:
-        limit = _PER_HOST + len(host.held)
+        room = min(max(self._capacity - self.buffered, 1), _PER_HOST)  # one at least, or the host would never move
+        limit = room + len(host.held)
         found = self._source.queue_of(host.name, limit)
-        host.on_disk = len(found) == limit
-        for item in found:
-            if item.url not in host.held:
-                self._hold(host, item)
+        new = [item for item in found if item.url not in host.held]
+        host.on_disk = len(found) == limit or len(new) > room
+        for item in new[:room]:
+            self._hold(host, item)
 
     def _list(self, host: _Host) -> None:
         if host.busy or not host.has_work():

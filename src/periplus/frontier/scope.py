@@ -47,13 +47,14 @@ class ScopeRules:
         dot = name.rfind(".")
         if dot >= 0 and (ending := name[dot:].lower()) in self._extensions:
             return _refused(Reason.EXTENSION, f"{ending} is in scope.skip_extensions")
-        slashes = path.count("/")
-        if slashes > self._settings.path_depth:
-            return _refused(Reason.TRAP_DEPTH, f"{slashes} path segments are over scope.path_depth")
-        if slashes >= self._settings.path_repeats:
+        segments = path.count("/", 0, -1)  # a slash at the end begins no segment
+        if segments > self._settings.path_depth:
+            return _refused(Reason.TRAP_DEPTH, f"{segments} path segments are over scope.path_depth")
+        if segments >= self._settings.path_repeats:
             for segment, times in Counter(path.split("/")).most_common(2):
                 if segment and times >= self._settings.path_repeats:
-                    return _refused(Reason.TRAP_REPEAT, f"the path segment {segment!r} comes {times} times")
+                    detail = f"the path segment {segment!r} comes {times} times, as many as scope.path_repeats refuses"
+                    return _refused(Reason.TRAP_REPEAT, detail)
         return None
 
     def _covers_host(self, host: str) -> bool:
@@ -66,7 +67,9 @@ class ScopeRules:
         return verdict
 
     def _host_rule(self, host: str) -> str:
-        return f"{host} matches none of scope.hosts" if self._hosts else f"{host} is not the host of a seed"
+        if self._hosts:
+            return f"{host} matches none of scope.hosts"
+        return f"{host} is not the host of a seed, and scope.hosts names no other"
 
 
 def _refused(reason: Reason, detail: str) -> Decision:

@@ -9,14 +9,16 @@ from turbohtml import Document
 
 from periplus.model import Page
 from periplus.parse import directives
-from periplus.parse.limits import BASE, LANGUAGE, TEXT
-from periplus.parse.links import Folders, LinkCollector
+from periplus.parse.folders import Folders
+from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
+from periplus.parse.links import LinkCollector
 from periplus.parse.outline import Outline
 from periplus.url import Canonicalizer
 
-# XHTML closes any element in its own tag; HTML reads that as an opening tag, and loses the rest of the page in <script/>.
+# XHTML closes any element in its own tag; HTML takes that for an opening tag and loses the page after a <script/>.
 _SELF_CLOSED = re.compile(
-    r"<(?!(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)\b)([A-Za-z][\w.-]*+)([^<>]*+)(?<=/)>"
+    r"<(?!(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)\b)"
+    r"([A-Za-z][\w.-]*+)([^<>]*+)(?<=/)>"
 )
 
 
@@ -44,7 +46,7 @@ class HtmlReader:
             headings=outline.headings(),
             text=_visible_text(document),
             language=_language(document),
-            canonical=self._canonical(base, outline.canonical),
+            canonical=self._joined(base, outline.canonical),
             noindex=directives.noindex(asked),
             nofollow=nofollow,
             links=links.links(nofollow=nofollow),
@@ -56,11 +58,11 @@ class HtmlReader:
         return self.read(_SELF_CLOSED.sub(r"<\1\2></\1>", xhtml), url, asked)
 
     def _base(self, url: str, href: str | None) -> str:
-        base = self._canonicalizer.join(url, href) if href else None
-        return base if base is not None and len(base) <= BASE else url
+        base = self._joined(url, href)
+        return base if base and len(base) <= ADDRESS else url
 
-    def _canonical(self, base: str, href: str | None) -> str:
-        return self._canonicalizer.join(base, href) or "" if href else ""
+    def _joined(self, base: str, href: str | None) -> str:
+        return (self._canonicalizer.join(base, href) or "") if href and len(href) <= ADDRESS else ""
 
     def _links(self, document: Document, outline: Outline, base: str) -> LinkCollector:
         links = LinkCollector(self._folders.open(base), self._links_per_page)

@@ -14,7 +14,7 @@ HEADINGS = 64  # of them, in document order
 ANCHOR = 200
 LANGUAGE = 35  # the longest tag RFC 5646 asks anyone to store
 TEXT = 2_000_000
-BASE = 4_096  # a longer base address would be repeated in every relative link
+ADDRESS = 4_096  # of an href; a longer base would also be repeated in every relative link
 
 
 def squeeze(text: str, limit: int) -> str:

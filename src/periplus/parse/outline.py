@@ -1,7 +1,7 @@
 """Which elements say something about the page?
 
 One walk finds them all, and on its way prepares the tree for reading its text: turbohtml lays out tables, lists and
-quotations as a terminal would, with padding and numbers; a search engine wants their words, so they become plain blocks.
+quotations as a terminal would, padded and numbered, where a search engine wants their words. They become plain blocks.
 """
 
 from __future__ import annotations
@@ -14,28 +14,18 @@ from periplus.parse import directives
 from periplus.parse.limits import DESCRIPTION, HEADING, HEADINGS, KEYWORDS, TITLE, squeeze
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_BLOCKS = frozenset(
-    "blockquote button caption center dialog dir fieldset form hgroup label legend listing menu ol optgroup option "
-    "plaintext pre search select table td textarea th ul xmp".split()
-)
+# fmt: off
+_BLOCKS = frozenset({
+    "blockquote", "button", "caption", "center", "dialog", "dir", "fieldset", "form", "hgroup", "label", "legend",
+    "listing", "menu", "ol", "optgroup", "option", "plaintext", "pre", "search", "select", "table", "td", "textarea",
+    "th", "ul", "xmp",
+})
+# fmt: on
 _NEIGHBOURS = frozenset({"next", "prev", "previous"})
 
 
 class Outline:
     """The parts of one document, apart from its text and its ``<a>`` elements."""
-
-    __slots__ = (
-        "_headings",
-        "_unseen",
-        "base",
-        "canonical",
-        "description",
-        "keywords",
-        "links",
-        "refreshes",
-        "robots",
-        "title",
-    )
 
     def __init__(self, document: Document) -> None:
         self.title = ""

@@ -23,7 +23,10 @@ _BINARY = re.compile(rb"%PDF-|[^\0]*\0")
 
 
 class PageParser:
-    """Turns responses into pages. It never fails: a page that makes no sense gives as much as could be had of it."""
+    """Turns responses into pages, and never fails: one that makes no sense gives as much as could be had of it.
+
+    It remembers where links lead, so keep one for a whole crawl, and one for each thread.
+    """
 
     def __init__(self, canonicalizer: Canonicalizer, *, links_per_page: int) -> None:
         self._html = HtmlReader(canonicalizer, links_per_page)

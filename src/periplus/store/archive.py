@@ -24,7 +24,7 @@ from isal import isal_zlib
 from periplus import __version__
 from periplus.errors import DamagedFile
 from periplus.model import ArchivePosition, Response
-from periplus.store.durable import sync_directory
+from periplus.store.durable import reporting_full_disk, sync_directory
 
 SUFFIX = ".warc.gz"
 _COMPRESSION = 2  # measured: four times as fast as zlib's level 1, and smaller
@@ -60,7 +60,7 @@ class ArchiveWriter:
         self.name = name
         self._folder = folder
         path = folder / name
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._descriptor = _open(path, new=size == 0)
         self._buffer: list[bytes] = []
         self.size = size
         if os.fstat(self._descriptor).st_size < size:
@@ -106,6 +106,14 @@ class ArchiveWriter:
         self._buffer.append(member)
         self.size += len(member)
         return len(member)
+
+
+def _open(path: Path, *, new: bool) -> int:
+    try:
+        with reporting_full_disk(path.parent):
+            return os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if new else 0), 0o644)
+    except OSError as error:
+        raise DamagedFile(f"{path} cannot be opened", error.strerror or str(error)) from error
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

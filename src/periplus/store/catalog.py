@@ -76,10 +76,13 @@ class Catalog:
         return counts
 
     def requeue(self, urls: Iterable[str]) -> None:
-        """Seeds that failed before and are given again get another chance."""
+        """Seeds that failed or were refused before and are given again get another chance."""
+        again, now = list(urls), time.time()
         with self._database.transaction():
-            again = self._database.many("requeue", ((time.time(), url) for url in urls))
-            self._database.many("add_to_counter", (("queued", again), ("failed", -again)))
+            for state in (UrlState.FAILED, UrlState.REFUSED):
+                number = self._database.many("requeue", ((now, url, state) for url in again))
+                counts = (("queued", number), (_STATE_COUNTERS[state], -number))
+                self._database.many("add_to_counter", counts)
 
     # -- the queues ---------------------------------------------------------------------------------------------
 

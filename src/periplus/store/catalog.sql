@@ -27,8 +27,8 @@ VALUES (?1, ?8, 0, ?5, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?9, ?9) ON CONFLICT DO NOTHING
 UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, changed = ? WHERE url = ?;
 
 -- name: requeue
--- A seed given again is due now, unless it is already waiting.
-UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, changed = ? WHERE url = ? AND state = 3;
+-- A seed given again is due now, if it stands where the last value says.
+UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, changed = ? WHERE url = ? AND state = ?;
 
 -- name: queue_of_host
 -- The best URLs of a host, those in memory included.

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from periplus import __version__
 from periplus.config import FILE_NAME as CONFIGURATION_FILE
@@ -41,11 +42,20 @@ class Collection:
         """Parquet files."""
         return self.home / "segments"
 
+    @property
+    def ranks(self) -> Path:
+        """Generations of PageRank."""
+        return self.home / "ranks"
+
+    @property
+    def index(self) -> Path:
+        """Generations of the index."""
+        return self.home / "index"
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the collection for writing; a second writer is told who has it."""
-        path = self.home / "crawl.lock"
-        with path.open("a+", encoding="ascii") as handle:
+        with self._lock_file() as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -54,24 +64,33 @@ class Collection:
                 raise CollectionLocked(
                     f"{self.home} is in use", f"process {owner} is writing it", "Wait for it to end, or stop it."
                 ) from None
-            handle.truncate(0)
-            handle.write(str(os.getpid()))
-            handle.flush()
+            with reporting_full_disk(self.home):
+                handle.truncate(0)
+                handle.write(str(os.getpid()))
+                handle.flush()
             yield
+
+    def _lock_file(self) -> TextIO:
+        path = self.home / "crawl.lock"
+        try:
+            with reporting_full_disk(self.home):
+                return path.open("a+", encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise CollectionError(f"{path} cannot be written", error.strerror or str(error)) from error
 
 
 def open_collection(home: Path) -> Collection:
     """The collection in *home*, which must exist."""
     marker = home / _MARKER
     try:
-        text = marker.read_text(encoding="utf-8")
+        text = marker.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise NoCollection(
             f"{home} holds no collection",
             hint="`periplus crawl URL` makes one; --home names another folder.",
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise CollectionError(f"{marker} cannot be read", str(error)) from error
+    except OSError as error:
+        raise CollectionError(f"{marker} cannot be read", error.strerror or str(error)) from error
     _require_known_format(marker, text)
     return Collection(home)
 
@@ -79,26 +98,41 @@ def open_collection(home: Path) -> Collection:
 def create_collection(home: Path) -> Collection:
     """The collection in *home*, made if the folder is new or empty."""
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        present = {entry.name for entry in home.iterdir()}
-        if _MARKER not in present:
-            _require_empty(home, present)
-            _lay_out(home)
+        with reporting_full_disk(home):
+            home.mkdir(parents=True, exist_ok=True)
+            present = {entry.name for entry in home.iterdir()}
+            if _MARKER not in present:
+                _require_empty(home, present)
+                _lay_out(home)
     except (FileExistsError, NotADirectoryError):
         raise CollectionError(f"{home} is not a folder", hint="Name another one with --home.") from None
-    except PermissionError as error:
+    except OSError as error:
         raise CollectionError(
-            f"{home} cannot be used", error.strerror or "", "Name another one with --home."
+            f"{home} cannot be used", error.strerror or str(error), "Name another one with --home."
         ) from error
-    return open_collection(home)
+    collection = open_collection(home)
+    _require_catalog(collection)
+    return collection
 
 
 def _lay_out(home: Path) -> None:
-    with reporting_full_disk(home):
-        for name in ("archive", "segments"):
-            (home / name).mkdir(exist_ok=True)
-        content = {"format": FORMAT, "made_by": f"periplus {__version__}"}
-        write_file(home / _MARKER, json.dumps(content).encode() + b"\n")
+    for name in ("archive", "segments"):
+        (home / name).mkdir(exist_ok=True)
+    content = {"format": FORMAT, "made_by": f"periplus {__version__}"}
+    write_file(home / _MARKER, json.dumps(content).encode() + b"\n")
+
+
+def _require_catalog(collection: Collection) -> None:
+    """Without its catalog an archive would count as never acknowledged, and be cut to nothing."""
+    catalog = collection.catalog
+    if catalog.exists() and catalog.stat().st_size:
+        return
+    if any(file.stat().st_size for file in collection.archive.glob("*")):
+        raise DamagedFile(
+            f"{catalog} is missing or empty",
+            f"but {collection.archive} holds pages",
+            "Restore it from a copy, or crawl into a new folder with --home.",
+        )
 
 
 def _require_empty(home: Path, present: set[str]) -> None:
@@ -116,14 +150,16 @@ def _is_empty_folder(path: Path) -> bool:
     return path.is_dir() and not any(path.iterdir())
 
 
-def _require_known_format(marker: Path, text: str) -> None:
+def _require_known_format(marker: Path, text: bytes) -> None:
     try:
         found = json.loads(text)["format"]
     except (ValueError, KeyError, TypeError):
+        found = None
+    if not isinstance(found, int) or found < 1:
         raise DamagedFile(
             f"{marker} is damaged", "it does not name a format", f'Restore it, or write {{"format": {FORMAT}}} into it.'
-        ) from None
-    if not isinstance(found, int) or found > FORMAT:
+        )
+    if found > FORMAT:
         raise NewerFormat(
             f"{marker.parent} has format {found}",
             f"this release ({__version__}) knows formats up to {FORMAT}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from periplus.errors import CollectionError, DamagedFile, DiskFull, NewerFormat
+from periplus.store.statements import read_statements
 
-_BLOCK = re.compile(r"^-- name: (\w+)\n([^;]*);$", re.MULTILINE)
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # measured: NORMAL loses acknowledged rows at a power cut
@@ -24,11 +23,8 @@ _PRAGMAS = (
 )
 
 
-@lru_cache(maxsize=1)
-def statements() -> dict[str, str]:
-    """The named blocks of catalog.sql."""
-    text = resources.files("periplus.store").joinpath("catalog.sql").read_text(encoding="utf-8")
-    return dict(_BLOCK.findall(text))
+# A file that may not grow fails as a write error; a disk that cannot be read is another matter.
+_COULD_NOT_WRITE = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE", "SQLITE_IOERR_SHMSIZE")
 
 
 @lru_cache(maxsize=1)
@@ -43,19 +39,29 @@ class Database:
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open *path*, migrated to this release's schema; *create* allows it not to exist."""
-        if not create and not path.exists():
+        if not create and not (path.exists() and path.stat().st_size):
             raise DamagedFile(
-                f"{path} is missing", "the collection has no catalog", "`periplus crawl URL` begins a new one."
+                f"{path} is missing or empty", "the collection has no catalog", "`periplus crawl URL` begins a new one."
             )
         self._path = path
+        self._sql = read_statements("periplus.store", "catalog.sql")
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
-            for pragma in _PRAGMAS:
-                self._connection.execute(f"PRAGMA {pragma}").fetchone()
-            _migrate(self._connection, path)
         except sqlite3.DatabaseError as error:
             raise self._failure(error) from error
-        self._sql = statements()
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        try:
+            for pragma in _PRAGMAS:
+                self._connection.execute(f"PRAGMA {pragma}").fetchone()
+            _migrate(self._connection, self._path)
+        except sqlite3.DatabaseError as error:
+            raise self._failure(error) from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -68,13 +74,14 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            raise self._failure(error) from error
-        finally:
-            if self._connection.in_transaction:
+        except BaseException as error:
+            if self._connection.in_transaction:  # after some failures SQLite has rolled back by itself
                 self._connection.rollback()
-                if undo is not None:
-                    undo()
+            if undo is not None:
+                undo()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise self._failure(error) from error
+            raise
 
     def run(self, name: str, *values: Any) -> sqlite3.Cursor:
         """Run one statement."""
@@ -117,8 +124,10 @@ class Database:
         return [str(text) for (text,) in rows if text != "ok"]
 
     def _failure(self, error: sqlite3.DatabaseError) -> CollectionError | DiskFull:
-        text = str(error)
-        if "disk is full" in text or "disk I/O error" in text:
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise error  # a mistake of ours, not of the file
+        text, name = str(error), getattr(error, "sqlite_errorname", "")
+        if name == "SQLITE_FULL" or name.startswith(_COULD_NOT_WRITE):
             return DiskFull(
                 f"no room left to write {self._path}",
                 text,

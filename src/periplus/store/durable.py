@@ -44,8 +44,11 @@ def move_into_place(temporary: Path, final: Path) -> None:
 def write_file(path: Path, data: bytes) -> None:
     """Replace *path* by *data*, atomically and durably."""
     temporary = path.with_name(path.name + ".tmp")
-    temporary.write_bytes(data)
-    move_into_place(temporary, path)
+    try:
+        temporary.write_bytes(data)
+        move_into_place(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)  # it is there only when something failed
 
 
 @contextmanager

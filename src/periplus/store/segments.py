@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -127,7 +128,8 @@ class SegmentWriter:
     def discard(self) -> None:
         """Drop what was collected; it can be parsed again."""
         for file in self._files.values():
-            file.writer.close()
+            with suppress(OSError):  # a full disk has no room for the end of the file either
+                file.writer.close()
             file.path.unlink(missing_ok=True)
 
     def _begin(self, kind: str, schema: pa.Schema) -> _OpenFile:

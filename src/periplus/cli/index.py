@@ -1,0 +1,37 @@
+"""periplus index: build a new generation of the index."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from periplus.cli.options import DEFAULT_HOME, Home, Json
+from periplus.cli.output import print_json, print_table, size
+from periplus.cli.progress import counting
+from periplus.config import load
+from periplus.index.build import build_index
+from periplus.store.collection import open_collection
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
+    """Build the index anew from what was crawled; the last generation serves until the new one is complete."""
+    settings = load(home).settings
+    collection = open_collection(home)
+    with counting("indexing", "pages") as progress:
+        summary = build_index(collection, settings.index, progress)
+    if as_json:
+        print_json(asdict(summary))
+    else:
+        documents = f"{summary.documents:,} ({summary.duplicates:,} duplicates folded)"
+        print_table(
+            [
+                ("documents", documents),
+                ("generation", str(summary.generation)),
+                ("time", f"{summary.seconds:.1f} s"),
+                ("size", size(summary.bytes)),
+            ]
+        )

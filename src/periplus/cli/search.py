@@ -1,0 +1,79 @@
+"""periplus search: the same engine in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from periplus.cli.options import DEFAULT_HOME, Home, Json
+from periplus.cli.output import print_json, printable
+from periplus.config import load
+from periplus.errors import UsageError
+from periplus.model import Hit, Results
+from periplus.search.engine import Mode, SearchEngine
+from periplus.store.collection import open_collection
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def command(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="What to look for.")],
+    home: Home = DEFAULT_HOME,
+    page: Annotated[int, typer.Option(min=1, max=100, help="Page of results.")] = 1,
+    size: Annotated[int, typer.Option(min=1, max=100, help="Results a page.")] = 15,
+    require_all: Annotated[bool, typer.Option("--and", help="Only pages that hold all words.")] = False,
+    any_word: Annotated[bool, typer.Option("--or", help="Pages that hold any of the words.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Search the collection; words, "phrases", -minus, OR, AND, parentheses and site: are understood."""
+    if require_all and any_word:
+        raise UsageError("--and and --or exclude each other")
+    mode = Mode.AND if require_all else Mode.OR if any_word else Mode.AUTO
+    engine = SearchEngine.open(open_collection(home), load(home).settings)
+    try:
+        results = engine.search(" ".join(query), page=page, size=size, explain=explain, mode=mode)
+    finally:
+        engine.close()
+    if as_json:
+        print_json(results_json(results))
+    else:
+        _show(results)
+
+
+def results_json(results: Results) -> dict[str, Any]:
+    """The shape that `search --json` and the API share."""
+    found = asdict(results)
+    found["results"] = found.pop("hits")
+    return found
+
+
+def _show(results: Results) -> None:
+    console = Console(highlight=False)
+    for hint in results.hints:
+        console.print(Text(f"({printable(hint)})", style="yellow"))
+    for place, hit in enumerate(results.hits, (results.page - 1) * results.size + 1):
+        _show_hit(console, place, hit)
+    count = f"{results.total:,}" if results.total_is_exact else f"at least {results.total:,}"
+    console.print(Text(f"{count} results ({results.seconds:.3f} s)", style="dim"))
+
+
+def _show_hit(console: Console, place: int, hit: Hit) -> None:
+    console.print(Text(f"{place:>3}. {printable(hit.title)}", style="bold"))
+    console.print(Text(f"     {printable(hit.url)}", style="green"), soft_wrap=True)
+    snippet = Text(hit.snippet.translate(_SPACES))
+    for start, end in hit.highlights:
+        snippet.stylize("bold", start, end)
+    console.print(Text("     ").append_text(snippet))
+    if hit.explain:
+        parts = "  ".join(f"{name} {value:.4f}" for name, value in hit.explain.items() if value)
+        console.print(Text(f"     {hit.score:.4f} = {parts}", style="dim"))
+
+
+# Every control character becomes a blank, which keeps the places of the highlights.
+_SPACES = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233, 8238, 8237), " ")

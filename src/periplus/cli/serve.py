@@ -1,0 +1,42 @@
+"""periplus serve: the search site."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from starlette.types import ASGIApp
+
+from periplus.cli.options import DEFAULT_HOME, Home
+from periplus.config import load
+from periplus.search.engine import SearchEngine
+from periplus.site.server import address_of, listen, run
+from periplus.store.collection import open_collection
+from periplus.web.app import create_app
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def command(
+    home: Home = DEFAULT_HOME,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every network.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")] = 8080,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+) -> None:
+    """Serve the search site until Ctrl-C."""
+    engine = _open(home)
+    with listen(host, port) as listener:
+        typer.echo(f"{engine.documents:,} pages to search at {address_of(listener)} (Ctrl-C stops)", err=True)
+        run(partial(create_app, engine) if workers == 1 else partial(_site, home), listener, workers)
+
+
+def _open(home: Path) -> SearchEngine:
+    return SearchEngine.open(open_collection(home), load(home).settings)
+
+
+def _site(home: Path) -> ASGIApp:
+    """What each worker process serves."""
+    return create_app(_open(home))

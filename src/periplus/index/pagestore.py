@@ -1,0 +1,146 @@
+"""What does the reader see of a page, without opening the index or the archive?
+
+Two memory-mapped files addressed by document number: heads are small and read for every candidate, texts are compressed
+and read for the results shown.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import orjson
+from isal import isal_zlib
+
+from periplus.errors import DamagedFile
+from periplus.model import ArchivePosition
+
+_LEVEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The small part of a page."""
+
+    url: str
+    host: str
+    title: str
+    description: str
+    headings: tuple[str, ...]
+    opening: str  # the first words of the text
+    mime: str
+    language: str
+    fetched_at: float
+    archive: ArchivePosition | None
+    same_content: tuple[str, ...]  # other URLs of the same document
+
+
+class PageStoreWriter:
+    """Appends pages in the order of their document numbers."""
+
+    def __init__(self, folder: Path) -> None:
+        self._heads = _TableWriter(folder / "heads")
+        self._texts = _TableWriter(folder / "texts")
+
+    def add(self, head: Head, text: str) -> None:
+        """Append the page with the next document number."""
+        archive = head.archive
+        position = (archive.name, archive.offset, archive.length) if archive else None
+        row = (head.url, head.host, head.title, head.description, head.headings, head.opening, head.mime, head.language)
+        self._heads.add(orjson.dumps((*row, head.fetched_at, position, head.same_content)))
+        self._texts.add(isal_zlib.compress(text.encode(), _LEVEL))
+
+    def close(self) -> None:
+        """Write the offsets and close the files."""
+        self._heads.close()
+        self._texts.close()
+
+
+class PageStore:
+    """Reads pages by document number."""
+
+    def __init__(self, folder: Path) -> None:
+        self._heads = _Table(folder / "heads")
+        self._texts = _Table(folder / "texts")
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    def __enter__(self) -> PageStore:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def head(self, number: int) -> Head:
+        """The small part of a page."""
+        url, host, title, description, headings, opening, mime, language, fetched_at, position, same = orjson.loads(
+            self._heads[number]
+        )
+        return Head(
+            url,
+            host,
+            title,
+            description,
+            tuple(headings),
+            opening,
+            mime,
+            language,
+            fetched_at,
+            ArchivePosition(*position) if position else None,
+            tuple(same),
+        )
+
+    def text(self, number: int) -> str:
+        """The text of a page."""
+        return isal_zlib.decompress(self._texts[number]).decode()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._heads.close()
+        self._texts.close()
+
+
+class _TableWriter:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.with_suffix(".dat").open("wb")
+        self._offsets = [0]
+
+    def add(self, record: bytes) -> None:
+        self._file.write(record)
+        self._offsets.append(self._offsets[-1] + len(record))
+
+    def close(self) -> None:
+        self._file.close()
+        np.save(self._path.with_suffix(".npy"), np.array(self._offsets, np.uint64))
+
+
+class _Table:
+    """Records of any length, one after the other, and the offsets at which they begin."""
+
+    def __init__(self, path: Path) -> None:
+        data = path.with_suffix(".dat")
+        try:
+            self._offsets = np.load(path.with_suffix(".npy"), mmap_mode="r")
+            with data.open("rb") as handle:
+                size = data.stat().st_size
+                self._data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if size else None
+        except (OSError, ValueError) as error:
+            raise DamagedFile(f"{data} cannot be read", str(error), "`periplus index` builds a new one.") from error
+        if size != int(self._offsets[-1]):
+            raise DamagedFile(f"{data} is damaged", f"{size} bytes instead of {self._offsets[-1]}")
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        start, end = int(self._offsets[number]), int(self._offsets[number + 1])
+        return self._data[start:end] if self._data is not None else b""
+
+    def close(self) -> None:
+        if self._data is not None:
+            self._data.close()

@@ -1,0 +1,38 @@
+"""Which fields does the index have?
+
+Every language has its own set of text fields. `title`, `head` and `anchors` are the short barrel, together with `body`
+and the words of the URL they are the full barrel.
+"""
+
+from __future__ import annotations
+
+from tantivy import Schema, SchemaBuilder
+
+from periplus.text.analyzer import LANGUAGES, OTHER, analyzer_name
+
+SHORT_BARREL = ("title", "head", "anchors")
+FULL_BARREL = (*SHORT_BARREL, "body")
+URL_WORDS = "url_words"  # of the URL; one field for all languages
+NUMBER = "number"  # the document number: dense, the key of page store and features
+URL_ID = "url_id"  # hexadecimal; deletes go by it
+SITE = "site"  # the host and every domain above it, so that site:example.org finds www.example.org
+PRIOR = "prior"  # tantivy multiplies a text score by log2(2 + prior)
+
+
+def field(name: str, language: str) -> str:
+    """The field of a language."""
+    return f"{name}_{language}"
+
+
+def schema() -> Schema:
+    """The schema of every index generation."""
+    builder = SchemaBuilder()
+    for language in LANGUAGES:
+        for name in FULL_BARREL:
+            builder.add_text_field(field(name, language), tokenizer_name=analyzer_name(language))
+    builder.add_text_field(URL_WORDS, tokenizer_name=analyzer_name(OTHER))
+    builder.add_integer_field(NUMBER, indexed=True, fast=True)
+    builder.add_text_field(URL_ID, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(SITE, tokenizer_name="raw", index_option="basic")
+    builder.add_float_field(PRIOR, fast=True)
+    return builder.build()

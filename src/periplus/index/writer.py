@@ -1,0 +1,88 @@
+"""How does a page become a document of the index?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tantivy import Document, Index
+
+from periplus.index.pagestore import Head, PageStoreWriter
+from periplus.index.schema import NUMBER, PRIOR, SITE, URL_ID, URL_WORDS, field, schema
+from periplus.model import ArchivePosition
+from periplus.text.analyzer import language_of, register
+
+_HEAP = 256 << 20
+_THREADS = 2
+_OPENING = 600  # characters of the text that ranking and result pages look at first
+_TEXT = 200_000  # characters of the text from which snippets are cut
+_NOT_A_WORD = re.compile(r"[^0-9A-Za-z]+")
+
+
+class IndexWriter:
+    """Writes one generation: the tantivy index, the page store and the ranks by document number."""
+
+    def __init__(self, folder: Path, prior_strength: float) -> None:
+        (folder / "tantivy").mkdir()
+        self._folder, self._strength = folder, prior_strength
+        self._index = Index(schema(), path=str(folder / "tantivy"))
+        register(self._index)
+        self._writer = self._index.writer(_HEAP, _THREADS)
+        self._pages = PageStoreWriter(folder)
+        self._ranks: list[float] = []
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add the document with the next number; *row* is one of `rows` in build.sql."""
+        language = language_of(row["language"])
+        head = ". ".join(part for part in (row["description"], row["keywords"], *row["headings"]) if part)
+        self._writer.add_document(
+            Document(
+                **{
+                    field("title", language): row["title"],
+                    field("head", language): head,
+                    field("anchors", language): row["anchors"],
+                    field("body", language): row["text"],
+                    URL_WORDS: _NOT_A_WORD.sub(" ", row["url"].partition("//")[2]),
+                    NUMBER: row["number"],
+                    URL_ID: row["url_id"].hex(),
+                    SITE: _domains(row["host"]),
+                    PRIOR: 2.0 ** max(row["rank"], 1.0) ** self._strength - 2.0,
+                }
+            )
+        )
+        self._pages.add(_head(row), row["text"][:_TEXT])
+        self._ranks.append(row["rank"])
+
+    def close(self) -> int:
+        """Finish all files; returns the number of documents."""
+        self._writer.commit()
+        self._writer.wait_merging_threads()
+        self._pages.close()
+        np.save(self._folder / "ranks.npy", np.array(self._ranks, np.float32))
+        return len(self._ranks)
+
+
+def _head(row: Mapping[str, Any]) -> Head:
+    position = ArchivePosition(row["archive"], row["offset"], row["length"]) if row["archive"] else None
+    return Head(
+        url=row["url"],
+        host=row["host"],
+        title=row["title"],
+        description=row["description"],
+        headings=tuple(row["headings"]),
+        opening=row["text"][:_OPENING],
+        mime=row["mime"],
+        language=row["language"],
+        fetched_at=row["fetched_at"],
+        archive=position,
+        same_content=tuple(row["copies"][:20]),
+    )
+
+
+def _domains(host: str) -> list[str]:
+    """The host and every name above it."""
+    labels = host.split(".")
+    return [".".join(labels[start:]) for start in range(len(labels))]

@@ -1,0 +1,1 @@
+"""Which pages, in which order, and why?"""

@@ -1,0 +1,91 @@
+"""How does a query become a question to the index?
+
+A word is looked for in every field of every language, as that language's analyzer would have indexed it. A stop word is
+not indexed, so it cannot be required: it only adds to the score where it is found.
+"""
+
+from __future__ import annotations
+
+from tantivy import Occur, Query, Schema
+
+from periplus.config import Ranking
+from periplus.index.schema import FULL_BARREL, SITE, URL_WORDS, field
+from periplus.search.query import And, Node, Not, Or, Phrase, Site, Word
+from periplus.text.analyzer import LANGUAGES, OTHER, Token, tokens
+
+_Clause = tuple[Occur, Query]
+
+
+class Compiler:
+    """Builds tantivy queries; never hands it text to parse."""
+
+    def __init__(self, schema: Schema, weights: Ranking) -> None:
+        self._schema = schema
+        self._weights = {name: getattr(weights, f"field_{name}") for name in FULL_BARREL}
+        self._url_weight = weights.field_url
+
+    def compile(self, node: Node) -> Query | None:
+        """The query, or None when every word of it is a stop word that no page can be asked for."""
+        clause = self._clause(node)
+        return None if clause is None else Query.boolean_query([_wanted(clause)])
+
+    def _clause(self, node: Node) -> _Clause | None:
+        """A part of the query: required, optional or excluded."""
+        match node:
+            case Word(text) | Phrase(text):
+                return self._words(text)
+            case Site(host):
+                query = Query.term_query(self._schema, SITE, host)
+                return Occur.Must, Query.const_score_query(query, 0.0)
+            case Not(inner):
+                clause = self._clause(inner)
+                return None if clause is None else (Occur.MustNot, clause[1])
+            case And(nodes):
+                return self._all_of([clause for part in nodes if (clause := self._clause(part)) is not None])
+            case Or(nodes):
+                return self._any_of([clause for part in nodes if (clause := self._clause(part)) is not None])
+
+    def _all_of(self, clauses: list[_Clause]) -> _Clause | None:
+        if not clauses:
+            return None
+        kinds = {occur for occur, _ in clauses}
+        if kinds == {Occur.MustNot}:
+            return Occur.MustNot, Query.boolean_query([(Occur.Should, query) for _, query in clauses])
+        strength = Occur.Must if Occur.Must in kinds else Occur.Should
+        return strength, Query.boolean_query(clauses)
+
+    def _any_of(self, clauses: list[_Clause]) -> _Clause | None:
+        if not clauses:
+            return None
+        return Occur.Must, Query.boolean_query([(Occur.Should, _wanted(clause)[1]) for clause in clauses])
+
+    def _words(self, text: str) -> _Clause | None:
+        found = {language: tokens(language, text) for language in LANGUAGES}
+        fields = [
+            (field(name, language), self._weights[name], words)
+            for language, words in found.items()
+            for name in FULL_BARREL
+        ]
+        fields.append((URL_WORDS, self._url_weight, found[OTHER]))
+        queries = [self._in_field(name, words, weight) for name, weight, words in fields if words and weight > 0]
+        if not queries:
+            return None
+        required = all(found.values())
+        return (Occur.Must if required else Occur.Should), Query.boolean_query([(Occur.Should, q) for q in queries])
+
+    def _in_field(self, name: str, words: list[Token], weight: float) -> Query:
+        if len(words) == 1:
+            query = Query.term_query(self._schema, name, words[0].term)
+        else:
+            first = words[0].position
+            query = Query.phrase_query(self._schema, name, [(word.position - first, word.term) for word in words])
+        return query if weight == 1.0 else Query.boost_query(query, weight)
+
+
+def _wanted(clause: _Clause) -> _Clause:
+    """A clause as something to look for; an exclusion alone means everything but that."""
+    occur, query = clause
+    if occur is Occur.MustNot:
+        everything = Query.const_score_query(Query.all_query(), 0.0)
+        return Occur.Must, Query.boolean_query([(Occur.Must, everything), (Occur.MustNot, query)])
+    return Occur.Must, query

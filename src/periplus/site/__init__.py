@@ -1,0 +1,1 @@
+"""What do the search site and the console share?"""

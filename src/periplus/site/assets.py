@@ -1,0 +1,63 @@
+"""Where are the style sheet, the script and the pictures, and how long may a browser keep them?
+
+They are read once. A name that carries the hash of its content never changes its meaning, so a browser keeps it for
+good; the plain name is for those who cannot know the hash, and is asked for again after an hour.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+PREFIX = "/static/"
+_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_FOR_GOOD = "public, max-age=31536000, immutable"
+_FOR_AN_HOUR = "public, max-age=3600"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    body: bytes
+    headers: dict[str, str]
+
+
+class Assets:
+    """The static files of one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._addresses: dict[str, str] = {}
+        self._files: dict[str, _File] = {}
+        for path in sorted(folder.iterdir()):
+            if path.suffix in _TYPES:
+                self._add(path)
+
+    def _add(self, path: Path) -> None:
+        body = path.read_bytes()
+        mark = hashlib.sha256(body).hexdigest()[:16]
+        hashed = f"{path.stem}.{mark}{path.suffix}"
+        headers = {"content-type": _TYPES[path.suffix], "etag": f'"{mark}"'}
+        self._addresses[path.name] = PREFIX + hashed
+        self._files[hashed] = _File(body, headers | {"cache-control": _FOR_GOOD})
+        self._files[path.name] = _File(body, headers | {"cache-control": _FOR_AN_HOUR})
+
+    def address(self, name: str) -> str:
+        """The path that a page links to."""
+        return self._addresses[name]
+
+    def route(self) -> Route:
+        """The route that answers for all of them."""
+        return Route(PREFIX + "{name:path}", self._answer)
+
+    async def _answer(self, request: Request) -> Response:
+        file = self._files.get(request.path_params["name"])
+        if file is None:
+            raise HTTPException(404)
+        if request.headers.get("if-none-match") == file.headers["etag"]:
+            return Response(status_code=304, headers=file.headers)
+        return Response(file.body, headers=file.headers)

@@ -1,0 +1,42 @@
+"""How does a template become an answer?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import Response
+
+from periplus.site.assets import Assets
+
+_HERE = Path(__file__).parent
+HTML = "text/html; charset=utf-8"
+
+
+class Pages:
+    """The templates of one site and, behind them, the shared ones. Everything put into them is escaped."""
+
+    def __init__(self, templates: Path, layout: str = "base.html") -> None:
+        """*layout* is the template that the shared pages, such as errors, extend."""
+        self.assets = Assets(_HERE / "static")
+        self._environment = Environment(
+            loader=FileSystemLoader([templates, _HERE / "templates"]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(static=self.assets.address, layout=layout)
+
+    def render(self, template: str, **values: object) -> bytes:
+        """The page; half a surrogate pair, which some crawled text may hold, becomes a question mark."""
+        return self._environment.get_template(template).render(values).encode("utf-8", "replace")
+
+    def response(
+        self, template: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: object
+    ) -> Response:
+        """The page as an answer that only this reader's browser may keep, and must ask about."""
+        own = {"cache-control": "private, no-cache", "content-type": HTML} | dict(headers or {})
+        return Response(self.render(template, **values), status, own)

@@ -1,0 +1,78 @@
+"""How does a site come to listen on a port, and how does it stop?"""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+from collections.abc import Callable
+
+from starlette.types import ASGIApp
+from uvicorn import Config, Server
+from uvicorn.supervisors import Multiprocess
+
+from periplus.errors import PortTaken, UsageError
+from periplus.site.protocol import BoundedProtocol
+
+_BACKLOG = 2_048  # connections that may wait to be accepted
+_GRACE = 5  # seconds that answers under way are given when the site stops
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is bound, so that a port which is taken is known before anything else is done."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except socket.gaierror as error:
+        raise UsageError(f"{host!r} is not an address to listen on", error.strerror or "") from error
+    except OSError as error:
+        raise _complaint(host, port, error) from error
+
+
+def _complaint(host: str, port: int, error: OSError) -> Exception:
+    if error.errno == errno.EADDRINUSE:
+        why = f"another program listens on {host}"
+        return PortTaken(f"port {port} is taken", why, "Stop it, or choose another port with --port.")
+    if error.errno == errno.EACCES:
+        hint = "Choose one above 1023 with --port."
+        return PortTaken(f"port {port} may not be used", "it is reserved for the system", hint)
+    hint = "127.0.0.1 serves this machine only, 0.0.0.0 every network it is on."
+    return UsageError(f"cannot listen on {host!r}", error.strerror or str(error), hint)
+
+
+def address_of(listener: socket.socket) -> str:
+    """The URL that a person types to come here."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int = 1) -> None:
+    """Serve until Ctrl-C or SIGTERM. Each worker process makes its own application, so *make_app* must pickle."""
+    config = Config(
+        make_app,
+        factory=True,
+        loop="uvloop",
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",
+        access_log=False,  # what people search for is not written down
+        server_header=False,
+        workers=workers,
+        timeout_graceful_shutdown=_GRACE,
+    )
+    if workers > 1:
+        Multiprocess(config, sockets=[listener]).run()
+        return
+    # The server raises the signal again once it has stopped; being told to stop is no failure.
+    before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        Server(config).run(sockets=[listener])
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stopped(number: int, frame: object) -> None:
+    del number, frame

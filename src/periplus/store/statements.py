@@ -1,0 +1,15 @@
+"""Where is the SQL? In files of named blocks, read here."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib import resources
+
+_BLOCK = re.compile(r"^-- name: (\w+)\n([^;]*);$", re.MULTILINE)
+
+
+@lru_cache(maxsize=8)
+def read_statements(package: str, name: str) -> dict[str, str]:
+    """The blocks of an SQL file that lies beside the code of *package*; a block ends at its only semicolon."""
+    return dict(_BLOCK.findall(resources.files(package).joinpath(name).read_text(encoding="utf-8")))

@@ -1,0 +1,47 @@
+"""What does a program get?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from periplus.model import Hit, Results
+
+
+def as_json(value: dict[str, Any]) -> bytes:
+    """The value as JSON."""
+    return orjson.dumps(value)
+
+
+def encoded(results: Results) -> bytes:
+    """The results as JSON; the keys are a promise."""
+    return orjson.dumps(
+        {
+            "query": results.query,
+            "understood": results.understood,
+            "total": results.total,
+            "total_is_exact": results.total_is_exact,
+            "seconds": results.seconds,
+            "page": results.page,
+            "size": results.size,
+            "hints": results.hints,
+            "results": [_hit(hit) for hit in results.hits],
+        }
+    )
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {
+        "url": hit.url,
+        "title": hit.title,
+        "snippet": hit.snippet,
+        "highlights": hit.highlights,
+        "score": hit.score,
+        "host": hit.host,
+        "fetched_at": hit.fetched_at,
+        "mime": hit.mime,
+        "language": hit.language,
+        "same_content": hit.same_content,
+        "explain": hit.explain,
+    }

@@ -1,0 +1,21 @@
+"""How does a search engine become a site?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from periplus.site.app import build
+from periplus.site.pages import Pages
+from periplus.web.desk import Desk
+from periplus.web.port import Engine
+from periplus.web.routes import SearchSite
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def create_app(engine: Engine) -> ASGIApp:
+    """The search site over *engine*, as an ASGI application."""
+    pages = Pages(_TEMPLATES, layout="page.html")
+    return build(SearchSite(engine, pages, Desk(engine)).routes(), pages)

@@ -1,0 +1,117 @@
+"""How is one page of results shown?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from periplus.model import Hit, Results
+from periplus.web.parameters import PAGES, Asked
+from periplus.web.reasons import Reasons, reasons
+from periplus.web.shown import Piece, breadcrumb, cached_link, day, moment, pieces, visible, web_link
+
+_OTHERS_SHOWN = 10
+_NUMBERS_SHOWN = 9
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+_BADGES = {"application/pdf": "PDF", "text/plain": "Text", "text/markdown": "Text", "application/json": "JSON"}
+_OPERATOR = re.compile(r"(?<!\S)(?:-\S+|[a-z]+:\S+|AND|OR|NOT)(?!\S)|[\"()]")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A hit as the template shows it."""
+
+    link: str  # empty: not an address of the web, so it is shown but never linked
+    title: str
+    host: str
+    crumbs: tuple[str, ...]
+    snippet: tuple[Piece, ...]
+    badge: str
+    language: str
+    day: str
+    moment: str
+    cached: str
+    reasons: Reasons
+    others: tuple[tuple[str, str], ...]  # link and text of other addresses with the same content
+    others_left_out: int
+
+
+def entry(hit: Hit) -> Entry:
+    """The hit, ready for the template."""
+    host, crumbs = breadcrumb(hit.url)
+    return Entry(
+        link=web_link(hit.url),
+        title=visible(hit.title).strip() or visible(hit.url),
+        host=host or visible(hit.host),
+        crumbs=crumbs,
+        snippet=tuple(pieces(hit.snippet, hit.highlights)),
+        badge=_BADGES.get(hit.mime, ""),
+        language=hit.language if _LANGUAGE.fullmatch(hit.language) else "",
+        day=day(hit.fetched_at),
+        moment=moment(hit.fetched_at),
+        cached=cached_link(hit.url),
+        reasons=reasons(hit.score, hit.explain),
+        others=tuple((web_link(url), visible(url)) for url in hit.same_content[:_OTHERS_SHOWN]),
+        others_left_out=max(len(hit.same_content) - _OTHERS_SHOWN, 0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """The links below the results; an empty one leads nowhere."""
+
+    previous: str
+    numbers: tuple[tuple[int, str], ...]
+    next: str
+
+
+def paging(asked: Asked, results: Results) -> Paging:
+    """Links to the pages around this one."""
+    page = results.page
+    last = _last_page(results)
+    first_shown = max(1, min(page - _NUMBERS_SHOWN // 2, last - _NUMBERS_SHOWN + 1))
+    shown = range(first_shown, min(first_shown + _NUMBERS_SHOWN, last + 1))
+    return Paging(
+        previous=asked.link(min(page - 1, last)) if page > 1 else "",
+        numbers=tuple((number, asked.link(number)) for number in shown) if last > 1 else (),
+        next=asked.link(page + 1) if page < last else "",
+    )
+
+
+def _last_page(results: Results) -> int:
+    """The last page worth a link; when the total is a lower bound, there may be one more than it says."""
+    counted = -(-results.total // results.size)
+    if not results.total_is_exact and len(results.hits) == results.size:
+        counted = max(counted, results.page + 1)
+    return min(max(counted, 1), PAGES)
+
+
+def count(results: Results) -> str:
+    """How many there are, and no more than is known."""
+    noun = "result" if results.total == 1 else "results"
+    return f"{results.total:,} {noun}" if results.total_is_exact else f"At least {results.total:,} {noun}"
+
+
+def understood(results: Results) -> str:
+    """How the query was read, if that is not how it was written."""
+    return results.understood if results.understood.split() != results.query.split() else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WaysOut:
+    """What to try when nothing was found; an empty link is not offered."""
+
+    any_word: str
+    plain: str
+    plain_query: str
+
+
+def ways_out(asked: Asked) -> WaysOut:
+    """Searches that find more than this one."""
+    plain = " ".join(_OPERATOR.sub(" ", asked.query).split())
+    several = len(plain.split()) > 1
+    return WaysOut(
+        any_word=asked.link(mode="or") if several and asked.mode == "and" else "",
+        plain=asked.link(query=plain) if plain and plain.split() != asked.query.split() else "",
+        plain_query=plain,
+    )

@@ -1,0 +1,107 @@
+"""How is what strangers wrote made fit to be read?
+
+What leaves this module is plain text, which the templates escape, or an address that was checked to be one of the web.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+_CRUMB_LENGTH = 40
+_WEB_ADDRESS = re.compile(r"https?://[^\x00-\x20\x7f<>\"]+", re.IGNORECASE)
+_AUTHORITY_END = re.compile(r"[/?#\\]")
+_INVISIBLE = frozenset({"Cc", "Cs"})
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+
+
+class Piece(NamedTuple):
+    """A stretch of a snippet."""
+
+    text: str
+    marked: bool  # one of the words that were searched for
+
+
+def visible(text: str) -> str:
+    """Text without control characters and without those that turn the direction of reading."""
+    if text.isascii() and text.isprintable():
+        return text
+    seen = (" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
+    return "".join(character for character in seen if character not in _TURNING)
+
+
+def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> Iterator[Piece]:
+    """The text cut at the ends of the ranges, which may touch, overlap or lie outside it."""
+    told = 0
+    for begin, end in sorted(ranges):
+        start, stop = max(begin, told), min(end, len(text))
+        if start < stop:
+            if told < start:
+                yield Piece(visible(text[told:start]), marked=False)
+            yield Piece(visible(text[start:stop]), marked=True)
+            told = stop
+    if told < len(text):
+        yield Piece(visible(text[told:]), marked=False)
+
+
+def web_link(url: str) -> str:
+    """The address, if following it leads to the web; otherwise nothing."""
+    return url if _WEB_ADDRESS.fullmatch(url) else ""
+
+
+def cached_link(url: str) -> str:
+    """Where our own copy of a page is shown."""
+    return f"/cached?url={_quoted(url)}"
+
+
+def raw_link(url: str) -> str:
+    """What the frame around our own copy of a page loads."""
+    return f"/cached/raw?url={_quoted(url)}"
+
+
+def _quoted(url: str) -> str:
+    return quote(url, safe="", errors="replace")
+
+
+def breadcrumb(url: str) -> tuple[str, tuple[str, ...]]:
+    """The host, and the parts of the path as a person would read them."""
+    rest = url.partition("://")[2]
+    authority = _AUTHORITY_END.split(rest, maxsplit=1)[0]
+    path, _, query = rest[len(authority) :].partition("#")[0].partition("?")
+    parts = [part for part in path.split("/") if part] + ([f"?{query}"] if query else [])
+    host = authority.rpartition("@")[2]  # what stands before the @ may look like a host that it is not
+    return visible(host), tuple(_crumb(part) for part in parts)
+
+
+def _crumb(part: str) -> str:
+    text = visible(unquote(part))
+    return text if len(text) <= _CRUMB_LENGTH else f"{text[:_CRUMB_LENGTH]}…"
+
+
+def day(seconds: float) -> str:
+    """A date for people, such as `4 March 2026`."""
+    at = _time(seconds)
+    return f"{at.day} {at:%B %Y}" if at else ""
+
+
+def clock(seconds: float) -> str:
+    """The time of day, such as `14:05 UTC`."""
+    at = _time(seconds)
+    return f"{at:%H:%M} UTC" if at else ""
+
+
+def moment(seconds: float) -> str:
+    """A point in time for machines."""
+    at = _time(seconds)
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else ""
+
+
+def _time(seconds: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
+    except (OverflowError, ValueError, OSError):
+        return None

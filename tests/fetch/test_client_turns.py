@@ -1,0 +1,97 @@
+"""Does the fetcher ask many hosts at once, and each of them only once at a time?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from fetch.servers import answer, fetcher, forever, run, serving
+from periplus.fetch import Fetcher
+from periplus.model import Reason, Response
+
+
+async def slowly(_request: bytes) -> AsyncIterator[bytes]:
+    await asyncio.sleep(0.02)
+    yield answer(b"<p>hello")
+
+
+async def fetch_all(client: Fetcher, hosts: int, pages: int) -> list[Response]:
+    urls = [f"http://h{host}.example/{page}" for page in range(pages) for host in range(hosts)]
+    return list(await asyncio.gather(*(client.fetch(url) for url in urls)))
+
+
+def test_one_host_gets_one_request_at_a_time_on_one_connection() -> None:
+    async def main() -> None:
+        async with serving(slowly) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"]) as client:
+            answers = await fetch_all(client, hosts=1, pages=10)
+            assert [response.body for response in answers] == [b"<p>hello"] * 10
+            assert (site.most_answering, site.connections) == (1, 1)
+
+    run(main())
+
+
+def test_many_hosts_are_asked_at_once_each_on_its_own_connection() -> None:
+    async def main() -> None:
+        async with serving(slowly) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"]) as client:
+            answers = await fetch_all(client, hosts=40, pages=3)
+            assert [response.failure for response in answers] == [None] * 120
+            assert (site.most_answering, site.connections) == (40, 40)
+
+    run(main())
+
+
+def test_there_are_never_more_requests_than_the_setting_says() -> None:
+    async def main() -> None:
+        async with serving(slowly) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"], concurrency=5) as client:
+            await fetch_all(client, hosts=30, pages=1)
+            assert site.most_answering == 5
+
+    run(main())
+
+
+def test_answers_do_not_leak_into_later_ones() -> None:
+    async def echo(request: bytes) -> AsyncIterator[bytes]:
+        path = request.split(b" ")[1]
+        kind = "image/png" if b"image" in path else "text/html"
+        yield answer(path, f"Content-Type: {kind}", f"X-Only-{path[1:].decode()}: 1")
+
+    async def main() -> None:
+        async with serving(echo) as site, fetcher(concurrency=1) as client:
+            first = await client.fetch(site.url("/one"))
+            refused = await client.fetch(site.url("/image"))
+            second = await client.fetch(site.url("/two"))
+            assert (first.body, refused.failure, second.body, second.failure) == (
+                b"/one",
+                Reason.WRONG_TYPE,
+                b"/two",
+                None,
+            )
+            assert (first.detail, second.detail) == ("", "")
+            assert "x-only-one" not in second.headers
+
+    run(main())
+
+
+def test_a_cancelled_fetch_leaves_the_others_alone() -> None:
+    async def main() -> None:
+        endless = forever(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"x", pause=0.01)
+        async with serving(endless) as trap, serving(slowly) as site, fetcher(concurrency=2) as client:
+            doomed = asyncio.create_task(client.fetch(trap.url()))
+            await asyncio.sleep(0.1)
+            doomed.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await doomed
+            answers = [await client.fetch(site.url(f"/{number}")) for number in range(5)]
+            assert [response.failure for response in answers] == [None] * 5
+
+    run(main())
+
+
+def test_a_fetcher_also_runs_on_the_loop_of_the_standard_library() -> None:
+    async def main() -> bytes:
+        async with serving(slowly) as site, fetcher() as client:
+            return (await client.fetch(site.url())).body
+
+    assert asyncio.run(main()) == b"<p>hello"

@@ -1,0 +1,42 @@
+"""Does every error of libcurl get one of our reasons?"""
+
+from __future__ import annotations
+
+import pycurl  # type: ignore[import-untyped]
+import pytest
+
+from periplus.fetch.failure import reason_of
+from periplus.model import Reason
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "reason"),
+    [
+        (pycurl.E_COULDNT_RESOLVE_HOST, "Could not resolve host: x", Reason.DNS),
+        (pycurl.E_COULDNT_CONNECT, "Failed to connect", Reason.CONNECT),
+        (pycurl.E_OPERATION_TIMEDOUT, "Operation timed out after 1 milliseconds", Reason.TIMEOUT),
+        (pycurl.E_OPERATION_TIMEDOUT, "Operation too slow. Less than 1 bytes/sec", Reason.TOO_SLOW),
+        (pycurl.E_OPERATION_TIMEDOUT, "Resolving timed out after 1000 milliseconds", Reason.DNS),
+        (pycurl.E_SSL_CONNECT_ERROR, "handshake failure", Reason.TLS),
+        (pycurl.E_PEER_FAILED_VERIFICATION, "certificate has expired", Reason.TLS),
+        (pycurl.E_GOT_NOTHING, "Empty reply from server", Reason.CUT_SHORT),
+        (pycurl.E_RECV_ERROR, "Recv failure: Connection reset by peer", Reason.CUT_SHORT),
+        (pycurl.E_RECV_ERROR, "Malformed encoding found in chunked-encoding", Reason.BAD_HTTP),
+        (pycurl.E_BAD_CONTENT_ENCODING, "Unrecognized content encoding type", Reason.BAD_HTTP),
+        (pycurl.E_HTTP2, "Error in the HTTP2 framing layer", Reason.BAD_HTTP),
+        (pycurl.E_UNSUPPORTED_PROTOCOL, "Received HTTP/0.9 when not allowed", Reason.BAD_HTTP),
+    ],
+)
+def test_an_error_has_the_reason_a_person_would_give(code: int, words: str, reason: Reason) -> None:
+    assert reason_of(code, words, connected=True) is reason
+
+
+@pytest.mark.parametrize("code", range(1, 110))
+def test_even_an_error_nobody_thought_of_has_a_reason(code: int) -> None:
+    assert reason_of(code, "", connected=False) in Reason
+    assert reason_of(code, "", connected=True) in Reason
+
+
+def test_an_address_libcurl_does_not_understand_is_none_of_the_web() -> None:
+    assert reason_of(pycurl.E_URL_MALFORMAT, "", connected=False) is Reason.NOT_WEB
+    assert reason_of(pycurl.E_UNSUPPORTED_PROTOCOL, "", connected=False) is Reason.NOT_WEB

@@ -1,0 +1,223 @@
+"""Are the wishes of a site understood?"""
+
+from __future__ import annotations
+
+import pytest
+
+from periplus.fetch import Robots, RobotsVerdict
+
+
+def rules(*lines: str) -> Robots:
+    return Robots.parse("\n".join(lines).encode())
+
+
+def ours(*lines: str) -> Robots:
+    return rules("User-agent: Periplus", *lines)
+
+
+def allowed(robots: Robots, path: str) -> bool:
+    return robots.verdict(path).allowed
+
+
+# --- which group ---
+
+
+def test_our_own_group_counts_and_else_the_one_for_everyone() -> None:
+    both = rules("User-agent: *", "Disallow: /", "User-agent: periplus", "Disallow: /private")
+    assert allowed(both, "/page")
+    assert not allowed(both, "/private")
+    assert not allowed(rules("User-agent: *", "Disallow: /", "User-agent: other", "Disallow:"), "/page")
+    assert allowed(rules("User-agent: other", "Disallow: /"), "/page")
+
+
+@pytest.mark.parametrize(
+    "name", ["Periplus", "PERIPLUS", "periplus/1.0", "Periplus Crawler", "periplus (+http://x)", "Periplus2"]
+)
+def test_our_name_is_recognised_however_it_is_written(name: str) -> None:
+    assert not allowed(rules(f"User-agent: {name}", "Disallow: /"), "/")
+
+
+@pytest.mark.parametrize("name", ["Peri", "PeriplusBot", "Periplus-News", "MyPeriplus", "", "*bot", "/Periplus"])
+def test_another_name_is_not_ours(name: str) -> None:
+    assert allowed(rules(f"User-agent: {name}", "Disallow: /"), "/")
+
+
+def test_all_our_groups_are_one() -> None:
+    robots = rules(
+        "User-agent: Periplus", "Disallow: /a", "User-agent: x", "Disallow: /b", "User-agent: periplus", "Disallow: /c"
+    )
+    assert [allowed(robots, path) for path in ("/a", "/b", "/c")] == [False, True, False]
+
+
+def test_several_names_may_share_a_group_and_unknown_lines_do_not_part_them() -> None:
+    robots = rules(
+        "User-agent: x", "Sitemap: http://x/", "", "# talk", "Noindex: /", "User-agent: Periplus", "Disallow: /a"
+    )
+    assert not allowed(robots, "/a")
+    assert not allowed(rules("User-agent: Periplus", "Unknown: 1", "User-agent: x", "Disallow: /a"), "/a")
+
+
+def test_a_delay_is_a_rule_so_the_next_name_begins_a_new_group() -> None:
+    robots = rules("User-agent: *", "Crawl-delay: 10", "User-agent: bad", "Disallow: /")
+    assert (allowed(robots, "/"), robots.crawl_delay) == (True, 10)
+
+
+def test_rules_before_any_name_are_for_nobody() -> None:
+    assert allowed(rules("Disallow: /", "User-agent: *", "Disallow: /x"), "/")
+
+
+# --- which rule ---
+
+
+def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
+    robots = ours(
+        "Disallow: /", "Allow: /public", "Disallow: /public/secret", "Disallow: /tie", "Allow: /tie", "Allow: /t*e"
+    )
+    verdicts = [allowed(robots, path) for path in ("/", "/x", "/public/page", "/public/secret/page", "/tie")]
+    assert verdicts == [False, False, True, False, True]
+
+
+def test_a_tie_between_a_star_and_a_plain_rule_is_also_won_by_allow() -> None:
+    assert allowed(ours("Disallow: /abc", "Allow: /a*c"), "/abc")
+    assert allowed(ours("Disallow: /a*c", "Allow: /abc"), "/abc")
+    assert not allowed(ours("Disallow: /a*cd", "Allow: /abc"), "/abcd")
+
+
+def test_a_rule_longer_than_the_path_has_no_say() -> None:
+    assert allowed(ours("Disallow: /ab", "Disallow: /abcdef", "Allow: /*ab$"), "/ab")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "others"),
+    [
+        ("/*.php", ["/a.php", "/a.php5", "/a/b.php?x"], ["/a", "/php"]),
+        ("/*.php$", ["/a.php", "/a/b.php"], ["/a.php5", "/a.php?x"]),
+        ("/a*b*c", ["/abc", "/axxbxxc/d"], ["/acb", "/ab"]),
+        ("/a*a$", ["/aa", "/aba", "/aaaa"], ["/a", "/ab"]),
+        ("/$", ["/"], ["/a"]),
+        ("/a$", ["/a"], ["/ab", "/"]),
+        ("*", ["/", "/x"], []),
+        ("*$", ["/", "/x"], []),
+        ("*/x", ["/x", "/a/x"], ["/y"]),
+        ("/a**b", ["/ab", "/axb"], ["/a"]),
+        ("/a$b", ["/a$b", "/a%24b"], ["/a"]),
+        ("/a%2Ab", ["/a*b", "/a%2ab"], ["/axb"]),
+        ("/a%24$", ["/a$"], ["/a", "/a$b"]),
+        ("private", [], ["/private", "private"[1:]]),
+    ],
+)
+def test_stars_and_dollar_signs(pattern: str, matching: list[str], others: list[str]) -> None:
+    robots = ours(f"Disallow: {pattern}")
+    assert [path for path in matching + others if not allowed(robots, path)] == matching
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("/ä", "/%C3%A4"), ("/%c3%a4", "/%C3%A4"), ("/ä", "/ä"), ("/a%62c", "/abc"), ("/abc", "/a%62c"),
+        ("/a b", "/a%20b"),
+        ("/~x", "/%7Ex"), ("/{x}", "/%7Bx%7D"), ("/?q=it's", "/?q=it%27s"), ("/100%", "/100%25"), ("/a|b", "/a%7Cb"),
+    ],
+)  # fmt: skip
+def test_escapes_are_compared_in_one_spelling(pattern: str, path: str) -> None:
+    assert not allowed(ours(f"Disallow: {pattern}"), path)
+
+
+def test_an_escaped_slash_is_not_a_slash() -> None:
+    assert allowed(ours("Disallow: /a/b"), "/a%2Fb")
+
+
+def test_a_latin_1_file_matches_the_bytes_it_names() -> None:
+    assert not allowed(Robots.parse("User-agent: *\nDisallow: /ä".encode("latin-1")), "/%E4")
+
+
+def test_an_empty_rule_forbids_nothing() -> None:
+    assert allowed(ours("Disallow:", "Disallow: "), "/")
+
+
+def test_the_file_itself_may_always_be_fetched() -> None:
+    assert allowed(ours("Disallow: /"), "/robots.txt")
+    assert not allowed(ours("Disallow: /"), "/robots.txt.bak")
+
+
+# --- how it is written ---
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_any_line_end_and_a_byte_order_mark_are_fine(end: str, mark: bytes) -> None:
+    verdict = Robots.parse(mark + end.join(["User-agent: *", "Disallow: /x # why", ""]).encode()).verdict("/x/y")
+    assert verdict == RobotsVerdict(False, "Disallow: /x", 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "DISALLOW: /",
+        "disallow /",
+        " Disallow : / ",
+        "Dissallow: /",
+        "Disalow:/",
+        "Dissalow: /",
+        "Diasllow: /",
+        "Disallaw: /",
+    ],
+)
+def test_common_typing_errors_are_understood(line: str) -> None:
+    for name in ("User-agent: *", "Useragent: *", "User agent: *", "user-agent *", "User-Agent: * # all"):
+        assert not allowed(rules(name, line), "/page")
+
+
+def test_the_verdict_names_the_line_behind_it() -> None:
+    robots = rules("# hello", "", "User-agent: *", "Disallow:  /private/  # keep out", "Allow: /private/open")
+    assert robots.verdict("/private/x") == RobotsVerdict(False, "Disallow:  /private/", 4)
+    assert robots.verdict("/private/open") == RobotsVerdict(True, "Allow: /private/open", 5)
+    assert robots.verdict("/x") == RobotsVerdict(True, "", 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "delay"),
+    [
+        ("", None), ("5", 5), ("0.5", 0.5), ("10s", 10), ("x", None), ("-1", None), ("0", 0), ("nan", None),
+        ("inf", None), ("9" * 500, 999_999_999), ("2\nCrawl-delay: 1", 2), ("2\nCrawl-delay: 3", 3),
+    ],
+)  # fmt: skip
+def test_a_site_may_ask_for_a_delay(value: str, delay: float | None) -> None:
+    assert ours(f"Crawl-delay: {value}").crawl_delay == delay
+
+
+def test_a_site_need_not_ask_for_a_delay() -> None:
+    assert ours().crawl_delay is None
+
+
+def test_sitemaps_are_for_everyone() -> None:
+    robots = rules(
+        "Sitemap: https://x.example/a.xml", "User-agent: other", "sitemap:/b.xml", "Sitemap: https://x.example/a.xml"
+    )
+    assert robots.sitemaps == ("https://x.example/a.xml", "/b.xml")
+
+
+# --- what the answer itself says ---
+
+
+@pytest.mark.parametrize("status", [301, 308, 400, 401, 403, 404, 410, 451, 499])
+def test_without_a_file_everything_is_allowed(status: int) -> None:
+    assert Robots.for_status(status, b"User-agent: *\nDisallow: /").verdict("/").allowed
+
+
+@pytest.mark.parametrize("status", [0, 429, 500, 502, 503, 504, 599])
+def test_while_the_file_is_unreachable_nothing_is_allowed(status: int) -> None:
+    verdict = Robots.for_status(status).verdict("/page")
+    assert not verdict.allowed
+    assert "nothing is allowed" in verdict.line
+    assert str(status or "unreachable") in verdict.line
+
+
+@pytest.mark.parametrize("status", [200, 203, 206])
+def test_a_file_that_is_there_is_obeyed(status: int) -> None:
+    assert not Robots.for_status(status, b"User-agent: *\nDisallow: /x").verdict("/x").allowed
+
+
+def test_a_web_page_instead_of_a_robots_file_forbids_nothing() -> None:
+    page = b"<!doctype html><html><body style='color: red'>\n<p>Disallow: nothing</p>\n<a href='http://x/'>x</a></html>"
+    assert Robots.for_status(200, page).verdict("/").allowed

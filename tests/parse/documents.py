@@ -1,0 +1,57 @@
+"""How do the tests make a page out of a few words?"""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+from dataclasses import astuple
+from functools import cache
+
+from periplus.model import Page, Response
+from periplus.parse import PageParser
+from periplus.parse.limits import ANCHOR, DESCRIPTION, HEADING, HEADINGS, KEYWORDS, LANGUAGE, TEXT, TITLE
+from periplus.url import Canonicalizer
+from shared_data import shared
+
+URL = "https://example.org/docs/guide.html"
+
+
+def parser(links_per_page: int = 1_000) -> PageParser:
+    return PageParser(Canonicalizer(["utm_*"], ["sid"]), links_per_page=links_per_page)
+
+
+def answer(body: str | bytes, mime: str = "text/html; charset=utf-8", *, url: str = URL, **headers: str) -> Response:
+    content = body.encode() if isinstance(body, str) else body
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response(url, 0.0, status=200, headers={"content-type": mime, **named}, body=content)
+
+
+def parsed(body: str | bytes, mime: str = "text/html; charset=utf-8", *, url: str = URL, **headers: str) -> Page:
+    return parser().parse(answer(body, mime, url=url, **headers))
+
+
+def targets(page: Page) -> list[str]:
+    return [link.target for link in page.links]
+
+
+def assert_bounded(page: Page, links_per_page: int = 1_000) -> None:
+    """Whatever was parsed: every field has its end, and all of it can be written as UTF-8."""
+    assert len(page.title) <= TITLE
+    assert len(page.description) <= DESCRIPTION
+    assert len(page.keywords) <= KEYWORDS
+    assert len(page.language) <= LANGUAGE
+    assert len(page.text) <= TEXT
+    assert len(page.headings) <= HEADINGS
+    assert all(0 < len(heading) <= HEADING for heading in page.headings)
+    assert len(page.links) <= links_per_page
+    assert all(link.target.startswith(("http://", "https://")) and len(link.anchor) <= ANCHOR for link in page.links)
+    assert len(set(targets(page))) == len(page.links)
+    assert "\0" not in repr(astuple(page)).encode("utf-8").decode("utf-8")
+
+
+@cache
+def real_pages() -> dict[str, bytes]:
+    """498 pages of the web, by file name."""
+    with lzma.open(shared("html/real_pages.tar.xz")) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        pages = {entry.name: file.read() for entry in archive if (file := archive.extractfile(entry)) is not None}
+    return dict(sorted(pages.items()))

@@ -1,0 +1,190 @@
+"""Any answer of any server becomes a page, quickly, and the same page every time."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parse.documents import answer, assert_bounded, parsed, parser, real_pages, targets
+from periplus.model import Page, Response
+from shared_data import shared
+
+TYPES = ["text/html", "application/xhtml+xml", "text/plain", "application/xml", "", "application/pdf", "nonsense"]
+LIMIT = 5 << 20  # the most a crawler hands over
+
+
+# Which reader
+
+
+@pytest.mark.parametrize("mime", ["", "application/octet-stream", "*/*"])
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ("<!DOCTYPE html><title>T</title>", "T"),
+        ("\ufeff \n<HTML><title>T</title>", "T"),
+        ("<!-- x --><title>T</title>", "T"),
+        ("<?xml version='1.0'?><a>T</a>", "T"),
+        ("T\nis the title of a text", "T"),
+        ("%PDF-1.7 not for us yet", ""),
+        ("GIF89a\0\0\0", ""),
+    ],
+)
+def test_a_server_that_names_no_type_is_helped(mime: str, body: str, title: str) -> None:
+    assert parsed(body, mime).title == title
+
+
+def test_xhtml_sent_as_plain_xml_is_still_a_page() -> None:
+    page = parsed('<html xmlns="http://www.w3.org/1999/xhtml"><body><a href="x">y</a></body></html>', "text/xml")
+    assert targets(page) == ["https://example.org/docs/x"]
+
+
+@pytest.mark.parametrize("mime", ["image/png", "application/pdf", "application/json", "video/mp4", "nonsense"])
+def test_what_is_no_text_is_an_empty_page(mime: str) -> None:
+    assert parsed("<title>x</title>", mime) == Page()
+
+
+def test_an_answer_without_headers_or_address_is_parsed() -> None:
+    page = parser().parse(Response("", 0.0, body=b"<p>x<a href=/y>y</a>"))
+    assert (page.text, page.links) == ("xy", ())
+
+
+def test_the_charset_of_the_header_is_used() -> None:
+    assert parsed("<p>чай".encode("koi8-r"), "text/html; charset=koi8-r").text == "чай"
+
+
+# Real pages
+
+
+@pytest.mark.slow
+def test_real_pages_give_bounded_fields_and_the_same_ones_every_time() -> None:
+    pages = real_pages()
+    first, second = parser(), parser()
+    results = {name: first.parse(answer(body, "text/html", url=f"https://{number % 9}.example/{number % 5}/{number}"))
+               for number, (name, body) in enumerate(pages.items())}  # fmt: skip
+    for number, (name, body) in reversed(list(enumerate(pages.items()))):
+        again = second.parse(answer(body, "text/html", url=f"https://{number % 9}.example/{number % 5}/{number}"))
+        assert again == results[name], name
+        assert_bounded(again)
+
+
+@pytest.mark.slow
+def test_real_pages_have_titles_words_and_links() -> None:
+    results = [parsed(body, "text/html") for body in real_pages().values()]
+    assert len(results) == 498
+    assert sum(bool(page.title) for page in results) >= 490
+    assert sum(len(page.text) > 500 for page in results) >= 485
+    assert sum(len(page.links) > 5 for page in results) >= 480
+    assert sum(bool(page.language) for page in results) >= 400
+    assert sum("<" in page.text and "</" in page.text for page in results) <= 10  # markup that leaked
+    assert not any("\ufffd" in page.title for page in results)
+
+
+# Hostile pages
+
+MANY = 100_000
+BOMBS = {
+    "nested blocks": "<div>" * MANY,
+    "nested words": "<div>x" * MANY,
+    "nested lists": "<ol><li>x" * MANY,
+    "nested quotations": "<blockquote>x" * MANY,
+    "nested tables": "<table><tr><td>x" * MANY,
+    "nested headings": "<h1><object>x" * MANY,
+    "nested formatting": "".join(f"<b id={number}>" for number in range(MANY)) + "<p>" * 1_000,
+    "misnested formatting": "<b i>" * 20_000 + "<i i>" * 20_000 + "<p>" * 2_000,
+    "misnested links": "<a href=x><p>" * 50_000,
+    "nested templates": "<template><a href=x>" * MANY,
+    "foster parents": "<table>" + "x<b>" * MANY,
+    "attributes": "<a " + " ".join(f"a{number}=x" for number in range(100_000)) + " href=x>link</a>",
+    "a wide cell": f"<table><tr><td>{'w' * 1_000_000}<td>x{'<tr><td>y<td>z' * 100_000}</table>",
+    "a long base": f"<base href=https://example.org/{'b' * 1_000_000}/>{'<a href=x>x</a>' * 10_000}",
+    "a long link": f"<a href={'é' * 1_000_000}>x</a>",
+    "a long title": f"<title>{'t ' * 1_000_000}</title>",
+    "links": "".join(f"<a href={number}>x" for number in range(100_000)),
+    "links to nowhere": "".join(f"<a href=x:{number}>" for number in range(100_000)),
+    "spellings of one link": "".join(f"<a href=x?utm_a={number}>" for number in range(100_000)),
+    "areas": "".join(f"<area href={number}>" for number in range(100_000)),
+    "metas": "<meta name=robots content=noindex>" * 100_000,
+    "frames": "<iframe src=x></iframe>" * 100_000,
+    "drawings": "<svg><title>x</title></svg>" * 100_000,
+    "line breaks": "<br>" * (LIMIT // 4),
+    "hard spaces": "&nbsp;x<br>" * 300_000,
+    "ampersands": "&" * LIMIT,
+    "brackets": "<" * LIMIT,
+    "comments": "<!--" * (LIMIT // 4),
+    "nul": "\0" * LIMIT,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BOMBS)
+def test_no_page_takes_long_or_much(name: str) -> None:
+    started = time.process_time()
+    page = parsed(BOMBS[name])
+    assert time.process_time() - started < 5  # most take 0.1
+    assert_bounded(page)
+    assert sum(len(link.target) for link in page.links) < 1_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", ["<a", "<a/", "<a />", "<script/>", "a"])
+def test_no_xhtml_takes_long(part: str) -> None:
+    started = time.process_time()
+    assert_bounded(parsed("<" + part * (LIMIT // len(part)), "application/xhtml+xml"))
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [b"\xe9", b"\xc3", b"\xff", b"\x1b$B4A", b"\x81\x40", bytes(range(256))])
+def test_no_encoding_takes_long(unit: bytes) -> None:
+    started = time.process_time()
+    assert_bounded(parsed(unit * (LIMIT // 2 // len(unit)), "text/html"))
+    assert time.process_time() - started < 5
+
+
+def test_naughty_strings_do_no_harm_anywhere() -> None:
+    for text in json.loads(shared("hostile/naughty_strings.json").read_text("utf-8")):
+        body = (
+            f"<title>{text}</title><meta name=description content='{text}'><a href='{text}'>{text}</a><h1>{text}</h1>"
+        )
+        for mime in TYPES:
+            assert_bounded(parsed(body, mime))
+            assert_bounded(parsed(text, f"{mime}; charset={text}", x_robots_tag=text))
+
+
+@given(st.binary(max_size=300), st.sampled_from(TYPES))
+@settings(max_examples=200)
+def test_any_bytes_are_a_page(body: bytes, mime: str) -> None:
+    assert_bounded(parsed(body, mime))
+
+
+PIECES = [
+    "<a href=", "'", '"', ">", "</a>", "<p>", "<table>", "<td>", "<svg>", "<title>", "</title>", "<base href=",
+    "<meta ", "name=robots ", "content=", "charset=utf-16", "<template>", "</template>", "<noscript>", "<iframe src=x>",
+    "<h1>", "<select>", "<frameset>", "<math>", "<![CDATA[", "<!--", "-->", "&#xD800;", "&nbsp;", "\0", "\udc80", "#",
+    "?", "//", "http:", "x", " ", "\n", "é", "<script/>", "<object>", "<img alt=", "<link rel=canonical href=",
+    "rel=nofollow ",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join), st.sampled_from(TYPES))
+@settings(max_examples=300)
+def test_any_mixture_of_markup_is_a_page(body: str, mime: str) -> None:
+    response = answer(body.encode("utf-8", "surrogatepass"), mime)
+    page = parser().parse(response)
+    assert_bounded(page)
+    assert parser().parse(response) == page
+
+
+@pytest.mark.slow
+@given(st.data())
+@settings(max_examples=100)
+def test_a_damaged_real_page_is_still_a_page(data: st.DataObject) -> None:
+    body = data.draw(st.sampled_from(sorted(real_pages().values())))
+    start = data.draw(st.integers(0, len(body)))
+    length = data.draw(st.integers(0, len(body) - start))
+    junk = data.draw(st.binary(max_size=20))
+    assert_bounded(parsed(body[:start] + junk + body[start + length :], data.draw(st.sampled_from(TYPES))))

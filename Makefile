@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` to see it, `make test` to trust it, `make check` while changing it.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types layers unit long bench lock clean base dev
+.PHONY: help docs demo test check lint types layers unit long bench lock clean base dev
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q
 
@@ -39,6 +39,9 @@ long: dev  ## the long runs: hours of kills, soaks and fuzzing
 
 bench: dev  ## measure, beside a named peer
 	$(BIN)/python bench/crawl.py
+
+docs: dev  ## write the reference pages from the code
+	$(BIN)/python tools/reference.py
 
 lock: dev  ## resolve the requirements anew
 	$(BIN)/python -m pip install --quiet uv

@@ -1,0 +1,115 @@
+"""What do the reference pages say? Written from the code, so that they cannot be wrong.
+
+`make docs` writes docs/reference/{commands,settings,reasons}.md; a test fails when they are not current.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from periplus.cli.main import COMMANDS
+from periplus.config import Settings, sections
+from periplus.model import Reason, Verdict
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+_MADE = "<!-- Made by `make docs` from the code: change the code, not this page. -->\n"
+
+
+def pages() -> dict[str, str]:
+    """Every generated page, by file name."""
+    return {"commands.md": _commands(), "settings.md": _settings(), "reasons.md": _reasons()}
+
+
+def _settings() -> str:
+    lines = [
+        "# Settings\n",
+        _MADE,
+        "Values are layered: defaults, then `periplus.toml` in the collection, then the environment\n"
+        "(`PERIPLUS_FETCH__TIMEOUT=20`; lists with commas), then command-line flags. Unknown keys are errors.\n"
+        "`periplus config show --origin` tells what is in force and why.\n",
+    ]
+    for section, model in sections():
+        lines.append(f"## `[{section}]`\n")
+        lines.append(f"{model.__doc__}\n")
+        lines.append("| setting | default | meaning |\n|---|---|---|")
+        for name, entry in model.model_fields.items():
+            default = getattr(getattr(Settings(), section), name)
+            lines.append(f"| `{name}` | {_value(default)} | {entry.description} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(f"`{part}`" for part in value) or "(none)"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`" if value != "" else "(empty)"
+
+
+def _reasons() -> str:
+    lines = [
+        "# Verdicts and reasons\n",
+        _MADE,
+        "Every decision about a URL has a verdict and one reason code; `periplus inspect url` shows them, and summaries\n"
+        "count them.\n",
+        "Verdicts: " + ", ".join(f"`{verdict}`" for verdict in Verdict) + ".\n",
+        "Reasons: " + ", ".join(f"`{reason}`" for reason in Reason) + ".",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _commands() -> str:
+    lines = [
+        "# Commands\n",
+        _MADE,
+        "stdout is data, stderr is messages. Exit codes: 0 ok (a reached budget is ok), 1 failure, 2 usage, 3 partial,\n"
+        "130 interrupted. `--debug`, anywhere on the line, shows the traceback of a failure.\n",
+    ]
+    for name in COMMANDS:
+        command = typer.main.get_command(import_module(f"periplus.cli.{name}").app)
+        for path, leaf in _leaves(f"periplus {name}", command):
+            lines += [f"## `{path}`\n", f"{leaf.help}\n", *_options(leaf), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    children = getattr(command, "commands", None)
+    if not children:
+        yield path, command
+        return
+    for name, child in children.items():
+        yield from _leaves(f"{path} {name}", child)
+
+
+def _options(command: Any) -> Iterator[str]:
+    yield "| argument | default | meaning |\n|---|---|---|"
+    for parameter in command.params:
+        spelled = ", ".join(parameter.opts) if parameter.param_type_name == "option" else (parameter.metavar or parameter.name.upper())
+        default = parameter.default
+        shown = f"`{default}`" if default not in (None, False, [], ()) and not callable(default) else ""
+        yield f"| `{spelled}` | {shown} | {parameter.help or ''} |"
+
+
+def main() -> int:
+    """Write the pages, or with --check say which are not current."""
+    stale = [name for name, text in pages().items() if not _is_current(name, text)]
+    if "--check" in sys.argv:
+        sys.stderr.write("".join(f"docs/reference/{name} is not current: run `make docs`\n" for name in stale))
+        return 1 if stale else 0
+    for name in stale:
+        (FOLDER / name).write_text(pages()[name], encoding="utf-8")
+    return 0
+
+
+def _is_current(name: str, text: str) -> bool:
+    path = FOLDER / name
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -115,9 +115,8 @@ class _Documents:
         self.duplicates = self._count("candidates") - self.total
 
     def _count(self, table: str) -> int:
-        row = self._database.execute(f"SELECT count(*) FROM {table}").fetchone()
-        assert row is not None
-        return int(row[0])
+        ((count,),) = self._database.execute(f"SELECT count(*) FROM {table}").fetchall()
+        return int(count)
 
     def _ranks_of_candidates(self) -> pa.Table:
         """PageRank over its floor, so that an unremarkable page has 1; without ranks every page is one."""

@@ -55,7 +55,7 @@ class Failures:
             body = orjson.dumps({"status": status, "error": said})
             return Response(body, status, unkept | {"content-type": JSON})
         heading = _HEADINGS.get(status, "Something went wrong")
-        return self._pages.response("error.html", status, unkept, status=status, heading=heading, sentence=said)
+        return self._pages.response("error.html", status, unkept, code=status, heading=heading, sentence=said)
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

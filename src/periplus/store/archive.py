@@ -185,9 +185,10 @@ def read_response(folder: Path, position: ArchivePosition) -> Response:
     except OSError as error:
         raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
     try:
-        record = next(iter(ArchiveIterator(io.BytesIO(member), record_types=_READABLE)))
-        return _response(record)
-    except (StopIteration, OSError, ValueError) as error:
+        # Unpacked as a whole, because only the end of a member proves that nothing is missing.
+        content = io.BytesIO(isal_zlib.decompress(member, _GZIP))
+        return _response(next(iter(ArchiveIterator(content, record_types=_READABLE))))
+    except (StopIteration, OSError, ValueError, isal_zlib.error) as error:
         raise DamagedFile(f"{path} is damaged", f"no readable response at offset {position.offset}") from error
 
 
@@ -239,10 +240,13 @@ def _checked(record: WarcRecord) -> tuple[Response, bool]:
 
 def _response(record: WarcRecord) -> Response:
     fields = record.http_headers
+    if fields is None:
+        raise ValueError(f"the record {record.record_id} holds no HTTP response")
     body = record.reader.read()
-    headers = {name.lower(): value for name, value in fields.items()}
     status_line = fields.status_line_bytes or b""
-    lines = b"".join(b"%b: %b\r\n" % pair for pair in fields.items_bytes())
+    pairs = list(fields.items_bytes())
+    lines = b"".join(b"%b: %b\r\n" % pair for pair in pairs)
+    headers = {name.decode("latin-1").strip().lower(): value.decode("latin-1").strip() for name, value in pairs}
     return Response(
         url=record.headers["WARC-Target-URI"],
         fetched_at=record.record_date.timestamp(),

@@ -63,7 +63,7 @@ _REPEATING_COLUMNS = {
     "pages": ["host", "mime", "language", "archive"],
     "links": ["source_id", "source_host", "target_host", "target_id", "target", "anchor", "fetched_at"],
 }
-_ROW_GROUP_PAGES = 2048
+_ROW_GROUP_PAGES = 512  # bounds what waits in memory
 
 
 class SealedSegment(NamedTuple):

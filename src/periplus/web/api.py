@@ -43,5 +43,6 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "mime": hit.mime,
         "language": hit.language,
         "same_content": hit.same_content,
+        "all_words": hit.all_words,
         "explain": hit.explain,
     }

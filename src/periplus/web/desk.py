@@ -1,7 +1,7 @@
 """How many searches run at once, and what happens to the others?
 
 The engine works in threads of its own, so that one slow query does not stop the answers to others. Only so many may
-wait for a thread; who comes after that is asked to come again, which is better than a queue that nobody sees the end of.
+wait for a thread; whoever comes after them is asked to come again, which is better than a wait without an end.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ class Desk:
     async def search(self, asked: Asked, *, explain: bool) -> Results:
         """The results for what was asked."""
         return await self._in_thread(
-            lambda: self._engine.search(
-                asked.query, page=asked.page, size=asked.size, explain=explain, mode=asked.mode
-            )
+            lambda: self._engine.search(asked.query, page=asked.page, size=asked.size, explain=explain, mode=asked.mode)
         )
 
     async def cached(self, url: str) -> CachedPage | None:

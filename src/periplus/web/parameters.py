@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from periplus.errors import UsageError
 
-QUERY_LENGTH = 2_048
+QUERY_LENGTH = 2_048  # characters the box takes; the engine says what it does with more
 URL_LENGTH = 4_096
 PAGES = 100
 SIZE = 15
@@ -21,7 +21,7 @@ LARGEST_SIZE = 100
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _DIGITS = 9  # a longer number is far outside every range
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-_MODES = ("and", "or")
+_MODES = ("auto", "and", "or")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ class Asked:
     page: int = 1
     size: int = SIZE
     explain: bool = False
-    mode: str = "and"
+    mode: str = "auto"
 
     def link(self, page: int = 1, query: str | None = None, mode: str | None = None) -> str:
         """The address of another page of this search, or of a variation of it; the same search, the same address."""
         parts: dict[str, str | int] = {"q": self.query if query is None else query}
-        if (mode or self.mode) != "and":
+        if (mode or self.mode) != "auto":
             parts["mode"] = mode or self.mode
         if self.size != SIZE:
             parts["size"] = self.size
@@ -48,12 +48,8 @@ class Asked:
 
 def read(parameters: Mapping[str, str]) -> Asked:
     """The question in the query part of an address."""
-    query = parameters.get("q", "").strip()
-    if len(query) > QUERY_LENGTH:
-        what = f"the query has {len(query):,} characters"
-        raise UsageError(what, f"at most {QUERY_LENGTH:,} are searched for", "Leave some words out.")
     return Asked(
-        query,
+        parameters.get("q", "").strip(),
         _number("page", parameters.get("page", ""), 1, PAGES),
         _number("size", parameters.get("size", ""), SIZE, LARGEST_SIZE),
         _switch("explain", parameters.get("explain", "")),
@@ -90,7 +86,7 @@ def _switch(name: str, text: str) -> bool:
 
 def _choice(name: str, text: str) -> str:
     if text and text not in _MODES:
-        raise UsageError(f"{name}={_short(text)} is not known", hint=f"It is {' or '.join(_MODES)}.")
+        raise UsageError(f"{name}={_short(text)} is not known", hint=f"It is one of {', '.join(_MODES)}.")
     return text or _MODES[0]
 
 

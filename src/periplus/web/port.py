@@ -15,9 +15,11 @@ class Engine(Protocol):
     """
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "and"
+        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
     ) -> Results:
-        """One page of results; *mode* says whether a page must hold all words ("and") or any ("or")."""
+        """One page of results. *mode* says whether a page must hold all words ("and"), any ("or"), or all unless too
+        few do ("auto"). Text of any kind and length is a query; what is odd about it is told in the hints.
+        """
         ...
 
     def cached(self, url: str) -> CachedPage | None:

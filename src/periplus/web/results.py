@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from periplus.model import Hit, Results
@@ -34,11 +35,22 @@ class Entry:
     reasons: Reasons
     others: tuple[tuple[str, str], ...]  # link and text of other addresses with the same content
     others_left_out: int
+    more: str  # a search of the same site
+    some_words: bool  # the first of those that hold only some of the words
 
 
-def entry(hit: Hit) -> Entry:
-    """The hit, ready for the template."""
+def entries(asked: Asked, hits: Sequence[Hit]) -> list[Entry]:
+    """The hits, ready for the template."""
+    before = [True, *(hit.all_words for hit in hits[:-1])]
+    return [
+        _entry(asked, hit, some_words=complete and not hit.all_words)
+        for complete, hit in zip(before, hits, strict=bool(hits))
+    ]
+
+
+def _entry(asked: Asked, hit: Hit, *, some_words: bool) -> Entry:
     host, crumbs = breadcrumb(hit.url)
+    narrower = f"{asked.query} site:{hit.host}"
     return Entry(
         link=web_link(hit.url),
         title=visible(hit.title).strip() or visible(hit.url),
@@ -53,6 +65,8 @@ def entry(hit: Hit) -> Entry:
         reasons=reasons(hit.score, hit.explain),
         others=tuple((web_link(url), visible(url)) for url in hit.same_content[:_OTHERS_SHOWN]),
         others_left_out=max(len(hit.same_content) - _OTHERS_SHOWN, 0),
+        more="" if "site:" in asked.query else asked.link(query=narrower),
+        some_words=some_words,
     )
 
 
@@ -111,7 +125,7 @@ def ways_out(asked: Asked) -> WaysOut:
     plain = " ".join(_OPERATOR.sub(" ", asked.query).split())
     several = len(plain.split()) > 1
     return WaysOut(
-        any_word=asked.link(mode="or") if several and asked.mode == "and" else "",
+        any_word=asked.link(mode="or") if several and asked.mode != "or" else "",
         plain=asked.link(query=plain) if plain and plain.split() != asked.query.split() else "",
         plain_query=plain,
     )

@@ -60,7 +60,7 @@ class SearchSite:
             query=asked.query,
             asked=asked,
             found=found,
-            entries=[results.entry(hit) for hit in found.hits],
+            entries=results.entries(asked, found.hits),
             count=results.count(found),
             understood=results.understood(found),
             paging=results.paging(asked, found),

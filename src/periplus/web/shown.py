@@ -13,6 +13,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 _CRUMB_LENGTH = 40
+_CRUMBS = 5
 _WEB_ADDRESS = re.compile(r"https?://[^\x00-\x20\x7f<>\"]+", re.IGNORECASE)
 _AUTHORITY_END = re.compile(r"[/?#\\]")
 _INVISIBLE = frozenset({"Cc", "Cs"})
@@ -74,7 +75,8 @@ def breadcrumb(url: str) -> tuple[str, tuple[str, ...]]:
     path, _, query = rest[len(authority) :].partition("#")[0].partition("?")
     parts = [part for part in path.split("/") if part] + ([f"?{query}"] if query else [])
     host = authority.rpartition("@")[2]  # what stands before the @ may look like a host that it is not
-    return visible(host), tuple(_crumb(part) for part in parts)
+    shown = parts if len(parts) <= _CRUMBS else [*parts[:2], "…", *parts[-2:]]
+    return visible(host), tuple(_crumb(part) for part in shown)
 
 
 def _crumb(part: str) -> str:

@@ -1,0 +1,50 @@
+// Keys for those who like them: / to the box, j and k along the results. Everything works without this file.
+"use strict";
+
+const help = document.getElementById("keys");
+const box = document.getElementById("q");
+
+function remembered() {
+  try { return localStorage.getItem("keys") !== "off"; } catch { return true; }
+}
+
+function remember(on) {
+  try { localStorage.setItem("keys", on ? "on" : "off"); } catch { /* it holds until the page is left */ }
+}
+
+function move(step) {
+  const links = [...document.querySelectorAll(".hit h2 a")];
+  const here = links.indexOf(document.activeElement);
+  const next = links[here < 0 ? (step > 0 ? 0 : links.length - 1) : here + step];
+  if (next) {
+    next.focus({ preventScroll: true });
+    next.closest(".hit").scrollIntoView({ block: "nearest" });
+  }
+}
+
+if (help && box) {
+  const wanted = help.querySelector("input");
+  wanted.checked = remembered();
+  wanted.addEventListener("change", () => remember(wanted.checked));
+  help.hidden = false;
+
+  const deeds = {
+    "/": () => { box.focus(); box.select(); },
+    "j": () => move(1),
+    "k": () => move(-1),
+    "?": () => { help.open = !help.open; help.scrollIntoView({ block: "nearest" }); },
+  };
+
+  document.addEventListener("keydown", (event) => {
+    const writing = event.target.closest("input, textarea, select");
+    if (writing) {
+      if (event.key === "Escape") box.blur();
+      return;
+    }
+    const deed = deeds[event.key];
+    if (deed && wanted.checked && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      deed();
+    }
+  });
+}

@@ -1,0 +1,9 @@
+"""What has to be true before any test is loaded?"""
+
+from __future__ import annotations
+
+import warnings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # the library warns about shims of its own at import
+    import fastwarc as fastwarc

@@ -1,0 +1,207 @@
+"""Is a host left alone for as long as it, its robots.txt or our settings ask?"""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from periplus.config import Politeness
+from periplus.crawl.politeness import PolitenessClock
+from periplus.model import HostPolicy, Reason, Response
+
+HOST = "a.test"
+NOW = 1_000_000.0
+
+
+def answer(status: int = 200, failure: Reason | None = None, **headers: str) -> Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response(f"http://{HOST}/", NOW, status, headers=named, failure=failure)
+
+
+def clock(**settings: Any) -> PolitenessClock:
+    return PolitenessClock(Politeness(**settings))
+
+
+def wait_after(polite: PolitenessClock, response: Response) -> float:
+    """Seconds from the start of a request to the next one, if the answer comes at once."""
+    assert polite.claim(HOST, NOW) == 0
+    return polite.after(HOST, response, NOW).ready - NOW
+
+
+# -- the delay ------------------------------------------------------------------------------------------------------
+
+
+def test_the_delay_counts_from_the_start_of_a_request() -> None:
+    polite = clock(delay=2)
+    assert polite.claim(HOST, NOW) == 0
+    assert polite.after(HOST, answer(), now=NOW + 1.5).ready == NOW + 2
+
+
+def test_a_request_that_comes_too_early_is_told_how_long_to_wait() -> None:
+    polite = clock(delay=2)
+    assert polite.claim(HOST, NOW) == 0
+    assert polite.claim(HOST, NOW + 0.5) == 1.5
+    assert polite.claim("b.test", NOW + 0.5) == 0
+    assert polite.claim(HOST, NOW + 2) == 0
+    assert polite.claim(HOST, NOW + 2) == 2
+
+
+def test_a_request_that_was_not_made_delays_nothing() -> None:
+    polite = clock(delay=2)
+    polite.claim(HOST, NOW)
+    polite.waive(HOST)
+    assert polite.claim(HOST, NOW) == 0
+
+
+@pytest.mark.parametrize(("asked", "delay"), [(5.0, 5.0), (0.5, 2.0), (None, 2.0)])
+def test_robots_may_ask_for_more_than_configured_but_not_for_less(asked: float | None, delay: float) -> None:
+    polite = clock(delay=2)
+    polite.obey(HOST, asked)
+    assert wait_after(polite, answer()) == delay
+
+
+def test_the_reason_of_a_longer_delay_is_kept() -> None:
+    polite = clock(delay=2)
+    polite.obey(HOST, 5)
+    assert polite.after(HOST, answer(), NOW).policy.why == "Crawl-delay in robots.txt"
+    polite.obey(HOST, None)
+    assert polite.after(HOST, answer(), NOW).policy.why == ""
+
+
+# -- hosts in trouble -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_host_that_asks_for_mercy_is_asked_half_as_often_each_time(status: int) -> None:
+    polite = clock(delay=1, longest_backoff=10)
+    waits = []
+    for turn in range(5):
+        polite.claim(HOST, NOW + turn * 100)
+        waits.append(polite.after(HOST, answer(status), NOW + turn * 100).ready - NOW - turn * 100)
+    assert waits == [2, 4, 8, 10, 10]
+
+
+def test_a_host_that_recovers_gets_its_old_delay_back_step_by_step() -> None:
+    polite = clock(delay=1)
+    for _ in range(3):
+        polite.after(HOST, answer(503), NOW)
+    waits = []
+    for turn in range(5):
+        polite.claim(HOST, NOW + turn * 100)
+        waits.append(polite.after(HOST, answer(200), NOW + turn * 100).ready - NOW - turn * 100)
+    assert waits == [4, 2, 1, 1, 1]
+
+
+def test_a_host_without_delay_is_spared_too_when_it_asks() -> None:
+    assert wait_after(clock(delay=0), answer(503)) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "wait"),
+    [
+        ("7", 7.0),
+        (formatdate(NOW + 60, usegmt=True), 60.0),
+        (formatdate(NOW - 60, usegmt=True), 2.0),
+        ("0", 2.0),
+        ("-5", 2.0),
+        ("soon", 2.0),
+        ("²", 2.0),
+        ("1e9", 2.0),
+        ("", 2.0),
+    ],
+)
+def test_retry_after_is_honoured_in_seconds_and_as_a_date(value: str, wait: float) -> None:
+    assert wait_after(clock(delay=1), answer(503, retry_after=value)) == pytest.approx(wait, abs=1)
+
+
+def test_retry_after_of_ten_years_is_cut_to_a_day() -> None:
+    polite = clock(delay=1)
+    polite.claim(HOST, NOW)
+    rest = polite.after(HOST, answer(429, retry_after="315360000"), NOW)
+    assert rest.ready == NOW + 86_400
+    assert rest.parked
+
+
+def test_retry_after_means_nothing_on_a_page_that_was_served() -> None:
+    assert wait_after(clock(delay=1), answer(200, retry_after="600")) == 1
+
+
+@given(st.text(st.characters(max_codepoint=255), max_size=40))
+def test_no_retry_after_stops_the_crawl(value: str) -> None:
+    assert 0 <= wait_after(clock(delay=1), answer(503, retry_after=value)) <= 86_400
+
+
+@pytest.mark.parametrize(
+    "bad", [answer(0, Reason.TIMEOUT), answer(0, Reason.CONNECT), answer(500), answer(502), answer(503)]
+)
+def test_a_host_that_only_fails_is_parked(bad: Response) -> None:
+    polite = clock(delay=1, failures_to_park=3)
+    assert [polite.after(HOST, bad, NOW).parked for _ in range(3)] == [False, False, True]
+    rest = polite.after(HOST, bad, NOW)
+    assert rest.ready == NOW + 180
+    assert rest.policy.why == "4 errors in a row"
+
+
+@pytest.mark.parametrize(
+    "fine", [answer(200), answer(404), answer(301), answer(200, Reason.WRONG_TYPE), answer(200, Reason.TOO_LARGE)]
+)
+def test_errors_are_in_a_row_only_while_nothing_else_comes_between(fine: Response) -> None:
+    polite = clock(delay=1, failures_to_park=2)
+    for _ in range(3):
+        assert not polite.after(HOST, answer(0, Reason.TIMEOUT), NOW).parked
+        assert polite.after(HOST, fine, NOW).policy.failures == 0
+
+
+def test_a_parked_host_that_asked_for_longer_gets_longer() -> None:
+    polite = clock(delay=1, failures_to_park=1)
+    polite.claim(HOST, NOW)
+    assert polite.after(HOST, answer(503, retry_after="3600"), NOW).ready == NOW + 3600
+    assert polite.park(HOST, "robots.txt cannot be had", answer(503, retry_after="3600"), NOW).ready == NOW + 3600
+
+
+def test_a_host_is_parked_for_this_run_only() -> None:
+    polite = clock(delay=1)
+    polite.claim(HOST, NOW)
+    rest = polite.park(HOST, "robots.txt cannot be had: dns", answer(0, Reason.DNS), NOW)
+    assert (rest.parked, rest.ready) == (True, NOW + 180)
+    assert rest.policy.next_fetch == NOW + 1
+
+
+# -- across runs ----------------------------------------------------------------------------------------------------
+
+
+def test_the_next_run_waits_until_the_host_may_be_asked() -> None:
+    rest = clock(delay=1).recall(HostPolicy(HOST, 1.0, next_fetch=NOW + 0.7), NOW)
+    assert (rest.ready, rest.parked) == (NOW + 0.7, False)
+
+
+def test_a_host_that_asked_for_hours_does_not_keep_the_next_run_waiting() -> None:
+    rest = clock().recall(HostPolicy(HOST, 1.0, "Retry-After of 7200 s", NOW + 7200), NOW)
+    assert (rest.ready, rest.parked) == (NOW + 7200, True)
+
+
+def test_a_time_that_a_wrong_clock_wrote_is_cut_back() -> None:
+    assert clock().recall(HostPolicy(HOST, 1.0, next_fetch=NOW * 2), NOW).ready == NOW + 86_400
+
+
+@pytest.mark.parametrize(("known", "wait"), [(None, 2.0), (1.0, 2.0), (9.0, 9.0)])
+def test_after_a_kill_every_host_rests_once_more(known: float | None, wait: float) -> None:
+    polite = PolitenessClock(Politeness(delay=2), after_kill=True)
+    assert polite.recall(HostPolicy(HOST, known), NOW).ready == NOW + wait
+
+
+def test_a_longer_configured_delay_wins_over_what_an_earlier_run_used() -> None:
+    polite = clock(delay=10)
+    polite.recall(HostPolicy(HOST, 2.0, "Crawl-delay in robots.txt"), NOW)
+    assert wait_after(polite, answer()) == 10
+
+
+def test_a_host_is_known_once_it_was_recalled_or_asked() -> None:
+    polite = clock()
+    assert not polite.knows(HOST)
+    polite.recall(HostPolicy(HOST, None), NOW)
+    assert polite.knows(HOST)

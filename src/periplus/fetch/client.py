@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 from weakref import WeakValueDictionary
 
-import pycurl  # type: ignore[import-untyped]
+import pycurl
 
 from periplus.config.settings import Fetching
 from periplus.fetch.allowance import Allowances, Purpose

@@ -10,7 +10,7 @@ import socket
 from http import HTTPStatus
 from typing import Any
 
-import pycurl  # type: ignore[import-untyped]
+import pycurl
 
 from periplus.config.settings import Fetching
 from periplus.fetch.allowance import SNIFFED, Allowance, Allowances, Purpose, looks_binary

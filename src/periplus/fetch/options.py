@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pycurl  # type: ignore[import-untyped]
+import pycurl
 
 from periplus.config.settings import Fetching
 from periplus.fetch.trust import certificate_authorities

@@ -20,10 +20,11 @@ from periplus.index.pagestore import PageStore
 from periplus.index.writer import IndexWriter
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
-from periplus.store.ranks import RankTable, current_ranks
+from periplus.store.ranks import open_ranks
 from periplus.store.statements import read_statements
 
 _ROWS_AT_ONCE = 512
+_NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class _Documents:
             catalog.close()
         if not segments:
             raise NoIndex("there is nothing to index", "no page has been crawled", "`periplus crawl URL` fetches some.")
-        self._ranks = current_ranks(collection)
+        self._ranks = open_ranks(collection.ranks)
         self._database = duckdb.connect(
             config={
                 "memory_limit": f"{settings.memory_mb}MB",
@@ -95,7 +96,7 @@ class _Documents:
     @property
     def rank_generation(self) -> int:
         """The generation of ranks that was used; 0 when there is none."""
-        return self._ranks.generation if self._ranks is not None else 0
+        return self._ranks.number if self._ranks is not None else 0
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every document, in the order of its number."""
@@ -108,7 +109,7 @@ class _Documents:
         for name in ("versions", "candidates"):
             self._database.execute(self._sql[name])
         self._database.register("ranks", self._ranks_of_candidates())
-        self._database.register("anchors", _anchors(self._ranks))
+        self._prepare_anchors()
         for name in ("documents", "copies"):
             self._database.execute(self._sql[name])
         self.total = self._count("documents")
@@ -121,15 +122,19 @@ class _Documents:
     def _ranks_of_candidates(self) -> pa.Table:
         """PageRank over its floor, so that an unremarkable page has 1; without ranks every page is one."""
         ids = self._database.sql("SELECT url_id FROM candidates").to_arrow_table()["url_id"].combine_chunks()
-        ranks = self._ranks
-        relative = np.ones(len(ids)) if ranks is None else np.maximum(ranks.of(ids) / ranks.floor, 1.0)
+        if self._ranks is None:
+            relative = np.ones(len(ids))
+        else:
+            keys = np.frombuffer(ids.buffers()[1], "S16", len(ids), ids.offset * 16)
+            relative = np.maximum(self._ranks.of(keys) / self._ranks.figures.floor, 1.0)
         return pa.table({"url_id": ids, "rank": pa.array(relative, pa.float64())})
 
-
-def _anchors(ranks: RankTable | None) -> pa.Table:
-    if ranks is None:
-        return pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.string())})
-    return ranks.anchors()
+    def _prepare_anchors(self) -> None:
+        if self._ranks is None:
+            self._database.register("anchor_lists", _NO_ANCHORS)
+        else:
+            self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchor_lists")
+        self._database.execute(self._sql["anchors"])
 
 
 def _require_sound(building: Path, written: int) -> None:

@@ -29,6 +29,11 @@ CREATE TEMP TABLE copies AS
 SELECT documents.number, candidates.url
 FROM candidates JOIN documents ON candidates.content_id = documents.content_id AND candidates.url_id <> documents.url_id;
 
+-- name: anchors
+-- What others call a page, as one text.
+CREATE TEMP VIEW anchors AS
+SELECT target_id, array_to_string(anchors, '. ') AS anchors FROM anchor_lists;
+
 -- name: rows
 -- Everything a document needs, in the order of its number.
 SELECT documents.number, documents.rank, pages.url_id, pages.url, pages.host, pages.fetched_at, pages.mime, pages.title,

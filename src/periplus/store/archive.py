@@ -13,6 +13,7 @@ import io
 import os
 import re
 import uuid
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -186,9 +187,9 @@ def read_response(folder: Path, position: ArchivePosition) -> Response:
         raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
     try:
         # Unpacked as a whole, because only the end of a member proves that nothing is missing.
-        content = io.BytesIO(isal_zlib.decompress(member, _GZIP))
+        content = io.BytesIO(zlib.decompress(member, _GZIP))
         return _response(next(iter(ArchiveIterator(content, record_types=_READABLE))))
-    except (StopIteration, OSError, ValueError, isal_zlib.error) as error:
+    except (StopIteration, OSError, ValueError, zlib.error) as error:
         raise DamagedFile(f"{path} is damaged", f"no readable response at offset {position.offset}") from error
 
 

@@ -1,0 +1,137 @@
+-- How do segments become nodes and edges? Every block is one SELECT, in the words that DuckDB and Spark share; the name
+-- of a block is the name of the table or stream it makes. Read from top to bottom: each uses those above it.
+--
+-- Given: pages and links (segments), redirects (url_id, target_id, at), canonicals (url_id, target_id),
+-- named (url_id, url, host: the targets of both), host_numbers (host, number).
+
+-- name: followed
+SELECT source_id, target_id, target, target_host, anchor, fetched_at FROM links WHERE NOT nofollow;
+
+-- name: all_followed
+SELECT source_id, target_id, target, target_host, anchor, fetched_at FROM links;
+
+-- name: latest
+-- The newest version of each page.
+SELECT url_id, any_value(url) AS url, any_value(host) AS host, max(fetched_at) AS fetched_at,
+       max_by(content_id, fetched_at) AS content_id, max_by(canonical, fetched_at) AS canonical
+FROM pages GROUP BY url_id;
+
+-- name: redirecting
+-- Addresses whose newest answer is a redirect.
+SELECT newest.url_id, newest.target_id
+FROM (SELECT url_id, max_by(target_id, at) AS target_id, max(at) AS at FROM redirects GROUP BY url_id) newest
+LEFT JOIN latest ON latest.url_id = newest.url_id
+WHERE newest.url_id <> newest.target_id AND (latest.url_id IS NULL OR latest.fetched_at < newest.at);
+
+-- name: hop
+-- Every address folded twice as far as before.
+SELECT f.url_id, coalesce(further.target_id, f.target_id) AS target_id
+FROM folds f LEFT JOIN folds further ON further.url_id = f.target_id;
+
+-- name: arrived
+-- What leads to an end; the members of a loop, and what leads into it, stay where they are.
+SELECT f.url_id, f.target_id FROM folds f
+WHERE NOT EXISTS (SELECT 1 FROM folds further WHERE further.url_id = f.target_id);
+
+-- name: standing
+-- Pages that are still at their address.
+SELECT url_id, url, host, fetched_at, content_id, canonical FROM latest
+WHERE NOT EXISTS (SELECT 1 FROM moved WHERE moved.url_id = latest.url_id);
+
+-- name: wishes
+-- Pages that name another address as their own.
+SELECT url_id, host, canonical FROM standing WHERE canonical <> '' AND canonical <> url;
+
+-- name: preferring
+-- A page whose preferred address redirects back to it has no wish.
+SELECT c.url_id, coalesce(moved.target_id, c.target_id) AS target_id
+FROM canonicals c LEFT JOIN moved ON moved.url_id = c.target_id
+WHERE c.url_id <> coalesce(moved.target_id, c.target_id);
+
+-- name: renamed
+SELECT moved.url_id, coalesce(preferred.target_id, moved.target_id) AS target_id
+FROM moved LEFT JOIN preferred ON preferred.url_id = moved.target_id
+UNION ALL
+SELECT url_id, target_id FROM preferred;
+
+-- name: own
+-- Pages under their own name.
+SELECT url_id, url, host, fetched_at, content_id FROM standing
+WHERE NOT EXISTS (SELECT 1 FROM renamed WHERE renamed.url_id = standing.url_id);
+
+-- name: copies
+-- The same bytes on the same host are one page: the smallest address, which is "/" before "/index.html".
+SELECT own.url_id, kept.url_id AS target_id
+FROM own JOIN (SELECT host, content_id, min_by(url_id, url) AS url_id FROM own
+               WHERE content_id IS NOT NULL GROUP BY host, content_id HAVING count(*) > 1) kept
+ON kept.host = own.host AND kept.content_id = own.content_id
+WHERE own.url_id <> kept.url_id;
+
+-- name: folded
+-- Every address that stands for another, with that other.
+SELECT renamed.url_id, coalesce(copies.target_id, renamed.target_id) AS target_id
+FROM renamed LEFT JOIN copies ON copies.url_id = renamed.target_id
+UNION ALL
+SELECT url_id, target_id FROM copies;
+
+-- name: voting
+-- One page votes for each node: its own, or else the first of those folded into it.
+SELECT own.url_id AS source_id, own.fetched_at, own.url_id, own.content_id FROM own
+WHERE NOT EXISTS (SELECT 1 FROM copies WHERE copies.url_id = own.url_id)
+UNION ALL
+SELECT min_by(s.url_id, s.url), min_by(s.fetched_at, s.url), folded.target_id, min_by(s.content_id, s.url)
+FROM folded JOIN standing s ON s.url_id = folded.url_id
+WHERE NOT EXISTS (SELECT 1 FROM own WHERE own.url_id = folded.target_id)
+GROUP BY folded.target_id;
+
+-- name: targets
+SELECT target_id AS url_id, any_value(target) AS url, any_value(target_host) AS host FROM followed GROUP BY target_id;
+
+-- name: known
+-- Every address that stands for itself, crawled or not.
+SELECT url_id, any_value(url) AS url, any_value(host) AS host
+FROM (SELECT url_id, url, host FROM own UNION ALL SELECT url_id, url, host FROM targets
+      UNION ALL SELECT url_id, url, host FROM named) every_one
+WHERE NOT EXISTS (SELECT 1 FROM folded WHERE folded.url_id = every_one.url_id)
+GROUP BY url_id;
+
+-- name: hosts
+SELECT DISTINCT host FROM known;
+
+-- name: nodes
+-- Neighbours by number are neighbours on the web: half of the cache misses of PageRank are saved here.
+SELECT url_id, url, number AS host, CAST(row_number() OVER (ORDER BY number, url) - 1 AS INTEGER) AS node
+FROM known JOIN host_numbers ON host_numbers.host = known.host;
+
+-- name: addresses
+SELECT url_id, node FROM nodes
+UNION ALL
+SELECT folded.url_id, node FROM folded JOIN nodes ON nodes.url_id = folded.target_id;
+
+-- name: voters
+SELECT source_id, fetched_at, node, host, content_id FROM voting JOIN nodes ON nodes.url_id = voting.url_id;
+
+-- name: edges
+SELECT voters.node AS source, addresses.node AS target
+FROM followed
+JOIN voters ON voters.source_id = followed.source_id AND voters.fetched_at = followed.fetched_at
+JOIN addresses ON addresses.url_id = followed.target_id;
+
+-- name: crawled_nodes
+SELECT node FROM voters;
+
+-- name: documents
+-- Nodes of different hosts that show the same bytes.
+SELECT node, CAST(dense_rank() OVER (ORDER BY content_id) AS INTEGER) AS document
+FROM voters JOIN (SELECT content_id AS shared FROM voters WHERE content_id IS NOT NULL
+                  GROUP BY content_id HAVING count(*) > 1) s ON s.shared = voters.content_id
+ORDER BY document, node;
+
+-- name: node_hosts
+SELECT node, host FROM nodes;
+
+-- name: node_urls
+SELECT node, url FROM nodes ORDER BY node;
+
+-- name: sorted_addresses
+SELECT url_id, node FROM addresses ORDER BY url_id;

@@ -1,0 +1,115 @@
+"""How is DuckDB asked, within the memory it was given?
+
+A block of SQL makes a table or a stream of its own name. What does not fit into memory goes to a scratch folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from periplus.errors import DamagedFile, DiskFull, PeriplusError
+
+_BLOCK = re.compile(r"^-- name: (\w+)\n([^;]*);$", re.MULTILINE)
+_ROWS_AT_ONCE = 1 << 17
+
+
+@lru_cache(maxsize=1)
+def statements() -> dict[str, str]:
+    """The named blocks of build.sql and anchors.sql."""
+    folder = resources.files("periplus.graph")
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("build.sql", "anchors.sql")]
+    return dict(block for text in texts for block in _BLOCK.findall(text))
+
+
+class Tables:
+    """A database that lives as long as one build."""
+
+    def __init__(self, scratch: Path, memory: int, threads: int) -> None:
+        """*memory* in bytes; *threads* 0 means one a core."""
+        options = {
+            "memory_limit": f"{memory}B",
+            "temp_directory": str(scratch),
+            "preserve_insertion_order": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        if threads:
+            options["threads"] = str(threads)
+        self._database = duckdb.connect(":memory:", config=options)
+
+    def close(self) -> None:
+        """Drop everything."""
+        self._database.close()
+
+    def read(self, name: str, files: list[Path], schema: pa.Schema) -> None:
+        """Let *name* stand for the rows of Parquet files."""
+        with _plain_errors():
+            if files:
+                self._database.read_parquet([str(file) for file in files]).create_view(name)
+            else:
+                self._database.register(name, schema.empty_table())
+
+    def take(self, name: str, rows: pa.Table | pa.RecordBatchReader) -> None:
+        """Make a table of rows computed here."""
+        with _plain_errors():
+            self._database.from_arrow(rows).create(name)
+
+    def view(self, name: str, block: str) -> None:
+        """Let *name* stand for what a block selects."""
+        with _plain_errors():
+            self._database.execute(f"CREATE VIEW {name} AS {statements()[block]}")
+
+    def make(self, name: str, block: str = "") -> None:
+        """Make the table that a block describes; the block has its name unless said otherwise."""
+        with _plain_errors():
+            self._database.execute(f"CREATE TABLE {name} AS {statements()[block or name]}")
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a table another name; one that had it before is dropped."""
+        self.drop(new)
+        self._database.execute(f"ALTER TABLE {name} RENAME TO {new}")
+
+    def drop(self, *names: str) -> None:
+        """Forget tables that are not needed any more."""
+        for name in names:
+            self._database.execute(f"DROP TABLE IF EXISTS {name}")
+
+    def size(self, name: str) -> int:
+        """How many rows a table has."""
+        with _plain_errors():
+            found = self._database.execute(f"SELECT count(*) FROM {name}").fetchone()
+        assert found is not None
+        return int(found[0])
+
+    def stream(self, block: str) -> Iterator[pa.RecordBatch]:
+        """The rows that a block selects, some at a time."""
+        with _plain_errors():
+            yield from self._database.cursor().sql(statements()[block]).to_arrow_reader(_ROWS_AT_ONCE)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise PeriplusError(
+            "the links do not fit into the memory that was given", str(error), "Raise graph.memory in periplus.toml."
+        ) from error
+    except duckdb.IOException as error:
+        if "No space left" in str(error):
+            raise DiskFull("no room left to sort the links", str(error), "Free some space and try again.") from error
+        raise _unreadable(error) from error
+    except (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.SerializationException) as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: duckdb.Error) -> DamagedFile:
+    return DamagedFile("a segment cannot be read", str(error), "`periplus verify` names every damaged file.")

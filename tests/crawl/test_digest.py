@@ -9,6 +9,7 @@ from typing import Any, get_args
 import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
+from periplus.crawl.budget import Budget
 from periplus.crawl.digest import Digester
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
@@ -84,8 +85,6 @@ def test_the_second_try_waits_longer_than_the_first(web: TestWeb, tmp_path: Path
 
 
 def test_a_retry_that_was_planned_survives_the_end_of_the_run(web: TestWeb, tmp_path: Path) -> None:
-    from periplus.crawl.budget import Budget
-
     serve(web, x=Page(handler=hostile.in_turn(Page(status=500), Page("Back"))))
     sail(web, tmp_path, SEED, budget=Budget(seconds=0.3), fetch__retry_seconds=0.8)
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.QUEUED, "retry")
@@ -163,13 +162,13 @@ def test_five_redirects_in_a_row_are_followed_and_not_six(
     assert result.summary["refused"] == ({} if reached else {"too_many_redirects": 1})
     with catalog_of(tmp_path) as catalog:
         assert catalog.refusal_of("a.test", f"{SEED}{hops}") == (
-            None
-            if reached
-            else ("too_many_redirects", "more than fetch.redirects = 5 in a row", f"{SEED}{hops - 1}")
+            None if reached else ("too_many_redirects", "more than fetch.redirects = 5 in a row", f"{SEED}{hops - 1}")
         )
 
 
-@pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://a.test/x", "javascript:alert(1)", "http://[", "gopher:"])
+@pytest.mark.parametrize(
+    "location", ["file:///etc/passwd", "ftp://a.test/x", "javascript:alert(1)", "http://[", "gopher:"]
+)
 def test_a_redirect_that_leaves_the_web_is_dropped(web: TestWeb, tmp_path: Path, location: str) -> None:
     serve(web, x=Page(redirect=location))
     result = sail(web, tmp_path, SEED)

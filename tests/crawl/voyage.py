@@ -115,7 +115,7 @@ def periplus(
 def sound(home: Path) -> Findings:
     """Verify a collection; nothing may be wrong with it."""
     findings = verify(open_collection(home))
-    assert findings.problems == []
+    assert not findings.problems, findings.problems
     return findings
 
 

@@ -53,14 +53,17 @@ class Committer:
         """Append a response to the archive; it is safe once the batch that mentions it is committed."""
         return self._writer.append(response)
 
-    async def commit(self, batch: Batch, rows: list[PageRow], summary: dict[str, Any]) -> None:
-        """Acknowledge everything in *batch*; returns when it is durable."""
+    def commit(self, batch: Batch, rows: list[PageRow], summary: dict[str, Any]) -> asyncio.Future[None]:
+        """Acknowledge everything in *batch*; what is returned is done when it is durable.
+
+        Not a coroutine: the archive is cut in the same breath as the batch, or the two would not hold the same pages.
+        """
         cut = Cut(batch, rows, self._writer, self._writer.cut(), summary)
         if cut.pending.size >= self._settings.archive_bytes:
             self._number += 1
             name = archive_name(self._worker, self._number)
             self._writer = ArchiveWriter(self._collection.archive, name, 0)
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
+        return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
 
     async def finish(self) -> None:
         """Seal what is left and let go of every file."""

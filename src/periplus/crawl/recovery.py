@@ -13,6 +13,7 @@ from periplus.model import Verdict
 from periplus.store.archive import read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.durable import reporting_full_disk
 
 _AT_ONCE = 256
 
@@ -22,6 +23,14 @@ def recover(collection: Collection, catalog: Catalog, settings: Storage, reader:
     for leftover in collection.segments.glob("*.tmp"):
         leftover.unlink()
     stream = SegmentStream(catalog, collection.segments, settings, worker)
+    try:
+        with reporting_full_disk(collection.home):
+            return _catch_up(collection, catalog, stream, reader, worker)
+    finally:
+        stream.discard()
+
+
+def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, reader: PageReader, worker: int) -> int:
     parsed = 0
     for file in catalog.archives(worker):
         if file.sealed >= file.committed:

@@ -159,7 +159,7 @@ class Worker:
         idle = not self._visits and not self._crew.queues.alive()
         old = self._crew.clock.now() - self._last_commit >= self._settings.store.commit_seconds
         if old or idle or len(log.batch.settled) >= self._settings.store.commit_pages:
-            self._commit = asyncio.create_task(self._acknowledge(self._crew.digester.cut()))
+            self._commit = asyncio.create_task(self._acknowledge(*self._cut()))
             self._commit.add_done_callback(self._committed)
 
     def _committed(self, commit: asyncio.Task[None]) -> None:
@@ -167,15 +167,19 @@ class Worker:
         self._last_commit = self._crew.clock.now()
         self._ended(commit)
 
-    async def _acknowledge(self, log: Log) -> None:
-        await self._crew.committer.commit(log.batch, log.rows, self._report())
+    def _cut(self) -> tuple[Log, asyncio.Future[None]]:
+        log = self._crew.digester.cut()
+        return log, self._crew.committer.commit(log.batch, log.rows, self._report())
+
+    async def _acknowledge(self, log: Log, durable: asyncio.Future[None]) -> None:
+        await durable
         gone = (entry.item for entry in log.batch.settled if entry.state is not UrlState.QUEUED)
         self._crew.queues.acknowledged(gone, log.batch.admitted)
 
     async def _commit_rest(self) -> None:
         if self._commit is not None:
             await self._commit
-        await self._acknowledge(self._crew.digester.cut())
+        await self._acknowledge(*self._cut())
 
     async def _abandon(self) -> None:
         if self._timer is not None:

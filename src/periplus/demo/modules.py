@@ -42,7 +42,7 @@ SECTIONS = (
     _section(
         "files", "Files and folders", "pathlib os.path fileinput stat filecmp tempfile glob fnmatch linecache shutil io"
     ),
-    _section("persistence", "Keeping data", "pickle copyreg pickletools shelve marshal dbm.* sqlite3.*"),
+    _section("persistence", "Keeping data", "pickle copyreg pickletools shelve marshal dbm dbm.dumb sqlite3.*"),
     _section("compression", "Compression and archives", "zlib gzip bz2 lzma zipfile tarfile zipapp compression.*"),
     _section("formats", "File formats", "csv configparser tomllib netrc plistlib json.* wave"),
     _section("cryptography", "Hashes and secrets", "hashlib hmac secrets"),

@@ -7,7 +7,7 @@ from html import escape
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 .code, pre, code { font-family: ui-monospace, monospace; font-size: .9em; white-space: pre-wrap; }
-section { border-top: 1px solid #9995; margin-top: 1.5rem; }
+section, footer { border-top: 1px solid #9995; margin-top: 1.5rem; }
 dl { margin: .5rem 0; } dd { margin-left: 2rem; }
 @media (prefers-color-scheme: dark) { body { background: #111; color: #ddd; } a { color: #8bf; } }
 """
@@ -20,8 +20,8 @@ _PAGE = """<!DOCTYPE html>
 <style>{style}</style>
 </head>
 <body>
-<nav>{navigation}</nav>
 {content}
+{navigation}
 </body>
 </html>
 """
@@ -30,7 +30,9 @@ _PAGE = """<!DOCTYPE html>
 def page(title: str, content: str, *, description: str = "", trail: tuple[tuple[str, str], ...] = ()) -> bytes:
     """A whole page; *trail* are the addresses and names of the pages above it."""
     meta = f'\n<meta name="description" content="{escape(description)}">' if description else ""
-    navigation = " &rsaquo; ".join(link(address, name) for address, name in trail)
+    above = " &rsaquo; ".join(link(address, name) for address, name in trail)
+    # Below the text: a snippet should begin with what the page is about.
+    navigation = f"<footer><nav>{above}</nav></footer>" if above else ""
     return _PAGE.format(
         title=escape(title), description=meta, style=_STYLE, navigation=navigation, content=content
     ).encode()

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import pydoc
 import re
+import sys
+import sysconfig
 from collections.abc import Collection, Mapping
 from html import escape
+from inspect import cleandoc
 from types import ModuleType
 from typing import Any
 
@@ -17,7 +20,8 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _LONGEST_VALUE = 100
 _TITLE_LENGTH = 70
 _DESCRIPTION_LENGTH = 300
-_UNDERLINE = re.compile(r"\W+")
+_SENTENCE_END = re.compile(r"(?<=\w\w)\.(?:\s|$)")
+_RULE = re.compile(r"\s*[=~*-]{3,}")  # the line under a heading
 _ADDRESS = re.compile(r"\s*<?https?://\S+")
 
 
@@ -28,11 +32,15 @@ class ModulePage(pydoc.HTMLDoc):
         """Only modules that are *known* are linked to."""
         self._known = known
         self._name = ""
+        self._paths = _paths_of_this_machine()
 
     def content(self, module: ModuleType, name: str) -> str:
         """Everything between the navigation and the end of the page; modules that cannot be described raise."""
         self._name = name
-        return self.docmodule(module)
+        content = self.docmodule(module)
+        for path in self._paths:
+            content = content.replace(path, "…")
+        return content
 
     def heading(self, title: str, extras: str = "") -> str:
         """The name; the path of the source, which pydoc shows beside it, is nobody's business."""
@@ -94,20 +102,20 @@ class ModulePage(pydoc.HTMLDoc):
         return not page or page.removesuffix(".html") in self._known
 
 
-def summary(module: ModuleType) -> tuple[str, str]:
+def summary(module: ModuleType, name: str) -> tuple[str, str]:
     """A few words about a module for its title, and the first sentences of its text."""
-    paragraphs = [" ".join(part.split()) for part in (pydoc.getdoc(module) or "").split("\n\n")]
-    lines = [_without_heading(_ADDRESS.sub("", text)) for text in paragraphs]
+    paragraphs = (" ".join(part.split()) for part in cleandoc(module.__doc__ or "").split("\n\n"))
+    cleaned = (_RULE.split(_ADDRESS.sub("", text))[0].strip() for text in paragraphs)
+    called = re.compile(rf"(?:module )?{re.escape(name)}(?:\.py)?(?: module)?\s*(?:--?|:|$)\s*", re.IGNORECASE)
+    lines = (called.sub("", text, count=1) if called.match(text) else text for text in cleaned)
     first = next((line for line in lines if line), "")
-    sentence = re.split(r"\.(?:\s|$)", first, maxsplit=1)[0]
-    return _shortened(sentence, _TITLE_LENGTH), _shortened(first, _DESCRIPTION_LENGTH)
-
-
-def _without_heading(text: str) -> str:
-    """A paragraph that is only an underlined name says nothing."""
-    words = text.split()
-    return "" if len(words) == 2 and _UNDERLINE.fullmatch(words[1]) else text
+    return _shortened(_SENTENCE_END.split(first)[0].rstrip("."), _TITLE_LENGTH), _shortened(first, _DESCRIPTION_LENGTH)
 
 
 def _shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rpartition(" ")[0].rstrip(",;:(") + " …"
+
+
+def _paths_of_this_machine() -> list[str]:
+    found = {sys.executable, sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
+    return sorted((path for path in found if len(path) > 1), key=len, reverse=True)

@@ -1,8 +1,8 @@
-"""The child process that imports the standard library to write its documentation.
+"""The child process that imports the standard library to write about it.
 
-It is a process of its own because importing runs code: a module that ends, hangs or changes the interpreter costs one
-page, not the demo. `python -I -m periplus.demo.render FOLDER SHARE SHARES` writes every SHARES-th module, and says on
-stdout how many there will be and then each page it has written.
+It is a process of its own because importing runs code: a module that hangs or changes the interpreter costs some pages,
+not the demo. `python -I -m periplus.demo.render FOLDER SHARE SHARES` writes every SHARES-th page; on stdout it says how
+many that will be, and then names each one that is written.
 """
 
 from __future__ import annotations
@@ -10,64 +10,61 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from html import escape
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
-from periplus.demo.modules import SECTIONS, module_names
+from periplus.demo.modules import SECTIONS, Section, module_names
 from periplus.demo.page import page
 from periplus.demo.pydocs import ModulePage, summary
 from periplus.demo.topics import topic_content, topic_texts, topic_title
 
-_TOP = ("../index.html", "Python")
+_TOP = ("../", "Python")
 
 
 def main(folder: Path, share: int, shares: int) -> None:
-    """Write one share of the pages, and beside them what they are about."""
+    """Write one share of the pages, and beside them a table of what they are about."""
+    warnings.simplefilter("ignore")  # modules that will leave the library some day say so
     modules = {name: section for section in SECTIONS for name in module_names(section)}
     topics = topic_texts()
-    mine = sorted(modules)[share::shares]
-    my_topics = sorted(topics)[share::shares]
-    sys.stdout.write(f"{len(mine) + len(my_topics)}\n")
-    summaries = _write_modules(folder / "library", mine, list(modules))
-    titles = _write_topics(folder / "language", my_topics, topics, list(modules))
-    found = {"library": summaries, "language": titles}
-    (folder / f"summaries-{share}.json").write_text(json.dumps(found), encoding="utf-8")
+    my_modules, my_topics = sorted(modules)[share::shares], sorted(topics)[share::shares]
+    _say(str(len(my_modules) + len(my_topics)))
+    writer = ModulePage(modules.keys())
+    library = {name: _write_module(writer, folder / "library", name, modules[name]) for name in my_modules}
+    language = {name: _write_topic(folder / "language", name, topics, modules) for name in my_topics}
+    table = {"library": {name: words for name, words in library.items() if words is not None}, "language": language}
+    (folder / f"about-{share}.json").write_text(json.dumps(table), encoding="utf-8")
 
 
-def _write_modules(folder: Path, names: list[str], known: list[str]) -> dict[str, str]:
-    sections = {name: section for section in SECTIONS for name in module_names(section)}
-    writer = ModulePage(frozenset(known))
-    summaries = {}
-    for name in names:
-        try:
-            module = import_module(name)
-            words, description = summary(module)
-            content = writer.content(module, name)
-        except Exception as error:  # noqa: BLE001  # whatever a module does, it costs one page
-            sys.stderr.write(f"{name}: {type(error).__name__}: {error}\n")
-            continue
-        section = sections[name]
-        trail = (_TOP, (f"../sections/{section.slug}.html", section.title))
-        title = f"{name}: {words}" if words else name
-        (folder / f"{name}.html").write_bytes(page(title, content, description=description, trail=trail))
-        summaries[name] = words
-        sys.stdout.write(f"{name}\n")
-        sys.stdout.flush()
-    return summaries
+def _write_module(writer: ModulePage, folder: Path, name: str, section: Section) -> str | None:
+    """A few words about the module, or nothing when it cannot be described here."""
+    try:
+        module = import_module(name)
+        words, description = summary(module, name)
+        content = writer.content(module, name)
+    except (Exception, SystemExit) as error:  # whatever a module does, it costs one page
+        sys.stderr.write(f"{name}: {type(error).__name__}: {error}\n")
+        return None
+    trail = (_TOP, (f"../sections/{section.slug}.html", section.title))
+    title = f"{name}: {words or section.title}"
+    (folder / f"{name}.html").write_bytes(page(title, content, description=description, trail=trail))
+    _say(name)
+    return words
 
 
-def _write_topics(folder: Path, names: list[str], topics: dict[str, str], modules: list[str]) -> dict[str, str]:
-    titles = {}
-    trail = (_TOP, ("index.html", "The language"))
-    for name in names:
-        titles[name] = topic_title(name, topics[name])
-        content = topic_content(name, topics[name], topics, modules)
-        (folder / f"{escape(name)}.html").write_bytes(page(f"{titles[name]} (Python)", content, trail=trail))
-        sys.stdout.write(f"{name}\n")
-    return titles
+def _write_topic(folder: Path, name: str, topics: Mapping[str, str], modules: Mapping[str, Section]) -> str:
+    title = topic_title(name, topics[name])
+    content = topic_content(name, topics[name], topics, modules)
+    trail = (_TOP, ("./", "The language"))
+    (folder / f"{name}.html").write_bytes(page(f"{title} in Python", content, trail=trail))
+    _say(name)
+    return title
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")  # of modules that will leave the library some day
     main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

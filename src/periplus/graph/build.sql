@@ -1,8 +1,8 @@
 -- How do segments become nodes and edges? Every block is one SELECT, in the words that DuckDB and Spark share; the name
 -- of a block is the name of the table or stream it makes. Read from top to bottom: each uses those above it.
 --
--- Given: pages and links (segments), redirects (url_id, target_id, at), canonicals (url_id, target_id),
--- named (url_id, url, host: the targets of both), host_numbers (host, number).
+-- Given: pages and links (segments), redirects and canonicals (url_id, target_id, url and host of the target),
+-- host_numbers (host, number).
 
 -- name: followed
 SELECT source_id, target_id, target, target_host, anchor, fetched_at FROM links WHERE NOT nofollow;
@@ -19,9 +19,9 @@ FROM pages GROUP BY url_id;
 -- name: redirecting
 -- Addresses whose newest answer is a redirect.
 SELECT newest.url_id, newest.target_id
-FROM (SELECT url_id, max_by(target_id, at) AS target_id, max(at) AS at FROM redirects GROUP BY url_id) newest
+FROM (SELECT url_id, max_by(target_id, seen_at) AS target_id, max(seen_at) AS seen_at FROM redirects GROUP BY url_id) newest
 LEFT JOIN latest ON latest.url_id = newest.url_id
-WHERE newest.url_id <> newest.target_id AND (latest.url_id IS NULL OR latest.fetched_at < newest.at);
+WHERE newest.url_id <> newest.target_id AND (latest.url_id IS NULL OR latest.fetched_at < newest.seen_at);
 
 -- name: hop
 -- Every address folded twice as far as before.
@@ -29,7 +29,7 @@ SELECT f.url_id, coalesce(further.target_id, f.target_id) AS target_id
 FROM folds f LEFT JOIN folds further ON further.url_id = f.target_id;
 
 -- name: arrived
--- What leads to an end; the members of a loop, and what leads into it, stay where they are.
+-- What leads to an end. The members of a loop, and what leads into it, stay where they are.
 SELECT f.url_id, f.target_id FROM folds f
 WHERE NOT EXISTS (SELECT 1 FROM folds further WHERE further.url_id = f.target_id);
 
@@ -84,6 +84,10 @@ FROM folded JOIN standing s ON s.url_id = folded.url_id
 WHERE NOT EXISTS (SELECT 1 FROM own WHERE own.url_id = folded.target_id)
 GROUP BY folded.target_id;
 
+-- name: named
+-- What is known of the addresses that others were folded into.
+SELECT target_id AS url_id, url, host FROM redirects UNION ALL SELECT target_id, url, host FROM canonicals;
+
 -- name: targets
 SELECT target_id AS url_id, any_value(target) AS url, any_value(target_host) AS host FROM followed GROUP BY target_id;
 
@@ -129,6 +133,9 @@ ORDER BY document, node;
 
 -- name: node_hosts
 SELECT node, host FROM nodes;
+
+-- name: node_ids
+SELECT node, url_id FROM nodes;
 
 -- name: node_urls
 SELECT node, url FROM nodes ORDER BY node;

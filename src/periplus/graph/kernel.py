@@ -89,6 +89,13 @@ def pull_weighted(
 
 
 @compiled
+def count(keys: U32, counts: I64) -> None:
+    """How often every number occurs."""
+    for position in range(len(keys)):
+        counts[keys[position]] += 1
+
+
+@compiled
 def place(keys: U32, values: U32, cursor: I64, out: U32) -> None:
     """Put every value into the row of its key; *cursor* holds where each row begins, and is moved on."""
     for position in range(len(keys)):
@@ -108,20 +115,70 @@ def transpose(indptr: I64, rows: U32, cursor: I64, out: U32) -> None:
 
 
 @compiled
+def credit_once(indptr: I64, rows: U32, nodes: U32, documents: U32, seen: U32) -> None:
+    """Let each target of several copies of a document count for the first copy: the others link to themselves instead."""
+    for place in range(len(nodes)):
+        node, document = nodes[place], documents[place]
+        for position in range(indptr[node], indptr[node + 1]):
+            if seen[rows[position]] == document:
+                rows[position] = node
+            else:
+                seen[rows[position]] = document
+
+
+@compiled
 def tidy(indptr: I64, rows: U32, host: U32, limit: int, degrees: U32) -> int:
-    """Drop repeated links, links to itself and those over *limit* to one other host; rows move up, their sum returns."""
+    """Drop repeated links, links to itself, and those past *limit* to one other host; returns how many are left."""
     kept = 0
     for node in range(len(indptr) - 1):
-        start, current, count = kept, host[node], 0
+        start, current, of_host, last = kept, host[node], 0, node
         for position in range(indptr[node], indptr[node + 1]):
             target = rows[position]
-            if target == node or (position > indptr[node] and target == rows[position - 1]):
+            if target in (node, last):
                 continue
+            last = target
             if host[target] != current:
-                current, count = host[target], 0
-            count += 1
-            if count <= limit or current == host[node]:
+                current, of_host = host[target], 0
+            of_host += 1
+            if of_host <= limit or current == host[node]:
                 rows[kept] = target
                 kept += 1
         degrees[node] = kept - start
     return kept
+
+
+@compiled
+def renumber(rows: U32, numbers: U32) -> None:
+    """Replace every number."""
+    for position in range(len(rows)):
+        rows[position] = numbers[rows[position]]
+
+
+@compiled
+def host_votes(indptr: I64, rows: U32, host: U32, votes: U32, found: U32, pairs: U32) -> int:
+    """Count the pages of each host that link to each other host, as rows (from, to, pages); returns how many rows.
+
+    Nodes of one host lie side by side, and so do the targets of a page that are of one host. *pairs* may have no room:
+    then the rows are only counted.
+    """
+    made, node = 0, 0
+    while node < len(indptr) - 1:
+        own, new = host[node], 0
+        while node < len(indptr) - 1 and host[node] == own:
+            current = own
+            for position in range(indptr[node], indptr[node + 1]):
+                other = host[rows[position]]
+                if other not in (current, own):
+                    if votes[other] == 0:
+                        found[new] = other
+                        new += 1
+                    votes[other] += 1
+                current = other
+            node += 1
+        for place in range(new):
+            other = found[place]
+            if len(pairs):
+                pairs[made, 0], pairs[made, 1], pairs[made, 2] = own, other, votes[other]
+            votes[other] = 0
+            made += 1
+    return made

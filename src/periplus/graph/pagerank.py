@@ -62,6 +62,7 @@ class Ranking:
     ranks: NDArray[np.float32]
     iterations: int
     delta: float
+    floor: float  # the rank of a node that nothing links to
 
 
 def page_ranks(
@@ -73,13 +74,13 @@ def page_ranks(
 ) -> Ranking:
     """The rank of every node; *teleport* sums to one (None: everywhere alike), *start* may be ranks of before."""
     if not links.nodes:
-        return Ranking(np.empty(0, np.float32), 0, 0.0)
+        return Ranking(np.empty(0, np.float32), 0, 0.0, 0.0)
     with _Iteration(links, walk, teleport, start) as iteration:
         number, delta = 0, np.inf
         while delta > walk.tolerance and number < walk.iterations:
             number, delta = number + 1, iteration.advance()
             watch(number, delta)
-        return Ranking(_summing_to_one(iteration.rank), number, float(delta))
+        return Ranking(_summing_to_one(iteration.rank), number, float(delta), iteration.floor)
 
 
 class _Iteration:
@@ -110,9 +111,18 @@ class _Iteration:
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown()
 
+    @property
+    def floor(self) -> float:
+        """What teleports give to the least favoured node."""
+        return self._base * float(self._teleport.min())
+
+    @property
+    def _base(self) -> float:
+        return 1 - self._damping * self._passed
+
     def advance(self) -> float:
         """One step of the reader, everywhere at once; returns how much the ranks changed."""
-        base = 1 - self._damping * self._passed
+        base = self._base
         sums = list(self._threads.map(lambda piece: self._pull(base, *piece), self._pieces))
         self._given, self._gives = self._gives, self._given
         self._passed = sum(passed for _, passed in sums)
@@ -157,14 +167,14 @@ def weighted_ranks(links: WeightedLinks, walk: Walk, teleport: NDArray[np.float6
     """The rank of every host; what the shares of a host do not pass on is spread like the mass of a dead end."""
     nodes = len(teleport)
     if not nodes:
-        return Ranking(np.empty(0, np.float32), 0, 0.0)
+        return Ranking(np.empty(0, np.float32), 0, 0.0, 0.0)
     passes = np.bincount(links.sources, links.shares, nodes)
     rank, new = np.full(nodes, 1 / nodes), np.empty(nodes)
-    number, delta = 0, np.inf
+    number, delta, base = 0, np.inf, 1.0
     while delta > walk.tolerance and number < walk.iterations:
         base = 1 - walk.damping * float(passes @ rank)
         delta = kernel.pull_weighted(
             links.indptr, links.sources, links.shares, rank, teleport, walk.damping, base, new
         )
         rank, new, number = new, rank, number + 1
-    return Ranking(rank.astype(np.float32), number, float(delta))
+    return Ranking(rank.astype(np.float32), number, float(delta), base * float(teleport.min()))

@@ -67,10 +67,10 @@ class Tables:
         with _plain_errors():
             self._database.execute(f"CREATE VIEW {name} AS {statements()[block]}")
 
-    def make(self, name: str, block: str = "") -> None:
+    def make(self, name: str, block: str = "", **numbers: int) -> None:
         """Make the table that a block describes; the block has its name unless said otherwise."""
         with _plain_errors():
-            self._database.execute(f"CREATE TABLE {name} AS {statements()[block or name]}")
+            self._database.execute(f"CREATE TABLE {name} AS {_filled(block or name, numbers)}")
 
     def rename(self, name: str, new: str) -> None:
         """Give a table another name; one that had it before is dropped."""
@@ -85,14 +85,18 @@ class Tables:
     def size(self, name: str) -> int:
         """How many rows a table has."""
         with _plain_errors():
-            found = self._database.execute(f"SELECT count(*) FROM {name}").fetchone()
-        assert found is not None
-        return int(found[0])
+            ((rows,),) = self._database.execute(f"SELECT count(*) FROM {name}").fetchall()
+        return int(rows)
 
-    def stream(self, block: str) -> Iterator[pa.RecordBatch]:
+    def stream(self, block: str, **numbers: int) -> Iterator[pa.RecordBatch]:
         """The rows that a block selects, some at a time."""
         with _plain_errors():
-            yield from self._database.cursor().sql(statements()[block]).to_arrow_reader(_ROWS_AT_ONCE)
+            yield from self._database.cursor().sql(_filled(block, numbers)).to_arrow_reader(_ROWS_AT_ONCE)
+
+
+def _filled(block: str, numbers: dict[str, int]) -> str:
+    text = statements()[block]
+    return text.format(**numbers) if numbers else text
 
 
 @contextmanager

@@ -46,9 +46,9 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int = 1) -> None:
-    """Serve until Ctrl-C or SIGTERM. Each worker process makes its own application, so *make_app* must pickle."""
-    config = Config(
+def configuration(make_app: Callable[[], ASGIApp], workers: int = 1) -> Config:
+    """How the server library is used."""
+    return Config(
         make_app,
         factory=True,
         loop="uvloop",
@@ -62,6 +62,11 @@ def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int =
         workers=workers,
         timeout_graceful_shutdown=_GRACE,
     )
+
+
+def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int = 1) -> None:
+    """Serve until Ctrl-C or SIGTERM. Each of several workers makes its own application, so *make_app* must pickle."""
+    config = configuration(make_app, workers)
     if workers > 1:
         Multiprocess(config, sockets=[listener]).run()
         return

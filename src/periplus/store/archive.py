@@ -197,6 +197,8 @@ def responses(folder: Path, name: str, start: int, end: int) -> Iterator[tuple[A
     """Every response of a file between two offsets, with its position and whether its payload digest is right."""
     path = folder / name
     with path.open("rb") as handle:
+        if os.fstat(handle.fileno()).st_size < end:
+            raise DamagedFile(f"{path} is shorter than acknowledged", f"expected at least {end} bytes")
         handle.seek(start)
         window = _Window(handle, end - start)
         records = ArchiveIterator(window, record_types=WarcRecordType.any_type)

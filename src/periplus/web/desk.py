@@ -33,15 +33,16 @@ class Desk:
 
     async def search(self, asked: Asked, *, explain: bool) -> Results:
         """The results for what was asked."""
-        return await self._in_thread(
+        return await self.work(
             lambda: self._engine.search(asked.query, page=asked.page, size=asked.size, explain=explain, mode=asked.mode)
         )
 
     async def cached(self, url: str) -> CachedPage | None:
         """The archived page."""
-        return await self._in_thread(lambda: self._engine.cached(url))
+        return await self.work(lambda: self._engine.cached(url))
 
-    async def _in_thread(self, work: Callable[[], _Answer]) -> _Answer:
+    async def work(self, work: Callable[[], _Answer]) -> _Answer:
+        """What the function returns, once it has had its turn in a thread."""
         if self._inside >= self._limit:
             raise HTTPException(503, "Too many people are searching. Try again in a moment.", {"retry-after": "1"})
         if self._limiter is None:

@@ -72,7 +72,7 @@ def _number(name: str, text: str, default: int, largest: int) -> int:
         return default
     found = _NUMBER.fullmatch(text)
     if not found:
-        raise UsageError(f"{name}={_short(text)} is not a whole number", hint=f"It is from 1 to {largest}.")
+        raise UsageError(f"{name} {_short(text)} is not a whole number", hint=f"It is from 1 to {largest}.")
     sign, digits = found.groups()
     size = int(digits[:_DIGITS]) if len(digits) <= _DIGITS else largest
     return 1 if sign == "-" else min(max(size, 1), largest)
@@ -80,15 +80,15 @@ def _number(name: str, text: str, default: int, largest: int) -> int:
 
 def _switch(name: str, text: str) -> bool:
     if text and text.lower() not in _SWITCH:
-        raise UsageError(f"{name}={_short(text)} is neither on nor off", hint="Write 1 or 0.")
+        raise UsageError(f"{name} {_short(text)} is neither on nor off", hint="Write 1 or 0.")
     return _SWITCH.get(text.lower(), False)
 
 
 def _choice(name: str, text: str) -> str:
     if text and text not in _MODES:
-        raise UsageError(f"{name}={_short(text)} is not known", hint=f"It is one of {', '.join(_MODES)}.")
+        raise UsageError(f"{name} {_short(text)} is not known", hint=f"It is one of {', '.join(_MODES)}.")
     return text or _MODES[0]
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    return f'"{text}"' if len(text) <= 40 else f'"{text[:40]}…"'

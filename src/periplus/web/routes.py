@@ -95,7 +95,7 @@ class SearchSite:
         )
 
     async def cached_bytes(self, request: Request) -> Response:
-        """An archived page as it was, for the frame."""
+        """An archived page, for the frame."""
         url = read_url(request.query_params)
         if not cached.is_framed(request):
             return RedirectResponse(cached_link(url), 303)
@@ -103,7 +103,8 @@ class SearchSite:
         media_type = cached.media_type(page)
         if not media_type:
             raise HTTPException(415, "The copy is not text, so it is not shown here.", cached.RAW_HEADERS)
-        return Response(page.body, headers=cached.RAW_HEADERS | {"content-type": media_type})
+        body = await self._desk.work(lambda: cached.inert(page))
+        return Response(body, headers=cached.RAW_HEADERS | {"content-type": media_type})
 
     async def _archived(self, url: str) -> CachedPage:
         page = await self._desk.cached(url)

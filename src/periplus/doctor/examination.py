@@ -1,0 +1,56 @@
+"""What is checked, and in which order?"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from periplus.config import Settings, load
+from periplus.doctor import disk, machine
+from periplus.doctor.check import Check, Grade
+from periplus.doctor.sandbox import sandbox
+from periplus.errors import ConfigError
+
+PORT = 8080
+_REACHABLE = re.compile(r"https?://\S+\.\S+|\S+@\S+\.\S+")
+
+
+def examine(home: Path) -> list[Check]:
+    """Everything that is known to go wrong on a machine, looked at once."""
+    configured, settings = _settings(home)
+    return [
+        machine.python(),
+        machine.libraries(),
+        configured,
+        contact(settings),
+        disk.writable(home),
+        disk.file_system(home),
+        disk.space(home),
+        disk.inodes(home),
+        disk.sync(home),
+        machine.memory(settings.index.memory_mb),
+        machine.open_files(settings.fetch.concurrency),
+        machine.clock(),
+        machine.port(PORT),
+        sandbox(),
+    ]
+
+
+def _settings(home: Path) -> tuple[Check, Settings]:
+    try:
+        configuration = load(home)
+    except ConfigError as error:
+        return Check("settings", Grade.BAD, f"{error.what}: {error.why}", error.hint), Settings()
+    count = len(configuration.origins)
+    return Check("settings", Grade.OK, f"{count or 'none'} set, the others as by default"), configuration.settings
+
+
+def contact(settings: Settings) -> Check:
+    """Whether a webmaster can reach whoever crawls."""
+    text = settings.identity.contact
+    advice = 'Write contact = "you@example.org" under [identity] in periplus.toml, or set PERIPLUS_IDENTITY__CONTACT.'
+    if not text:
+        return Check("contact", Grade.WARN, "not set, so public hosts are not crawled", advice)
+    if not _REACHABLE.search(text):
+        return Check("contact", Grade.WARN, f"{text!r} looks neither like a mail address nor like a URL", advice)
+    return Check("contact", Grade.OK, text)

@@ -1,0 +1,116 @@
+"""Are interpreter, libraries, memory, limits, clock and ports fit for a crawl?"""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import socket
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import periplus
+from periplus.doctor.check import Check, Grade, graded
+
+_OLDEST_PYTHON = (3, 11)
+_LIBRARIES = (
+    "ada_url", "duckdb", "fastwarc", "httptools", "isal", "numba", "numpy", "orjson", "pyarrow",
+    "pycurl", "pydantic_core", "sqlite3", "ssl", "tantivy", "turbohtml", "uvloop", "xxhash",
+)  # fmt: skip
+_IMPORTING = (
+    "import importlib, sys\nfor name in sys.argv[1:]:\n    print(name, flush=True)\n    importlib.import_module(name)"
+)
+_IMPORT_SECONDS = 60
+_MIB = 1 << 20
+_LAST_YEAR = 2100  # a clock beyond it is not set
+_CLOCK_SAMPLE = 0.05  # seconds
+_CLOCK_DRIFT = 0.02
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+_MEMORY = Path("/proc/meminfo")
+
+
+def python() -> Check:
+    """The interpreter."""
+    bits = struct.calcsize("P") * 8
+    found = f"{platform.python_implementation()} {platform.python_version()}, {bits} bits"
+    if sys.version_info < _OLDEST_PYTHON or bits < 64:
+        return Check("python", Grade.BAD, found, "Install a 64-bit Python 3.11 or later.")
+    return Check("python", Grade.OK, found)
+
+
+def libraries() -> Check:
+    """The compiled libraries, loaded in a process of their own: one built for another processor would end this one."""
+    arguments = [sys.executable, "-c", _IMPORTING, *_LIBRARIES]
+    try:
+        child = subprocess.run(arguments, capture_output=True, text=True, timeout=_IMPORT_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return Check("libraries", Grade.BAD, f"not loaded after {_IMPORT_SECONDS} s", "Look for a disk that hangs.")
+    if child.returncode == 0:
+        return Check("libraries", Grade.OK, f"all {len(_LIBRARIES)} compiled libraries load")
+    last = (child.stdout.split() or ["?"])[-1]
+    why = (child.stderr.strip().splitlines() or [f"ended by signal {-child.returncode}"])[-1]
+    advice = "Install again: `python -m pip install --force-reinstall periplus`."
+    return Check("libraries", Grade.BAD, f"{last} does not load ({why})", advice)
+
+
+def memory(index_mb: int) -> Check:
+    """Free memory, of the machine or of the container that this runs in; *index_mb* is what building an index takes."""
+    free = _free_memory()
+    if free is None:
+        return Check("memory", Grade.OK, "cannot be read on this system")
+    need = index_mb + 512
+    advice = f"Indexing takes about {need} MB: end other programs, or lower index.memory_mb."
+    return graded("memory", free, f"{free // _MIB:,} MB free", bad=256 * _MIB, low=need * _MIB, advice=advice)
+
+
+def _free_memory() -> int | None:
+    try:
+        lines = dict(line.split(":", 1) for line in _MEMORY.read_text(encoding="ascii").splitlines())
+        free = int(lines["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return None
+    try:
+        limit = _CGROUP_LIMIT.read_text(encoding="ascii").strip()
+        used = int(_CGROUP_LIMIT.with_name("memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return free
+    return free if limit == "max" else min(free, max(int(limit) - used, 0))
+
+
+def open_files(concurrency: int) -> Check:
+    """How many files and connections one process may have open; *concurrency* is the number of requests at once."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = sys.maxsize if soft == resource.RLIM_INFINITY else soft
+    found = "no limit" if soft == sys.maxsize else f"{soft:,} at once"
+    higher = f"`ulimit -n {hard}`" if soft < hard != resource.RLIM_INFINITY else "`ulimit -n 4096`"
+    advice = f"Raise it with {higher} before the crawl, or lower fetch.concurrency."
+    return graded("open files", soft, found, bad=concurrency + 64, low=4 * concurrency + 256, advice=advice)
+
+
+def clock() -> Check:
+    """Whether the time is plausible: politeness, robots.txt and the age of pages depend on it."""
+    now, steady = time.time(), time.monotonic()
+    time.sleep(_CLOCK_SAMPLE)
+    drift = abs((time.time() - now) - (time.monotonic() - steady))
+    installed = Path(periplus.__file__).stat().st_mtime
+    found = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
+    advice = "Set the clock, and let a time service keep it."
+    if now < installed - 86_400 or time.gmtime(now).tm_year > _LAST_YEAR:
+        return Check("clock", Grade.BAD, f"{found}, which cannot be right", advice)
+    if drift > _CLOCK_DRIFT:
+        return Check("clock", Grade.WARN, f"{found}, but it just jumped by {drift:.2f} s", advice)
+    return Check("clock", Grade.OK, found)
+
+
+def port(number: int, host: str = "127.0.0.1") -> Check:
+    """Whether the site can be served where people expect it."""
+    try:
+        with socket.create_server((host, number)):
+            return Check("port", Grade.OK, f"{number} is free")
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)
+        advice = f"Serve on another one: `periplus serve --port {number + 1}`."
+        return Check("port", Grade.WARN, f"{number} cannot be used: {why.lower()}", advice)

@@ -1,0 +1,119 @@
+"""What do others call a page?
+
+The texts of the links to it, each host speaking once, strongest first; the index searches them beside the page's own
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from periplus.graph.build import Graph
+from periplus.graph.draft import Draft
+from periplus.graph.tables import Tables
+
+SCHEMA = pa.schema(
+    [
+        ("target_id", pa.binary(16)),
+        ("anchors", pa.list_(pa.string())),  # strongest first
+        ("weights", pa.list_(pa.float32())),
+        ("weight", pa.float32()),  # their sum
+        ("in_links", pa.uint32()),  # counted pages that link here, with or without a text
+    ]
+)
+_TARGETS_AT_ONCE = 1 << 15
+
+# Said of any page, in the languages that most pages are written in.
+# fmt: off
+BOILERPLATE = [
+    "click here", "click", "here", "this", "this page", "this link", "link", "more", "more...", "read more", "learn more",
+    "find out more", "see more", "details", "more info", "more information", "info", "view", "open", "go", "continue",
+    "continue reading", "next", "next page", "previous", "prev", "previous page", "back", "up", "top", "back to top",
+    "home", "homepage", "home page", "index", "start", "website", "web site", "site", "page", "permalink", "source",
+    "download", "login", "log in", "sign in", "sign up", "register", "contact", "contact us", "about", "about us",
+    "share", "print", "reply", "comments", "edit", "full text", "pdf", "html", "image", "[1]", "1", "2", "3", "4", "5",
+    "hier", "hier klicken", "mehr", "weiter", "weiterlesen", "mehr lesen", "mehr erfahren", "zurück", "startseite",
+    "ici", "cliquez ici", "lire la suite", "en savoir plus", "suite", "suivant", "précédent", "accueil", "retour",
+    "aquí", "haga clic aquí", "leer más", "más", "siguiente", "anterior", "inicio", "ver más", "aqui", "clique aqui",
+    "leia mais", "saiba mais", "qui", "clicca qui", "leggi tutto", "continua", "avanti", "indietro", "hier klikken",
+    "lees meer", "meer", "volgende", "vorige", "tutaj", "kliknij tutaj", "więcej", "czytaj więcej", "здесь", "тут",
+    "подробнее", "далее", "читать далее", "главная", "点击这里", "更多", "首页", "下一页", "上一页", "こちら", "続きを読む",
+    "ホーム", "次へ", "前へ", "여기", "더보기",
+]
+# fmt: on
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorCaps:
+    """How much is kept."""
+
+    texts: int = 32  # a page
+    chars: int = 120  # a text
+
+
+def write_anchors(tables: Tables, graph: Graph, caps: AnchorCaps, draft: Draft) -> None:
+    """Aggregate the anchor texts of every target, ordered by its identity."""
+    tables.take("phrases", pa.table({"phrase": sorted(set(BOILERPLATE))}))
+    tables.make("calls")
+    tables.make("names", chars=caps.chars)
+    tables.drop("calls")
+    tables.make("weighed")
+    tables.drop("names")
+    rows = tables.stream("anchors", texts=caps.texts)
+    with parquet.ParquetWriter(
+        draft.path / "anchors.parquet", SCHEMA, compression="zstd", compression_level=1, use_dictionary=False
+    ) as writer:
+        for table in _in_groups(_targets(batch, graph) for batch in _whole_targets(rows)):
+            writer.write_table(table)
+
+
+def _whole_targets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The stream, cut between two targets and never inside one."""
+    waiting = None
+    for batch in batches:
+        table = pa.Table.from_batches([batch])
+        if waiting is not None:
+            table = pa.concat_tables([waiting, table])
+        nodes = table["node"].to_numpy()
+        others = np.flatnonzero(nodes != nodes[-1])
+        complete = int(others[-1]) + 1 if len(others) else 0
+        if complete:
+            yield table.slice(0, complete)
+        waiting = table.slice(complete)
+    if waiting is not None:
+        yield waiting
+
+
+def _targets(rows: pa.Table, graph: Graph) -> pa.Table:
+    """One row a target instead of one a text."""
+    nodes = rows["node"].to_numpy()
+    starts = np.flatnonzero(np.append(True, nodes[1:] != nodes[:-1]))
+    offsets = pa.array(np.append(starts, len(nodes)), pa.int32())
+    weights = (rows["weight"].to_numpy() / 1000).astype(np.float32)
+    numbers = graph.numbers[nodes[starts]]
+    in_links = graph.links.indptr[numbers + 1] - graph.links.indptr[numbers]
+    columns = [
+        rows["url_id"].combine_chunks().take(pa.array(starts)).cast(pa.binary(16)),
+        pa.ListArray.from_arrays(offsets, rows["anchor"].combine_chunks()),
+        pa.ListArray.from_arrays(offsets, pa.array(weights)),
+        pa.array(np.add.reduceat(weights, starts)),
+        pa.array(in_links, pa.uint32()),
+    ]
+    return pa.table(columns, schema=SCHEMA)
+
+
+def _in_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Row groups of one size, so that equal input gives equal bytes."""
+    waiting = SCHEMA.empty_table()
+    for table in tables:
+        waiting = pa.concat_tables([waiting, table])
+        while waiting.num_rows >= _TARGETS_AT_ONCE:
+            yield waiting.slice(0, _TARGETS_AT_ONCE)
+            waiting = waiting.slice(_TARGETS_AT_ONCE)
+    if waiting.num_rows:
+        yield waiting.combine_chunks()

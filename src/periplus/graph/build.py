@@ -1,0 +1,155 @@
+"""Who links to whom?
+
+DuckDB finds the pages, folds those that are one, and turns identities into numbers, out of core; what it streams back
+is two numbers a link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from periplus.errors import PeriplusError
+from periplus.graph import csr
+from periplus.graph.draft import Draft
+from periplus.graph.folding import Redirect, fold
+from periplus.graph.pagerank import Links
+from periplus.graph.tables import Tables
+from periplus.store.ranks import Ids
+from periplus.store.segments import LINKS, PAGES
+
+_MOST_NODES = (1 << 31) - 1  # numbers are signed 32-bit integers in SQL
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """What a graph is made from."""
+
+    pages: list[Path]
+    links: list[Path]
+    link_rows: int
+    redirects: Iterable[Redirect] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Which links count."""
+
+    nofollow: bool = False  # also those that their author does not vouch for
+    per_host: int = 20  # links of one page to one other host
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Pages by number, in the order of (reversed host, address)."""
+
+    links: Links
+    hosts: list[str]  # in the order of their nodes
+    host: NDArray[np.uint32]  # of every node
+    crawled: NDArray[np.bool_]
+    used: NDArray[np.bool_]  # by number in the table `nodes`: whether it is a node of the graph
+    numbers: NDArray[np.uint32]  # and its number there
+
+
+def build(tables: Tables, segments: Segments, rules: Rules, draft: Draft, say: Say) -> tuple[Graph, csr.Rows]:
+    """The graph of the latest version of every page, its arrays being those of the draft; also its links by source."""
+    tables.read("pages", segments.pages, PAGES)
+    tables.read("links", segments.links, LINKS)
+    tables.view("followed", "all_followed" if rules.nofollow else "followed")
+    say("folding the addresses that are one page")
+    fold(tables, segments.redirects)
+    say("numbering pages")
+    hosts = _number_nodes(tables)
+    say("reading links")
+    return _shape(tables, segments.link_rows, rules, hosts, draft)
+
+
+def _number_nodes(tables: Tables) -> list[str]:
+    """Make `nodes`, `addresses` and `voters`; returns the hosts in their order."""
+    for name in ("targets", "known"):
+        tables.make(name)
+    found = [host for batch in tables.stream("hosts") for host in batch.column(0).to_pylist()]
+    hosts = sorted(found, key=reversed_host)
+    tables.take("host_numbers", pa.table({"host": hosts, "number": pa.array(range(len(hosts)), pa.int32())}))
+    if tables.size("known") > _MOST_NODES:
+        raise PeriplusError("too many pages", f"a graph has at most {_MOST_NODES:,}", "Rank them on a fleet.")
+    for name in ("nodes", "addresses", "voters"):
+        tables.make(name)
+    tables.drop("targets", "known", "named", "standing", "own", "folded", "voting")
+    return hosts
+
+
+def reversed_host(host: str) -> tuple[str, ...]:
+    """`www.example.org` sorts as org, example, www: hosts of one owner side by side."""
+    return tuple(reversed(host.split(".")))
+
+
+def _shape(tables: Tables, most: int, rules: Rules, hosts: list[str], draft: Draft) -> tuple[Graph, csr.Rows]:
+    nodes = tables.size("nodes")
+    rows, in_links = csr.sorted_rows(tables.stream("edges"), most, nodes)
+    crawled, host = np.zeros(nodes, np.bool_), np.zeros(nodes, np.uint32)
+    for (node,) in _columns(tables, "crawled_nodes"):
+        crawled[node] = True
+    for node, number in _columns(tables, "node_hosts"):
+        host[node] = number
+    degrees = csr.apply_rules(rows, host, rules.per_host, _documents(tables))
+    used = crawled | (in_links > 0)
+    numbers = csr.keep_nodes(rows, used)
+    degrees, crawled, host = degrees[used], crawled[used], host[used]
+    present, host = np.unique(host, return_inverse=True)
+    links = Links(
+        draft.array("indptr", np.uint64, len(degrees) + 1),
+        draft.array("sources", np.uint32, len(rows.targets)),
+        degrees,
+    )
+    csr.by_target(rows, links.indptr, links.sources)
+    draft.save("degrees", degrees)
+    draft.save("crawled", crawled)
+    return Graph(links, [hosts[i] for i in present], host.astype(np.uint32), crawled, used, numbers), rows
+
+
+def _documents(tables: Tables) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Nodes that show the same bytes as another, and the number of the document they show."""
+    batches = list(_columns(tables, "documents"))
+    if not batches:
+        return np.empty(0, np.uint32), np.empty(0, np.uint32)
+    nodes, documents = (np.concatenate(parts).astype(np.uint32) for parts in zip(*batches, strict=True))
+    return nodes, documents
+
+
+def _columns(tables: Tables, block: str) -> Iterator[list[NDArray[np.int32]]]:
+    for batch in tables.stream(block):
+        yield [column.to_numpy() for column in batch.columns]
+
+
+def write_addresses(tables: Tables, graph: Graph, draft: Draft) -> None:
+    """Note the address of every node, and the identities that lead to it, those folded into it included."""
+    draft.urls(_used_urls(tables, graph.used))
+    size = tables.size("addresses")
+    ids, nodes = np.empty(size, "S16"), np.empty(size, np.uint32)
+    end = 0
+    for batch in tables.stream("sorted_addresses"):
+        start, end = end, end + batch.num_rows
+        ids[start:end] = ids_in(batch.column(0))
+        nodes[start:end] = batch.column(1).to_numpy()
+    used = graph.used[nodes]
+    draft.save("ids", ids[used])
+    draft.save("numbers", graph.numbers[nodes[used]])
+
+
+def ids_in(column: pa.Array) -> Ids:
+    """The identities of a column."""
+    fixed = column.cast(pa.binary(16))
+    return np.frombuffer(fixed.buffers()[1], "S16", len(fixed), fixed.offset * 16)
+
+
+def _used_urls(tables: Tables, used: NDArray[np.bool_]) -> Iterator[pa.Array]:
+    for batch in tables.stream("node_urls"):
+        yield batch.column(1).filter(pa.array(used[batch.column(0).to_numpy()]))

@@ -1,0 +1,209 @@
+"""How does a collection get its ranks?"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from periplus.graph.anchors import AnchorCaps, write_anchors
+from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
+from periplus.graph.draft import Draft, drafting
+from periplus.graph.folding import Redirect
+from periplus.graph.hosts import host_links, write_hosts
+from periplus.graph.pagerank import Ranking, Walk, WeightedLinks, page_ranks, weighted_ranks
+from periplus.graph.tables import Tables
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.ranks import Figures, RankTable, open_ranks, ranks_folder
+from periplus.store.segments import SealedSegment
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """What can be set about the link analysis."""
+
+    damping: float = 0.85
+    tolerance: float = 1e-6
+    iterations: int = 200
+    nofollow: bool = False
+    links_per_host: int = 20
+    inside_domain: float = 0.1
+    trusted_hosts: list[str] = field(default_factory=list)
+    trusted_share: float = 0.5
+    anchors_per_page: int = 32
+    anchor_chars: int = 120
+    memory: int = 2 << 30
+    threads: int = 0
+    generations: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RankSummary:
+    """What a run made, and how."""
+
+    generation: int
+    nodes: int
+    edges: int
+    hosts: int
+    pages: int
+    iterations: int
+    delta: float
+    seconds: float
+    steps: dict[str, float]  # seconds by step
+
+    def report(self) -> dict[str, Any]:
+        """The shape that `rank --json` prints."""
+        return asdict(self)
+
+
+def rank(
+    collection: Collection, settings: GraphSettings, *, warm: bool = False, progress: Say = lambda _: None
+) -> RankSummary:
+    """Rank every known page and host, and publish the result as a new generation."""
+    folder = ranks_folder(collection)
+    catalog = Catalog(collection.catalog)
+    try:
+        with drafting(folder) as draft:
+            before = open_ranks(folder) if warm else None
+            return _Run(collection, catalog, settings, draft, progress).run(before)
+    finally:
+        catalog.close()
+
+
+class _Run:
+    """One run, step by step."""
+
+    def __init__(
+        self, collection: Collection, catalog: Catalog, settings: GraphSettings, draft: Draft, progress: Say
+    ) -> None:
+        self._collection, self._catalog, self._settings, self._draft = collection, catalog, settings, draft
+        self._progress = progress
+        self._begun = self._since = time.monotonic()
+        self._steps: dict[str, float] = {}
+
+    def run(self, before: RankTable | None) -> RankSummary:
+        graph, votes, start = self._build(before)
+        pages = self._rank_pages(graph, start)
+        hosts = self._rank_hosts(graph, votes)
+        figures = self._figures(graph, pages, hosts)
+        self._progress("writing ranks")
+        generation = self._draft.publish(figures, self._settings.generations)
+        self._done("publish")
+        return RankSummary(
+            generation,
+            figures.nodes,
+            figures.edges,
+            figures.hosts,
+            int(graph.crawled.sum()),
+            figures.iterations,
+            figures.delta,
+            round(time.monotonic() - self._begun, 3),
+            self._steps,
+        )
+
+    def _build(self, before: RankTable | None) -> tuple[Graph, WeightedLinks, NDArray[np.float32] | None]:
+        settings, draft = self._settings, self._draft
+        tables = Tables(draft.scratch, settings.memory, settings.threads)
+        try:
+            rules = Rules(settings.nofollow, settings.links_per_host)
+            graph, rows = build(tables, self._segments(), rules, draft, self._progress)
+            votes = host_links(graph, rows, settings.inside_domain)
+            del rows
+            write_addresses(tables, graph, draft)
+            self._done("graph")
+            self._progress("collecting anchor texts")
+            write_anchors(tables, graph, AnchorCaps(settings.anchors_per_page, settings.anchor_chars), draft)
+            self._done("anchors")
+            return graph, votes, None if before is None else _known_ranks(tables, graph, before)
+        finally:
+            tables.close()
+
+    def _segments(self) -> Segments:
+        folder, live = self._collection.segments, self._live("links")
+        return Segments(
+            [folder / segment.name for segment in self._live("pages")],
+            [folder / segment.name for segment in live],
+            sum(segment.rows for segment in live),
+            _redirects(self._catalog),
+        )
+
+    def _live(self, kind: str) -> list[SealedSegment]:
+        return [segment for segment in self._catalog.segments() if segment.kind == kind]
+
+    def _rank_pages(self, graph: Graph, start: NDArray[np.float32] | None) -> Ranking:
+        settings = self._settings
+        trusted = self._trusted(graph.hosts)
+        teleport = _teleport(trusted[graph.host], settings.trusted_share) if trusted.any() else None
+        ranking = page_ranks(graph.links, self._walk(), teleport, start, self._residual)
+        self._draft.save("ranks", ranking.ranks)
+        self._done("pages")
+        return ranking
+
+    def _rank_hosts(self, graph: Graph, votes: WeightedLinks) -> Ranking:
+        trusted = self._trusted(graph.hosts)
+        ranking = weighted_ranks(votes, self._walk(), _teleport(trusted, self._settings.trusted_share))
+        write_hosts(graph, ranking.ranks, self._draft)
+        self._done("hosts")
+        return ranking
+
+    def _walk(self) -> Walk:
+        settings = self._settings
+        return Walk(settings.damping, settings.tolerance, settings.iterations, settings.threads)
+
+    def _trusted(self, hosts: list[str]) -> NDArray[np.bool_]:
+        names = set(self._settings.trusted_hosts)
+        return np.array([host in names for host in hosts], np.bool_)
+
+    def _residual(self, number: int, delta: float) -> None:
+        self._progress(f"iteration {number}: ranks still move by {delta:.2e}")
+
+    def _figures(self, graph: Graph, pages: Ranking, hosts: Ranking) -> Figures:
+        return Figures(
+            nodes=graph.links.nodes,
+            edges=len(graph.links.sources),
+            hosts=len(graph.hosts),
+            iterations=pages.iterations,
+            delta=pages.delta,
+            damping=self._settings.damping,
+            floor=pages.floor,
+            host_floor=hosts.floor,
+            inputs=_digest(self._catalog.segments()),
+        )
+
+    def _done(self, step: str) -> None:
+        now = time.monotonic()
+        self._steps[step], self._since = round(now - self._since, 3), now
+
+
+def _redirects(catalog: Catalog) -> Iterator[Redirect]:
+    for file in catalog.archives():
+        for fetch in catalog.fetches_in(file.archive_id):
+            if fetch.redirect_to:
+                yield fetch.url, fetch.redirect_to, fetch.at
+
+
+def _teleport(trusted: NDArray[np.bool_], share: float) -> NDArray[np.float64]:
+    """Where the reader goes who does not follow a link: anywhere, but more often to those who are trusted."""
+    chosen = int(trusted.sum())
+    everywhere = np.full(len(trusted), 1 / max(len(trusted), 1))
+    return everywhere if not chosen else (1 - share) * everywhere + share * trusted / chosen
+
+
+def _known_ranks(tables: Tables, graph: Graph, before: RankTable) -> NDArray[np.float32]:
+    """What the nodes of a graph ranked in an earlier generation."""
+    start = np.empty(graph.links.nodes, np.float32)
+    for batch in tables.stream("node_ids"):
+        nodes = batch.column(0).to_numpy()
+        used = graph.used[nodes]
+        start[graph.numbers[nodes[used]]] = before.of(ids_in(batch.column(1))[used])
+    return start
+
+
+def _digest(segments: list[SealedSegment]) -> str:
+    return hashlib.sha256(b"".join(segment.sha256 for segment in segments)).hexdigest()

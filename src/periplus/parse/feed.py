@@ -1,0 +1,195 @@
+"""Which pages does a feed announce?
+
+RSS of every version and Atom. Feeds and sitemaps are lists of records in XML, and many are broken: a bare ``&``, a tag
+not closed, a warning of the server above the first line, an end cut off. An XML parser stops there; so the few tags
+that matter are looked for instead, and what stands between them cannot stop the reading. Nothing that a document
+declares is believed: no DTD is read, and no entity is replaced but the characters of HTML.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import turbohtml
+
+from periplus.parse.charset import decode
+from periplus.parse.dates import epoch
+from periplus.parse.limits import ADDRESS, TITLE, squeeze
+from periplus.url import Canonicalizer
+
+LARGEST = 50 * 1024 * 1024  # bytes of a decoded document: the limit of the sitemap protocol
+MOST = 50_000  # records of a document: the same
+_MOST_TAGS = 2_000_000  # that start and end records: twenty times what the largest document needs
+_MOST_INNER_TAGS = 200  # of one record
+_LONGEST_FIELD = 16_384  # bytes
+_LARGEST_GUESSED = 2 * 1024 * 1024  # bytes; a larger document is in UTF-8, or in UTF-16 with a mark, or unreadable
+
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0?\0x\0", b"\0<\0?\0x")
+_UNREAD = rb"!--.*?(?:-->|\Z)|!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)|!DOCTYPE[^\[>]*+(?:\[.*?(?:\]\s*+>|\Z)|>|\Z)"
+_PIECE = re.compile(rb"<(?:%b|[^<>]*+>?)|(?P<text>[^<]++)" % _UNREAD, re.DOTALL | re.IGNORECASE)
+_REFERENCE = re.compile(r"&#?\w{1,31};")  # only with its semicolon: ?a=1&copy=2 is an address
+_ATTRIBUTE = re.compile(rb"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
+
+
+def tags(*names: str) -> re.Pattern[bytes]:
+    """Finds the tags with these names, in any namespace; what cannot hold tags is found as a whole, without a name."""
+    pattern = rb"<(?:%b|(?P<end>/)?(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?)"
+    return re.compile(pattern % (_UNREAD, "|".join(names).encode()), re.DOTALL | re.IGNORECASE)
+
+
+_RECORDS = tags("rss", "rdf", "feed", "channel", "item", "entry")
+_PUBLISHED = ("pubdate", "published", "dc:date", "issued", "created")
+_UPDATED = ("updated", "modified")
+# What stands in one of these is about something else: the feed that an entry was taken from, a picture, the text.
+_ASIDES = ("source", "image", "textinput", "content", "description", "summary")
+_FIELDS = tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, *_ASIDES)
+
+
+class FeedEntry(NamedTuple):
+    """One page that a feed announces."""
+
+    link: str  # canonical
+    title: str = ""
+    published: float | None = None  # seconds since the epoch
+    updated: float | None = None  # the same, where a feed tells it apart
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What a feed says, as far as finding pages is concerned."""
+
+    title: str = ""
+    entries: tuple[FeedEntry, ...] = ()  # in document order, each page once
+    left_out: int = 0  # entries without a web address, or past the limit
+
+
+class Record(NamedTuple):
+    """One element of a list, or the part of the list before its first element."""
+
+    name: str  # in lower case
+    prefix: str  # of its namespace
+    rest: bytes  # of its tag
+    inner: bytes
+
+
+def read_feed(body: bytes, url: str, canonicalizer: Canonicalizer) -> Feed:
+    """The pages that a feed at *url* announces; a body that makes no sense announces none."""
+    title, base, number, left_out = "", url, 0, 0
+    entries: dict[str, FeedEntry] = {}
+    for record in records(utf8(body[:LARGEST]), _RECORDS):
+        if record.name in {"item", "entry"}:
+            number += 1
+            entry = _entry(record, base, canonicalizer) if number <= MOST else None
+            if entry:
+                entries.setdefault(entry.link, entry)
+            else:
+                left_out += 1
+        else:
+            base = _base(record, base, canonicalizer)
+            title = title or squeeze(fields(record, _FIELDS).get("title", ""), TITLE)
+    return Feed(title, tuple(entries.values()), left_out)
+
+
+def _entry(record: Record, base: str, canonicalizer: Canonicalizer) -> FeedEntry | None:
+    said = fields(record, _FIELDS)
+    link = said.get("link", "")
+    page = canonicalizer.join(_base(record, base, canonicalizer), link) if 0 < len(link) <= ADDRESS else None
+    # An identifier is often an address, whether or not it claims to be one.
+    page = page or canonicalizer.canonical((said.get("guid") or said.get("id", ""))[:ADDRESS])
+    if page is None:
+        return None
+    return FeedEntry(page, squeeze(said.get("title", ""), TITLE), _date(said, _PUBLISHED), _date(said, _UPDATED))
+
+
+def _date(said: dict[str, str], names: tuple[str, ...]) -> float | None:
+    return next((at for name in names if (at := epoch(said.get(name, ""))) is not None), None)
+
+
+def _base(record: Record, base: str, canonicalizer: Canonicalizer) -> str:
+    href = _text(_attributes(record.rest).get("xml:base", b""))
+    return (canonicalizer.join(base, href) if 0 < len(href) <= ADDRESS else None) or base
+
+
+def utf8(body: bytes) -> bytes:
+    """The same document in UTF-8, without a mark."""
+    if len(body) <= _LARGEST_GUESSED or body.startswith(_WIDE):
+        return decode(body, "").encode()
+    return body.removeprefix(codecs.BOM_UTF8)
+
+
+def records(data: bytes, names: re.Pattern[bytes]) -> Iterator[Record]:
+    """The elements that *names* finds, in document order; each ends where the next such tag begins, or its own."""
+    opened = None
+    for found in islice(names.finditer(data), _MOST_TAGS):
+        if found["name"]:
+            if opened:
+                yield Record(*_name(opened), opened["rest"], data[opened.end() : found.start()])
+            opened = None if found["end"] else found
+    if opened:
+        inner = data[opened.end() :]  # the document breaks off, and half an address would be another one
+        yield Record(*_name(opened), opened["rest"], inner[: max(inner.rfind(b"<"), 0)])
+
+
+def fields(record: Record, names: re.Pattern[bytes]) -> dict[str, str]:
+    """The texts in a record, by name: the first that is not empty, and under "" what stands before all tags.
+
+    A name from another namespace than the record's has its prefix: the ``loc`` of an image is ``image:loc``.
+    """
+    texts: dict[str, str] = {}
+    key, start, aside = "", 0, ""
+    for found in islice(names.finditer(record.inner), _MOST_INNER_TAGS):
+        if found["name"]:
+            if start >= 0:
+                _keep(texts, key, record.inner[start : found.start()])
+            start = -1  # what follows belongs to no field
+            name, prefix = _name(found)
+            key = name if prefix == record.prefix else f"{prefix}:{name}"
+            if aside or found["end"]:
+                aside = "" if key == aside and found["end"] else aside
+            elif key in _ASIDES:
+                aside = "" if found["rest"].endswith(b"/") else key
+            else:
+                start = found.end()
+                _keep(texts, key, _alternate(found["rest"]) if key == "link" else b"")
+    if start >= 0:
+        _keep(texts, key, record.inner[start:])
+    return texts
+
+
+def _name(tag: re.Match[bytes]) -> tuple[str, str]:
+    return tag["name"].decode().lower(), (tag["prefix"] or b"").decode().lower()
+
+
+def _keep(texts: dict[str, str], key: str, raw: bytes) -> None:
+    if key not in texts and (text := _text(raw[:_LONGEST_FIELD])):
+        texts[key] = text
+
+
+def _alternate(rest: bytes) -> bytes:
+    """The page that a link of Atom leads to; one to the feed itself, to a picture or to comments is not meant."""
+    said = _attributes(rest)
+    return said.get("href", b"") if said.get("rel", b"alternate").lower() == b"alternate" else b""
+
+
+def _attributes(rest: bytes) -> dict[str, bytes]:
+    found = _ATTRIBUTE.finditer(rest[:_LONGEST_FIELD])
+    return {one[1].decode().lower(): one[2] or one[3] or b"" for one in found}
+
+
+def _text(raw: bytes) -> str:
+    """The characters that are meant; tags inside are left out."""
+    if b"<" not in raw:
+        return _unescaped(raw).strip()
+    pieces = _PIECE.finditer(raw)
+    texts = [_unescaped(one["text"] or b"") if one["data"] is None else one["data"].decode("utf-8", "replace") for one in pieces]
+    return "".join(texts).strip()
+
+
+def _unescaped(raw: bytes) -> str:
+    text = raw.decode("utf-8", "replace")
+    return _REFERENCE.sub(lambda found: turbohtml.unescape(found[0]), text) if "&" in text else text

@@ -1,0 +1,55 @@
+"""What happens, in order?
+
+    seeds -> crawl -> archive and segments -> rank -> index -> engine
+
+Each step reads what the one before has made durable, so any of them can be run again by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from periplus.crawl.start import Progress, Request, Result, crawl
+from periplus.crawl.worker import Ending
+from periplus.errors import Interrupted
+from periplus.graph.run import GraphSettings, RankSummary, rank
+from periplus.index.build import IndexSummary, build_index
+from periplus.search.engine import SearchEngine
+from periplus.store.collection import open_collection
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who is told how far each step is."""
+
+    crawl: Callable[[Progress], None] = lambda _: None
+    rank: Callable[[str], None] = lambda _: None
+    index: Callable[[int, int], None] = lambda _done, _total: None
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What each step did."""
+
+    crawl: Result
+    rank: RankSummary
+    index: IndexSummary
+
+
+def build(request: Request, watch: Watch = Watch()) -> Built:  # noqa: B008  # it is frozen
+    """From seeds to a published index."""
+    crawled = crawl(request, watch.crawl)
+    if crawled.failure is not None:
+        raise crawled.failure
+    if crawled.ending is Ending.INTERRUPTED:
+        raise Interrupted("stopped as asked", hint="Everything fetched is kept; the same command continues.")
+    collection = open_collection(request.home)
+    ranked = rank(collection, GraphSettings(), progress=watch.rank)
+    indexed = build_index(collection, request.settings.index, watch.index)
+    return Built(crawled, ranked, indexed)
+
+
+def open_engine(request: Request) -> SearchEngine:
+    """The engine over what was built last."""
+    return SearchEngine.open(open_collection(request.home), request.settings)

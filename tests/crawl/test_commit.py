@@ -1,0 +1,259 @@
+"""Is a page acknowledged only when it is safe, and is everything acknowledged readable?"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import resource
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastwarc import ArchiveIterator as FastIterator
+from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
+
+from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
+from periplus.crawl.budget import Budget
+from periplus.crawl.commit import Committer
+from periplus.errors import DiskFull
+from periplus.model import Response
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection, create_collection
+from periplus.store.ledger import Batch
+from store.small_disk import small_disk
+from testweb import Page, Site, TestWeb, many_hosts, mesh
+
+SEED = "http://a.test/"
+
+
+def warc_files(home: Path) -> list[Path]:
+    return sorted((home / "archive").glob("*.warc.gz"))
+
+
+def records(home: Path) -> list[tuple[str, str, bytes]]:
+    """Type, URL and payload of every record, as warcio reads them; gzip errors and bad digests fail."""
+    found = []
+    for file in warc_files(home):
+        with file.open("rb") as stream:
+            for record in ArchiveIterator(stream, check_digests="raise"):
+                payload = record.content_stream().read()
+                found.append((record.rec_type, record.rec_headers.get_header("WARC-Target-URI") or "", payload))
+    return found
+
+
+# -- the archive ----------------------------------------------------------------------------------------------------
+
+
+def test_every_answer_lies_in_the_archive_as_it_was_sent(tmp_path: Path) -> None:
+    pages = {
+        "/": Page(body="<a href='/moved'>a</a><a href='/gone'>b</a><a href='/zipped'>c</a><a href='/pieces'>d</a>"),
+        "/moved": Page(redirect="/end", body="moved"),
+        "/end": Page(body="the end é"),
+        "/gone": Page(status=404, body="no such page"),
+        "/zipped": Page(body="z" * 5000, encoding="gzip"),
+        "/pieces": Page(body="p" * 5000, chunked=True),
+    }
+    with TestWeb([Site("a.test", pages)]) as web:
+        sail(web, tmp_path, SEED)
+    found = records(tmp_path)
+    assert found[0][0] == "warcinfo"
+    answers = {url.removeprefix("http://a.test"): body for kind, url, body in found if kind == "response"}
+    described = {path: page.body for path, page in pages.items()}
+    assert answers == {path: body.encode() for path, body in described.items() if isinstance(body, str)}
+    assert [kind for kind, _, _ in found[1:]] == ["request", "response"] * 6
+
+
+def test_another_tool_reads_the_archive_too(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 20)]) as web:
+        sail(web, tmp_path, SEED)
+    (file,) = warc_files(tmp_path)
+    with file.open("rb") as stream:
+        kinds = Counter(record.headers["WARC-Type"] for record in FastIterator(stream))
+    assert kinds == {"warcinfo": 1, "request": 20, "response": 20}
+
+
+def test_a_new_file_is_begun_when_one_is_large_enough(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 40)]) as web:
+        for pages in (15, 30):  # a run continues the last file of the one before
+            sail(web, tmp_path, SEED, budget=Budget(pages=pages), store__archive_bytes=10_000, store__commit_pages=3)
+    assert len(warc_files(tmp_path)) > 3
+    assert Counter(kind for kind, _, _ in records(tmp_path))["response"] == 40
+    assert sound(tmp_path).checked["records"] == 40
+
+
+def test_pages_that_arrive_while_a_file_is_changed_are_found_where_they_lie(tmp_path: Path) -> None:
+    with TestWeb(many_hosts(10, 30)) as web:
+        sail(
+            web,
+            tmp_path,
+            "http://h0001.test/",
+            scope__hosts=[".*"],
+            store__archive_bytes=5_000,
+            store__commit_pages=2,
+            store__commit_seconds=0.001,
+        )
+    assert len(warc_files(tmp_path)) > 20
+    assert sound(tmp_path).checked["records"] == 300
+
+
+# -- segments -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flags", [{"store__segment_seconds": 0.05}, {}])
+def test_every_page_lies_in_exactly_one_segment(tmp_path: Path, flags: dict[str, Any]) -> None:
+    with TestWeb([mesh("a.test", 60)]) as web:
+        sail(web, tmp_path, SEED, store__commit_pages=4, politeness__delay=0.003, **flags)
+    urls = [row["url"] for row in segment_rows(tmp_path, "pages")]
+    assert len(urls) == len(set(urls)) == 60
+    with catalog_of(tmp_path) as catalog:
+        assert (len(catalog.segments("pages")) > 1) == bool(flags)
+        assert all(file.sealed == file.committed for file in catalog.archives())
+    sound(tmp_path)
+
+
+# -- the order of a commit ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Collection:
+    return create_collection(tmp_path / "c")
+
+
+@pytest.fixture
+def catalog(collection: Collection) -> Iterator[Catalog]:
+    found = Catalog(collection.catalog, create=True)
+    yield found
+    found.close()
+
+
+def committing(collection: Collection, work: Callable[[Committer], Any]) -> None:
+    """Run *work* with a committer, in a loop of its own."""
+
+    async def run() -> None:
+        committer = Committer(collection, settings_for(None).store, 0, 1)
+        try:
+            await work(committer)
+        finally:
+            committer.close()
+
+    asyncio.run(run())
+
+
+def test_nothing_is_acknowledged_before_its_bytes_are_on_disk(
+    collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async def work(committer: Committer) -> None:
+        committer.archive(Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=b"x"))
+        monkeypatch.setattr(os, "fsync", no_room)
+        with pytest.raises(DiskFull, match="no room left to write"):
+            await committer.commit(Batch(seeds=[SEED]), [], {})
+        monkeypatch.undo()
+
+    committing(collection, work)
+    assert (catalog.seeds(), catalog.archives()) == ([], [])
+
+
+def test_what_arrives_while_a_commit_begins_belongs_to_the_next(collection: Collection, catalog: Catalog) -> None:
+    answer = Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=b"x")
+
+    async def work(committer: Committer) -> None:
+        position = committer.archive(answer).position
+        durable = committer.commit(Batch(seeds=[SEED]), [], {})
+        committer.archive(answer)
+        await durable
+        (file,) = catalog.archives()
+        assert file.committed == position.offset + position.length
+
+    committing(collection, work)
+
+
+def test_bytes_without_acknowledgement_are_cut_off_by_the_next_run(collection: Collection, catalog: Catalog) -> None:
+    async def acknowledged(committer: Committer) -> None:
+        committer.archive(Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=b"x"))
+        await committer.commit(Batch(seeds=[SEED]), [], {})
+
+    committing(collection, acknowledged)
+    (file,) = catalog.archives()
+    path = collection.archive / file.name
+    assert path.stat().st_size == file.committed
+    path.write_bytes(path.read_bytes() + b"half a record")
+
+    async def nothing(committer: Committer) -> None:
+        pass
+
+    committing(collection, nothing)
+    assert path.stat().st_size == file.committed
+
+
+# -- no room --------------------------------------------------------------------------------------------------------
+
+
+def full_pages() -> list[Site]:
+    """Two meshes whose pages hardly compress, so that little room is soon used up."""
+    sites = many_hosts(2, 120)
+    for site in sites:
+        for path in list(site.pages):
+            page = site.pages[path]
+            noise = os.urandom(3000).hex()
+            site.pages[path] = Page(page.title, noise, page.links)
+    return sites
+
+
+def crawl_command(web: TestWeb, home: Path) -> list[str | Path]:
+    return ["crawl", "http://h0001.test/", "--home", home, "--scope-host", ".*", "--json", *reach(web)]
+
+
+def assert_clear_end(outcome: Any, home: Path) -> None:
+    assert outcome.code == 3, outcome
+    assert "no room left to write" in outcome.complaint
+    assert "free some space and run the same command again" in outcome.complaint
+    assert str(home) in outcome.complaint
+
+
+def assert_resumes_whole(web: TestWeb, home: Path, env: dict[str, str]) -> None:
+    with catalog_of(home) as catalog:
+        kept = catalog.counters()["fetched"]
+    sound(home)
+    fetched_before = sum(web.log.fetched().values())
+    outcome = periplus(*crawl_command(web, home), env=env)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.json["fetched"] == 240 - kept
+    assert sum(web.log.fetched().values()) - fetched_before == 240 - kept
+    sound(home)
+    urls = [row["url"] for row in segment_rows(home, "pages")]
+    assert len(urls) == len(set(urls)) == 240
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", ["250k", "600k", "1m"])
+def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path, room: str) -> None:
+    env = environment(store__commit_pages=8, store__segment_bytes=50_000)
+    with TestWeb(full_pages()) as web, small_disk(tmp_path / "disk", "40m") as disk:
+        size = int(room[:-1]) * (1_000 if room.endswith("k") else 1_000_000)
+        ballast = disk / "ballast"
+        ballast.write_bytes(bytes(40 * 1024 * 1024 - size))
+        home = disk / "home"
+        assert_clear_end(periplus(*crawl_command(web, home), env=env), home)
+        again = periplus(*crawl_command(web, home), env=env)  # still no room
+        assert_clear_end(again, home)
+        ballast.unlink()
+        assert_resumes_whole(web, home, env)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [40_000, 120_000, 300_000])
+def test_a_file_that_may_not_grow_is_told_and_costs_nothing(tmp_path: Path, limit: int) -> None:
+    env = environment(store__commit_pages=8, store__segment_bytes=50_000)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+    with TestWeb(full_pages()) as web:
+        assert_clear_end(periplus(*crawl_command(web, tmp_path), env=env, preexec_fn=limited), tmp_path)
+        assert_resumes_whole(web, tmp_path, env)

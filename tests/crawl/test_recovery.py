@@ -1,0 +1,113 @@
+"""Is what a killed run left behind put in order by the next?"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound
+from periplus.crawl.reading import PageReader
+from periplus.crawl.recovery import recover
+from periplus.errors import DamagedFile
+from periplus.parse.page import PageParser
+from periplus.store.collection import open_collection
+from periplus.url import Canonicalizer
+from testweb import Page, Site, TestWeb, mesh
+
+SEED = "http://a.test/"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A finished crawl of pages of many kinds."""
+    odd = {
+        "/": Page(links=["/zipped", "/pieces", "/latin", "/text", "/moved", "/gone", "http://b.test/"], text="Hëllo"),
+        "/zipped": Page("Zipped", "words " * 900, encoding="gzip", links=["/"]),
+        "/pieces": Page("Pieces", chunked=True, head='<meta name="robots" content="noindex">'),
+        "/latin": Page(body="<title>Caf\xe9</title>".encode("latin-1"), content_type="text/html; charset=latin-1"),
+        "/text": Page(body="plain\nwords", content_type="text/plain"),
+        "/moved": Page(redirect="/zipped"),
+        "/gone": Page(status=410),
+    }
+    with TestWeb([Site("a.test", odd), mesh("b.test", 300)]) as web:
+        sail(web, tmp_path, SEED, "http://b.test/")
+    return tmp_path
+
+
+def unseal(home: Path, upto: int = 0) -> None:
+    """As if the run had been killed before it sealed what lies past *upto* in the archive."""
+    with sqlite3.connect(home / "crawl.db") as database:
+        database.execute("DELETE FROM segments")
+        database.execute("UPDATE archives SET sealed = ?", (upto,))
+    database.close()
+    shutil.rmtree(home / "segments")
+    (home / "segments").mkdir()
+
+
+def recovered(home: Path, **flags: object) -> int:
+    reader = PageReader(PageParser(Canonicalizer(), links_per_page=1000))
+    with catalog_of(home) as catalog:
+        return recover(open_collection(home), catalog, settings_for(None, **flags).store, reader, 0)
+
+
+def test_pages_that_no_segment_holds_are_parsed_again_from_the_archive(home: Path) -> None:
+    pages, links = segment_rows(home, "pages"), segment_rows(home, "links")
+    unseal(home)
+    assert recovered(home) == 305
+    assert segment_rows(home, "pages") == pages
+    assert segment_rows(home, "links") == links
+    sound(home)
+
+
+def test_a_large_backlog_is_cut_into_segments_too(home: Path) -> None:
+    unseal(home)
+    assert recovered(home, store__segment_bytes=1024, store__segment_seconds=1e-6) == 305
+    with catalog_of(home) as catalog:
+        assert len(catalog.segments("pages")) == 2  # one for every 256 pages
+    sound(home)
+
+
+def test_what_is_in_order_is_not_touched(home: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (home / "segments").iterdir()}
+    assert recovered(home) == 0
+    assert {path: path.stat().st_mtime_ns for path in (home / "segments").iterdir()} == before
+
+
+def test_half_written_segments_are_removed(home: Path) -> None:
+    (home / "segments" / "pages-w00-000002.parquet.tmp").write_bytes(b"half")
+    assert recovered(home) == 0
+    assert list((home / "segments").glob("*.tmp")) == []
+
+
+def test_a_segment_that_was_finished_but_never_listed_is_written_anew(home: Path) -> None:
+    unseal(home)
+    (home / "segments" / "pages-w00-000001.parquet").write_bytes(b"of a run that was killed before it was listed")
+    assert recovered(home) == 305
+    sound(home)
+
+
+def test_a_damaged_page_is_named_and_nothing_is_skipped_silently(home: Path) -> None:
+    unseal(home)
+    with catalog_of(home) as catalog:
+        (file,) = catalog.archives()
+        position = [fetch.position for fetch in catalog.fetches_in(file.archive_id)][100]
+    assert position is not None
+    path = home / "archive" / file.name
+    data = bytearray(path.read_bytes())
+    data[position.offset : position.offset + position.length] = bytes(position.length)
+    path.write_bytes(data)
+    with pytest.raises(DamagedFile, match=f"no readable response at offset {position.offset}"):
+        recovered(home)
+
+
+def test_the_next_crawl_recovers_by_itself(home: Path) -> None:
+    unseal(home)
+    with TestWeb([mesh("b.test", 300)]) as web:
+        result = sail(web, home, "http://b.test/")
+        assert web.log.entries() == []
+    assert result.summary["fetched"] == 0
+    assert len(segment_rows(home, "pages")) == 305
+    sound(home)

@@ -1,0 +1,269 @@
+"""Does the loop stop when it should, keep moving while it may, and give way when it is told to?"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import Outcome, catalog_of, environment, reach, sail, sound, start, state_of, wait
+from periplus.crawl.budget import Budget
+from periplus.crawl.worker import Ending
+from periplus.model import UrlState
+from testweb import Page, Site, TestWeb, chain, hostile, many_hosts, mesh, tree
+
+EVERY = [".*"]
+
+
+# -- budgets --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pages", [1, 2, 7, 40])
+def test_the_number_of_pages_is_reached_and_never_overshot(tmp_path: Path, pages: int) -> None:
+    with TestWeb(many_hosts(8, 10)) as web:
+        result = sail(web, tmp_path, "http://h0001.test/", budget=Budget(pages=pages), scope__hosts=EVERY)
+        assert sum(web.log.fetched().values()) == pages
+    assert (result.ending, result.summary["fetched"]) == (Ending.BUDGET, pages)
+    assert result.summary["queued"] == result.summary["known_urls"] - pages
+    sound(tmp_path)
+
+
+def test_runs_with_a_budget_add_up_to_a_whole_crawl(tmp_path: Path) -> None:
+    with TestWeb(many_hosts(3, 10)) as web:
+        endings = []
+        for _ in range(4):
+            result = sail(web, tmp_path, "http://h0001.test/", budget=Budget(pages=9), scope__hosts=EVERY)
+            endings.append((result.ending, result.summary["fetched"]))
+        assert endings == [(Ending.BUDGET, 9)] * 3 + [(Ending.DONE, 3)]
+        assert set(web.log.fetched().values()) == {1}
+        assert len(web.log.fetched()) == 30
+    sound(tmp_path)
+
+
+def test_pages_that_fail_are_not_counted(tmp_path: Path) -> None:
+    pages = {"/": Page(links=[f"/{n}" for n in range(9)])} | {f"/{n}": Page() for n in range(5, 9)}
+    with TestWeb([Site("a.test", pages)]) as web:
+        result = sail(web, tmp_path, "http://a.test/", budget=Budget(pages=3))
+    assert result.summary["fetched"] == 3
+
+
+def test_time_ends_a_crawl_and_what_was_fetched_is_kept(tmp_path: Path) -> None:
+    with TestWeb([chain("a.test", 10_000)]) as web:
+        began = time.monotonic()
+        result = sail(
+            web, tmp_path, "http://a.test/", budget=Budget(seconds=0.5), politeness__delay=0.02, scope__depth=9999
+        )
+        assert time.monotonic() - began < 2
+        assert result.ending is Ending.BUDGET
+        assert 0 < result.summary["fetched"] == sum(web.log.fetched().values())
+    sound(tmp_path)
+
+
+def test_no_time_at_all_fetches_nothing(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 5)]) as web:
+        result = sail(web, tmp_path, "http://a.test/", budget=Budget(seconds=0))
+        assert web.log.entries() == []
+    assert (result.ending, result.summary["queued"]) == (Ending.BUDGET, 1)
+
+
+def test_bytes_end_a_crawl(tmp_path: Path) -> None:
+    pages = {"/": Page(links=[f"/{n}" for n in range(50)])} | {f"/{n}": Page(size=10_000) for n in range(50)}
+    with TestWeb([Site("a.test", pages)]) as web:
+        result = sail(web, tmp_path, "http://a.test/", budget=Budget(bytes=45_000))
+    assert result.ending is Ending.BUDGET
+    assert 45_000 <= result.summary["bytes"] < 56_000  # one connection a host: one page more at most
+
+
+# -- scope ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("depth", "pages"), [(0, 1), (1, 4), (2, 13)])
+def test_links_are_followed_as_deep_as_asked(tmp_path: Path, depth: int, pages: int) -> None:
+    with TestWeb([tree("a.test", 3, 4)]) as web:
+        result = sail(web, tmp_path, "http://a.test/", scope__depth=depth)
+        assert len(web.log.fetched()) == pages
+    assert result.summary["refused"] == {"too_deep": 3 ** (depth + 1)}
+
+
+def test_only_the_hosts_of_the_seeds_are_crawled_unless_asked_otherwise(tmp_path: Path) -> None:
+    with TestWeb(many_hosts(4, 10)) as web:
+        sail(web, tmp_path / "one", "http://h0001.test/")
+        assert {entry.host for entry in web.log.entries()} == {"h0001.test"}
+        web.log.clear()
+        sail(web, tmp_path / "two", "http://h0001.test/", scope__hosts=["h000[12].test"])
+        assert {entry.host for entry in web.log.entries()} == {"h0001.test", "h0002.test"}
+
+
+def test_a_host_pattern_has_to_match_the_whole_name(tmp_path: Path) -> None:
+    pages = {"/": Page(links=["http://evil-a.test/", "http://a.test.evil.test/"])}
+    with TestWeb([Site("a.test", pages), Site("*.test", {"/": Page()})]) as web:
+        result = sail(web, tmp_path, "http://a.test/", scope__hosts=["a.test"])
+        assert {entry.host for entry in web.log.entries()} == {"a.test"}
+    assert result.summary["refused"] == {"scope_host": 2}
+
+
+def test_only_the_paths_asked_for_are_crawled(tmp_path: Path) -> None:
+    links = ["/docs/a", "/docs/b?page=2", "/blog/a", "/?docs"]
+    pages = {path: Page(links=links) for path in ("/docs/", *links)}
+    with TestWeb([Site("a.test", pages)]) as web:
+        result = sail(web, tmp_path, "http://a.test/docs/", scope__paths=["^/docs/"])
+        assert sorted(web.log.paths("a.test")) == ["/docs/", "/docs/a", "/docs/b?page=2", "/robots.txt"]
+    assert result.summary["refused"] == {"scope_path": 6}
+
+
+# -- many hosts at once ---------------------------------------------------------------------------------------------
+
+
+def test_one_slow_host_holds_up_no_other(tmp_path: Path) -> None:
+    slow = Site("slow.test", {"/": Page(delay=1.0, links=["/2"]), "/2": Page()})
+    with TestWeb([slow, mesh("quick.test", 60)]) as web:
+        sail(web, tmp_path, "http://slow.test/", "http://quick.test/")
+        waiting = next(entry for entry in web.log.entries("slow.test") if entry.path == "/")
+        last = web.log.entries("quick.test")[-1]
+        assert waiting.finished is not None
+        assert last.started < waiting.finished
+        assert web.log.paths("slow.test") == ["/robots.txt", "/", "/2"]
+
+
+def test_no_more_requests_are_under_way_than_asked_for(tmp_path: Path) -> None:
+    sites = [Site(f"h{n}.test", {"/": Page(delay=0.1)}) for n in range(9)]
+    with TestWeb(sites) as web:
+        sail(web, tmp_path, *(f"http://h{n}.test/" for n in range(9)), fetch__concurrency=3)
+        assert web.log.max_concurrent() == 3
+        assert len(web.log.fetched()) == 9
+
+
+def test_a_host_that_never_answers_does_not_keep_the_others_from_ending(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 5)]) as web, TestWeb() as dead:
+        with dead.outage():
+            rules = [f"dead.test:80:127.0.0.1:{dead.http_port}", *web.connect_to]
+            began = time.monotonic()
+            result = sail(web, tmp_path, "http://dead.test/", "http://a.test/", fetch__connect_to=rules)
+        assert time.monotonic() - began < 3
+    assert (result.ending, result.failure, result.summary["fetched"]) == (Ending.DONE, None, 5)
+    assert result.summary["errors"] == {"robots_connect": 1}
+    assert state_of(tmp_path, "http://dead.test/")[0] == UrlState.QUEUED
+
+
+def test_a_host_that_fails_too_often_is_parked_and_the_crawl_ends(tmp_path: Path) -> None:
+    pages = {"/": Page(links=[f"/{n}" for n in range(30)])}
+    pages |= {f"/{n}": Page(handler=hostile.hang_up) for n in range(30)}
+    with TestWeb([Site("a.test", pages)]) as web:
+        result = sail(web, tmp_path, "http://a.test/", politeness__failures_to_park=5)
+        assert web.log.count("a.test") < 20
+    assert (result.ending, result.failure) == (Ending.DONE, None)
+    assert result.summary["queued"] > 20
+    sound(tmp_path)
+
+
+def test_a_queue_larger_than_the_memory_for_it_is_crawled_whole(tmp_path: Path) -> None:
+    pages = {"/": Page(links=[f"/{n}" for n in range(600)])} | {f"/{n}": Page(f"{n}") for n in range(600)}
+    with TestWeb([Site("a.test", pages)]) as web:
+        result = sail(web, tmp_path, "http://a.test/", store__buffer_urls=64, store__commit_pages=16)
+        assert set(web.log.fetched().values()) == {1}
+    assert result.summary["fetched"] == 601
+    sound(tmp_path)
+
+
+# -- signals --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def harbour() -> Iterator[TestWeb]:
+    """Three hosts that answer after a while, so that something is always under way, and one that never does."""
+    sites = many_hosts(3, 400)
+    for site in sites:
+        site.pages["/page/1"] = Page(delay=0.6, links=["/page/3"])
+    stuck = Site("stuck.test", {"/": Page(handler=hostile.silence)})
+    with TestWeb([*sites, stuck]) as web:
+        yield web
+
+
+def set_out(web: TestWeb, home: Path, *seeds: str, delay: float = 0.02) -> subprocess.Popen[str]:
+    seeds = seeds or ("http://h0001.test/",)
+    env = environment(politeness__delay=delay, store__commit_seconds=30, fetch__timeout=30)
+    return start("crawl", *seeds, "--home", home, "--scope-host", ".*", "--json", *reach(web), env=env)
+
+
+def stopped(child: subprocess.Popen[str], *signals: int, pause: float = 0.0) -> tuple[Outcome, float]:
+    began = time.monotonic()
+    for number in signals:
+        child.send_signal(number)
+        time.sleep(pause)
+    return wait(child), time.monotonic() - began
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_ctrl_c_finishes_what_is_under_way_and_keeps_everything(
+    harbour: TestWeb, tmp_path: Path, number: int
+) -> None:
+    child = set_out(harbour, tmp_path)
+    harbour.log.wait_for(30)
+    outcome, took = stopped(child, number)
+    assert outcome.code == 130
+    assert outcome.complaint == ("periplus: stopped as asked. Everything fetched is kept; the same command continues.")
+    assert took < 5
+    answered = [entry for entry in harbour.log.entries() if entry.path != "/robots.txt"]
+    assert all(entry.complete for entry in answered)
+    assert outcome.json["fetched"] == len(answered)
+    with catalog_of(tmp_path) as catalog:
+        assert catalog.counters()["fetched"] == len(answered)
+        run = catalog.last_run()
+    assert run is not None
+    assert run["outcome"] == "interrupted"
+    sound(tmp_path)
+    second = wait(set_out(harbour, tmp_path, delay=0))
+    assert (second.code, second.json["fetched"]) == (0, 1200 - len(answered))
+    assert set(harbour.log.fetched().values()) == {1}
+    assert len(harbour.log.fetched()) == 1200
+    sound(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT)])
+def test_a_second_ctrl_c_does_not_wait_for_what_is_under_way(
+    harbour: TestWeb, tmp_path: Path, signals: tuple[int, int]
+) -> None:
+    child = set_out(harbour, tmp_path, "http://stuck.test/", "http://h0001.test/")
+    harbour.log.wait_for(30)
+    outcome, took = stopped(child, *signals, pause=0.3)
+    assert outcome.code == 130
+    assert took < 5  # and not the 30 seconds of the host that never answers
+    assert outcome.complaint.startswith("periplus: stopped as asked")
+    with catalog_of(tmp_path) as catalog:
+        assert catalog.counters()["fetched"] == outcome.json["fetched"] > 0
+    assert state_of(tmp_path, "http://stuck.test/")[0] == UrlState.QUEUED
+    sound(tmp_path)
+
+
+@pytest.mark.slow
+def test_one_ctrl_c_waits_for_an_answer_that_is_on_its_way(tmp_path: Path) -> None:
+    with TestWeb([Site("a.test", {"/": Page("Late", delay=1.0)})]) as web:
+        child = set_out(web, tmp_path, "http://a.test/")
+        web.log.wait_for(2)
+        outcome, _ = stopped(child, signal.SIGINT)
+    assert (outcome.code, outcome.json["fetched"]) == (130, 1)
+
+
+@pytest.mark.slow
+def test_the_delay_is_kept_even_when_the_run_before_was_killed(tmp_path: Path) -> None:
+    """Nobody wrote down when the killed run asked last."""
+    delay = 1.0
+    env = environment(politeness__delay=delay, store__commit_seconds=30)
+    command = ["crawl", "http://a.test/", "--home", str(tmp_path)]
+    with TestWeb([mesh("a.test", 3)]) as web:
+        for requests in (2, 3):
+            child = start(*command, *reach(web), env=env)
+            web.log.wait_for(requests)
+            child.kill()
+            wait(child)
+        outcome = wait(start(*command, *reach(web), env=env))
+        assert outcome.code == 0
+        assert min(web.log.gaps("a.test")) >= delay - 0.1
+        assert set(web.log.fetched()) == {f"http://a.test/{path}" for path in ("", "page/1", "page/2")}
+    sound(tmp_path)

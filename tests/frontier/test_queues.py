@@ -1,0 +1,454 @@
+"""Hosts are asked one request at a time and never too early; every URL comes, once, in its turn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from periplus.frontier import queues
+from periplus.frontier.queues import Queues
+from periplus.model import HostPolicy, QueuedUrl, Reason
+from periplus.url import host_of
+
+HOSTS = ["a.example", "b.example", "c.example"]
+
+
+def queued(url: str, priority: float = 0.0, due: float = 0.0) -> QueuedUrl:
+    return QueuedUrl(url, host_of(url), 0, priority, Reason.LINK, due=due)
+
+
+def of_host(host: str, number: int, priority: float = 0.0) -> QueuedUrl:
+    return queued(f"https://{host}/{number:04}", priority)
+
+
+class Disk:
+    """A frontier on disk that is a dictionary: what is acknowledged as queued."""
+
+    def __init__(self, items: Iterable[QueuedUrl] = ()) -> None:
+        self.rows = {item.url: item for item in items}
+        self.questions = 0
+
+    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
+        self.questions += 1
+        mine = [item for item in self.rows.values() if item.host == host]
+        return sorted(mine, key=lambda item: (item.priority, item.due, item.url))[:limit]
+
+    def waiting_hosts(self) -> list[HostPolicy]:
+        return [HostPolicy(host, None) for host in sorted({item.host for item in self.rows.values()})]
+
+
+def loaded(items: Iterable[QueuedUrl], capacity: int = 1000) -> tuple[Queues, Disk]:
+    """Queues as a run finds them when it continues."""
+    disk = Disk(items)
+    found = Queues(disk, capacity)
+    found.load(disk.waiting_hosts())
+    return found, disk
+
+
+def with_items(*items: QueuedUrl, capacity: int = 1000) -> Queues:
+    """Queues to which these were just admitted."""
+    found = Queues(Disk(), capacity)
+    for item in items:
+        found.add(item)
+    return found
+
+
+def drained(found: Queues, now: float = 0.0) -> list[QueuedUrl]:
+    """Everything that can be had without waiting, each host released at once."""
+    items = []
+    while (item := found.take(now)) is not None:
+        items.append(item)
+        found.release(item.host, now)
+    return items
+
+
+# --- one host ---
+
+
+def test_what_is_admitted_comes_once() -> None:
+    item = queued("https://a.example/")
+    found = with_items(item)
+    assert (found.alive(), found.wake(), found.buffered) == (True, 0.0, 1)
+    assert found.take(0.0) == item
+    assert found.take(9.0) is None
+    found.release("a.example", 1.0)
+    assert found.take(9.0) is None
+    assert (found.alive(), found.wake(), found.buffered) == (False, None, 0)
+
+
+def test_a_host_is_asked_one_request_at_a_time() -> None:
+    found = with_items(of_host("a.example", 1), of_host("a.example", 2))
+    first = found.take(0.0)
+    assert first is not None
+    assert found.take(100.0) is None
+    found.release("a.example", 0.0)
+    assert found.take(100.0) not in (None, first)
+
+
+def test_a_host_is_not_asked_before_its_delay_has_passed() -> None:
+    found = with_items(of_host("a.example", 1), of_host("a.example", 2))
+    found.take(0.0)
+    found.release("a.example", 5.0)
+    assert found.take(4.999) is None
+    assert found.wake() == 5.0
+    assert found.take(5.0) is not None
+
+
+def test_the_delay_of_an_earlier_run_is_kept() -> None:
+    found = Queues(Disk([of_host("a.example", 1)]), 1000)
+    found.load([HostPolicy("a.example", 1.0, next_fetch=7.0)])
+    assert found.wake() == 7.0
+    assert found.take(6.9) is None
+    assert found.take(7.0) is not None
+
+
+def test_a_new_url_does_not_hurry_a_host_that_rests() -> None:
+    found = with_items(of_host("a.example", 1))
+    found.take(0.0)
+    found.release("a.example", 5.0)
+    found.add(of_host("a.example", 2))
+    assert found.take(4.0) is None
+    assert found.take(5.0) == of_host("a.example", 2)
+
+
+def test_the_best_priority_comes_first_and_equal_ones_in_turn() -> None:
+    items = [of_host("a.example", number, priority) for number, priority in enumerate([2.0, 0.0, 1.0, 0.0, 2.0])]
+    found = with_items(*items)
+    assert [item.url[-1] for item in drained(found)] == list("13204")
+
+
+def test_the_best_priority_comes_first_from_disk() -> None:
+    items = [of_host("a.example", number, float(-number)) for number in range(600)]
+    found, _ = loaded(items)
+    assert drained(found) == sorted(items, key=lambda item: item.priority)
+
+
+def test_a_url_put_back_comes_again() -> None:
+    item = of_host("a.example", 1)
+    found = with_items(item)
+    assert found.take(0.0) == item
+    found.put_back(item)
+    found.release("a.example", 2.0)
+    assert found.take(1.0) is None
+    assert drained(found, 2.0) == [item]
+
+
+# --- delayed URLs ---
+
+
+def test_a_url_to_be_tried_again_waits_until_it_is_due() -> None:
+    item = of_host("a.example", 1)
+    found = with_items(item)
+    found.take(0.0)
+    found.put_back(item._replace(due=30.0))
+    found.release("a.example", 1.0)
+    assert found.wake() == 30.0
+    assert found.alive()
+    assert found.take(29.9) is None
+    assert found.take(30.0) == item._replace(due=30.0)
+
+
+def test_a_delayed_url_does_not_hold_up_the_others_of_its_host() -> None:
+    late, other = of_host("a.example", 1), of_host("a.example", 2, 5.0)
+    found = with_items(late, other)
+    assert found.take(0.0) == late
+    found.put_back(late._replace(due=30.0))
+    found.release("a.example", 1.0)
+    assert found.take(1.0) == other
+    found.release("a.example", 2.0)
+    assert found.take(2.0) is None
+    assert found.take(30.0) == late._replace(due=30.0)
+
+
+def test_delayed_urls_on_disk_do_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queues, "_PER_HOST", 4)
+    delayed = [queued(f"https://a.example/late{number}", due=30.0) for number in range(20)]
+    ready = [of_host("a.example", number, 5.0) for number in range(20)]
+    found, _ = loaded([*delayed, *ready], capacity=8)
+    assert drained(found, 1.0) == ready
+    assert found.wake() == 30.0
+    assert sorted(drained(found, 30.0)) == sorted(delayed)
+
+
+def test_a_url_that_is_due_again_keeps_its_priority() -> None:
+    due, better = queued("https://a.example/due", 3.0, due=5.0), of_host("a.example", 1, 1.0)
+    worse = of_host("a.example", 2, 9.0)
+    found, _ = loaded([worse, due, better])
+    assert drained(found, 10.0) == [better, due, worse]
+
+
+# --- many hosts ---
+
+
+def test_the_host_that_has_been_ready_longest_comes_first() -> None:
+    found = with_items(*(of_host(host, number) for host in HOSTS for number in range(2)))
+    for ready, host in zip((3.0, 1.0, 2.0), HOSTS, strict=True):
+        item = found.take(0.0)
+        assert item is not None
+        assert item.host == host
+        found.release(host, ready)
+    assert [item.host for _ in HOSTS if (item := found.take(9.0))] == ["b.example", "c.example", "a.example"]
+
+
+def test_a_slow_host_never_holds_up_another() -> None:
+    found = with_items(*(of_host("a.example", number) for number in range(50)), of_host("b.example", 1))
+    slow = found.take(0.0)
+    assert slow is not None
+    assert [item.host for item in drained(found)] == ["b.example"]
+    found.put_back(slow)
+    found.release("a.example", 1000.0)
+    found.add(of_host("b.example", 2))
+    assert [item.host for item in drained(found, 500.0)] == ["b.example"]
+
+
+def test_parked_hosts_do_not_keep_the_crawl_alive_but_may_still_come() -> None:
+    found = with_items(of_host("a.example", 1), of_host("a.example", 2), of_host("b.example", 1))
+    assert found.take(0.0) == of_host("a.example", 1)
+    found.release("a.example", 100.0, parked=True)
+    assert found.alive()
+    assert found.take(0.0) == of_host("b.example", 1)
+    found.release("b.example", 1.0)
+    assert not found.alive()
+    assert found.take(100.0) == of_host("a.example", 2)
+    found.put_back(of_host("a.example", 2))
+    found.release("a.example", 101.0)
+    assert found.alive()
+
+
+# --- memory and disk ---
+
+
+def test_what_finds_no_room_waits_on_disk_until_it_is_acknowledged() -> None:
+    items = [of_host("a.example", number) for number in range(10)]
+    disk = Disk()
+    found = Queues(disk, 4)
+    for item in items:
+        found.add(item)
+    assert found.buffered == 4
+    first = drained(found)
+    assert first == items[:4]
+    disk.rows = {item.url: item for item in items}
+    found.acknowledged([], items)
+    assert found.alive()
+    assert drained(found) == items[4:]
+
+
+def test_what_is_held_is_not_read_again_from_disk() -> None:
+    items = [of_host("a.example", number) for number in range(5)]
+    found, disk = loaded(items)
+    assert drained(found) == items
+    disk.rows[items[0].url] = items[0]
+    found.acknowledged([], [of_host("a.example", 0)])
+    assert drained(found) == []
+
+
+def test_what_one_commit_admits_and_settles_needs_no_look_at_the_disk() -> None:
+    item = of_host("a.example", 1)
+    disk = Disk()
+    found = Queues(disk, 10)
+    found.add(item)
+    assert found.take(0.0) == item
+    found.release("a.example", 0.0)
+    found.acknowledged([item], [item])
+    assert not found.alive()
+    assert (found.take(9.0), disk.questions) == (None, 0)
+
+
+@pytest.mark.parametrize("capacity", [1, 64, 1000])
+def test_memory_is_bounded_however_many_hosts_have_long_queues(capacity: int) -> None:
+    hosts = [f"host{number}.example" for number in range(40)]
+    items = [of_host(host, number) for host in hosts for number in range(50)]
+    found, disk = loaded(items, capacity)
+    taken = []
+    for now in range(50):
+        for _ in hosts:
+            item = found.take(float(now))
+            assert item is not None
+            taken.append(item)
+            assert found.buffered <= capacity
+        for item in taken[-len(hosts) :]:
+            del disk.rows[item.url]
+            found.release(item.host, now + 1.0)
+        found.acknowledged(taken[-len(hosts) :], [])
+    assert sorted(taken) == sorted(items)
+
+
+# --- against a model ---
+
+
+class QueuesModel(RuleBasedStateMachine):
+    """A frontier beside dictionaries that say what must come out of it.
+
+    `waiting` is what was admitted and neither taken nor settled, in its newest version; `taken` what is under way.
+    A commit is written first (`disk`) and acknowledged later, as the thread of the crawl does.
+    """
+
+    @initialize(capacity=st.sampled_from([1, 3, 8, 1000]), per_host=st.sampled_from([1, 3, 256]))
+    def begin(self, capacity: int, per_host: int) -> None:
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(queues, "_PER_HOST", per_host)
+        self.capacity, self.always_in_memory = capacity, capacity == 1000 and per_host == 256
+        self.now = 1000.0
+        self.disk = Disk()
+        self.queues = Queues(self.disk, capacity)
+        self.waiting: dict[str, QueuedUrl] = {}
+        self.taken: dict[str, QueuedUrl] = {}  # by host
+        self.ready = dict.fromkeys(HOSTS, 0.0)
+        self.parked: set[str] = set()
+        self.numbers = iter(range(10**9))
+        self.admitted: list[QueuedUrl] = []
+        self.left: list[QueuedUrl] = []
+        self.changed: list[QueuedUrl] = []
+        self.written: list[tuple[list[QueuedUrl], list[QueuedUrl]]] = []
+        self.put_back = 0
+
+    def teardown(self) -> None:
+        if hasattr(self, "patch"):
+            self.drain()
+            self.patch.undo()
+
+    # what may happen
+
+    @rule(host=st.sampled_from(HOSTS), priorities=st.lists(st.integers(0, 3), min_size=1, max_size=8))
+    def admit(self, host: str, priorities: list[int]) -> None:
+        for priority in priorities:
+            item = of_host(host, next(self.numbers), float(priority))
+            self.waiting[item.url] = item
+            self.admitted.append(item)
+            self.queues.add(item)
+
+    @rule(seconds=st.sampled_from([0.1, 1.0, 10.0]))
+    def pass_time(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def take(self) -> None:
+        expected = [item for item in self.acknowledged_as_waiting() if self.may_come(item)]
+        item = self.queues.take(self.now)
+        if item is None:
+            assert not expected, "a host is ready and has something to give"
+            return
+        assert self.may_come(item)
+        assert self.waiting.pop(item.url) == item
+        self.taken[item.host] = item
+        if self.always_in_memory:
+            others = [other for other in self.waiting.values() if other.host == item.host and other.due <= self.now]
+            assert all(item.priority <= other.priority for other in others)
+
+    @precondition(lambda self: self.taken)
+    @rule(
+        data=st.data(),
+        outcome=st.sampled_from(["done", "again", "later"]),
+        rest=st.sampled_from([0.0, 1.0, 20.0]),
+        parked=st.booleans(),
+    )
+    def finish(self, data: st.DataObject, outcome: str, rest: float, parked: bool) -> None:
+        host = data.draw(st.sampled_from(sorted(self.taken)))
+        item = self.taken.pop(host)
+        if outcome == "done":
+            self.left.append(item)
+        else:
+            if outcome == "later":
+                item = item._replace(attempts=item.attempts + 1, due=self.now + 15.0)
+                self.changed.append(item)
+            self.waiting[item.url] = item
+            self.queues.put_back(item)
+            self.put_back += 1
+        self.ready[host] = self.now + rest
+        (self.parked.add if parked else self.parked.discard)(host)
+        self.queues.release(host, self.ready[host], parked=parked)
+
+    @rule()
+    def write(self) -> None:
+        self.disk.rows.update({item.url: item for item in (*self.admitted, *self.changed)})
+        for item in self.left:
+            del self.disk.rows[item.url]
+        self.written.append((self.left, self.admitted))
+        self.left, self.admitted, self.changed = [], [], []
+
+    @precondition(lambda self: self.written)
+    @rule()
+    def acknowledge(self) -> None:
+        self.queues.acknowledged(*self.written.pop(0))
+
+    @rule()
+    def kill(self) -> None:
+        """What was not written is gone; everything else is waiting again, and delays are kept."""
+        self.admitted, self.left, self.changed, self.written = [], [], [], []
+        self.taken, self.parked, self.put_back = {}, set(), 0
+        self.waiting = dict(self.disk.rows)
+        self.always_in_memory = False
+        self.queues = Queues(self.disk, self.capacity)
+        self.queues.load(HostPolicy(p.host, None, next_fetch=self.ready[p.host]) for p in self.disk.waiting_hosts())
+        self.ready = {host: self.ready[host] if self.queues_know(host) else 0.0 for host in HOSTS}
+
+    # what must hold
+
+    def queues_know(self, host: str) -> bool:
+        return any(item.host == host for item in self.disk.rows.values())
+
+    def may_come(self, item: QueuedUrl) -> bool:
+        """Whether an item may be taken now by every rule there is."""
+        free = item.host not in self.taken and self.ready[item.host] <= self.now
+        return free and item.due <= self.now and self.waiting.get(item.url) == item
+
+    def acknowledged_as_waiting(self) -> list[QueuedUrl]:
+        on_the_way = {item.url for _, admitted in self.written for item in admitted}
+        rows = (self.waiting.get(url) for url in self.disk.rows if url not in on_the_way)
+        return [item for item in rows if item is not None]
+
+    @invariant()
+    def memory_is_bounded(self) -> None:
+        if hasattr(self, "queues"):
+            delayed = sum(item.due > 0 for item in self.waiting.values())
+            assert 0 <= self.queues.buffered <= self.capacity + self.put_back + delayed
+            assert self.queues.buffered <= len(self.waiting)
+
+    @invariant()
+    def the_crawl_stays_alive_for_hosts_that_are_not_parked(self) -> None:
+        if hasattr(self, "queues"):
+            hosts = {item.host for item in self.waiting.values()}
+            if any(item.host not in self.parked for item in self.acknowledged_as_waiting()):
+                assert self.queues.alive()
+            if not hosts - self.parked and not self.written:
+                assert not self.queues.alive() or self.a_look_at_the_disk_is_due()
+
+    def a_look_at_the_disk_is_due(self) -> bool:
+        """A host may be thought to have more on disk until somebody looks."""
+        return any(host.on_disk for host in self.queues._hosts.values() if host.name not in self.parked)
+
+    @invariant()
+    def the_next_moment_is_not_missed(self) -> None:
+        if hasattr(self, "queues"):
+            wake = self.queues.wake()
+            moments = [
+                max(self.ready[item.host], item.due)
+                for item in self.acknowledged_as_waiting()
+                if item.host not in self.taken
+            ]
+            assert wake is not None or not moments
+            assert (math.inf if wake is None else wake) <= min(moments, default=math.inf)
+
+    def drain(self) -> None:
+        """Nothing that was admitted is ever lost: everything comes, once, if one waits long enough."""
+        for host, item in list(self.taken.items()):
+            del self.taken[host]
+            self.waiting[item.url] = item
+            self.queues.put_back(item)
+            self.queues.release(host, self.now)
+        self.write()
+        while self.written:
+            self.acknowledge()
+        self.now += 1000.0
+        come = drained(self.queues, self.now)
+        assert sorted(come) == sorted(self.waiting.values())
+        assert (self.queues.buffered, self.queues.alive()) == (0, False)
+
+
+QueuesModel.TestCase.settings = settings(max_examples=500, stateful_step_count=40, deadline=None)
+test_queues_behave_like_their_model = pytest.mark.slow(QueuesModel.TestCase)

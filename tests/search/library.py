@@ -1,0 +1,153 @@
+"""How does a test get a small collection to search, without a crawl?
+
+Pages go straight into an archive, the catalog and a segment, in the order a crawl would write them, so that `verify`
+finds nothing wrong with the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from periplus.config import Indexing, Settings, load
+from periplus.index.build import IndexSummary, build_index
+from periplus.model import Decision, Fetch, Hit, Link, Page, QueuedUrl, Reason, Response, Results, UrlState, Verdict
+from periplus.search.engine import SearchEngine
+from periplus.store.archive import ArchiveWriter, archive_name
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection, create_collection
+from periplus.store.ledger import Batch, Settled, Written
+from periplus.store.segments import PageRow, SegmentWriter, Target
+from periplus.url import host_of, url_id
+
+_WORKER = 0
+
+
+@dataclass(frozen=True)
+class Doc:
+    """A page as a test describes it."""
+
+    url: str
+    title: str = ""
+    text: str = ""
+    description: str = ""
+    keywords: str = ""
+    headings: tuple[str, ...] = ()
+    language: str = "en"
+    at: float = 1_700_000_000.0
+    body: bytes | None = None  # what was fetched; pages with equal bodies are duplicates
+    mime: str = "text/html"
+    noindex: bool = False
+    links: tuple[Link, ...] = ()
+
+    @property
+    def payload(self) -> bytes:
+        return self.url.encode() + repr((self.title, self.text, self.at)).encode() if self.body is None else self.body
+
+    @property
+    def page(self) -> Page:
+        return Page(
+            title=self.title,
+            description=self.description,
+            keywords=self.keywords,
+            headings=self.headings,
+            text=self.text,
+            language=self.language,
+            noindex=self.noindex,
+            links=self.links,
+        )
+
+
+def shelve(home: Path, docs: Iterable[Doc]) -> Collection:
+    """Add pages to the collection in *home*, as one segment; it is made if there is none."""
+    collection = create_collection(home)
+    catalog = Catalog(collection.catalog, create=True)
+    try:
+        number = catalog.last_segment(_WORKER) + 1
+        archive = ArchiveWriter(collection.archive, archive_name(_WORKER, number), 0)
+        segment = SegmentWriter(collection.segments, _WORKER, number)
+        settled = []
+        for doc in docs:
+            fetch = _fetched(doc, archive)
+            settled.append(_settled(fetch))
+            targets = [Target(url_id(link.target), host_of(link.target)) for link in doc.links]
+            segment.add(PageRow(fetch, url_id(doc.url), host_of(doc.url), doc.page, targets))
+        archive.sync(archive.cut())
+        archive.close()
+        new = [entry.item for entry in settled if catalog.url(entry.item.url) is None]
+        run_id = catalog.begin_run({})
+        archive_id = catalog.commit(
+            Batch(settled=settled, admitted=new), Written(_WORKER, archive.name, archive.size), run_id, {}
+        )
+        catalog.seal(_WORKER, number, segment.seal(), {archive_id: archive.size})
+        catalog.end_run(run_id, "done", {})
+    finally:
+        catalog.close()
+    return collection
+
+
+def _fetched(doc: Doc, archive: ArchiveWriter) -> Fetch:
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {doc.mime}; charset=utf-8\r\n".encode()
+    headers = {"content-type": f"{doc.mime}; charset=utf-8"}
+    response = Response(doc.url, doc.at, 200, head, headers, doc.payload, request=b"GET / HTTP/1.1\r\n\r\n")
+    kept = archive.append(response)
+    decision = Decision(Verdict.FETCHED, Reason.OK)
+    return Fetch(doc.url, doc.at, 200, decision, doc.mime, len(doc.payload), kept.content_id, kept.position)
+
+
+def _settled(fetch: Fetch) -> Settled:
+    item = QueuedUrl(fetch.url, host_of(fetch.url), 0, 0.0, Reason.SEED)
+    return Settled(item, UrlState.DONE, fetch.decision, fetch)
+
+
+def settings(**flags: Any) -> Settings:
+    """The settings with `section__name` overrides."""
+    return load(Path("no-such-folder"), {key.replace("__", "."): value for key, value in flags.items()}, {}).settings
+
+
+def index(collection: Collection, **flags: Any) -> IndexSummary:
+    """Build and publish a generation."""
+    return build_index(collection, Indexing(memory_mb=128, **flags))
+
+
+@contextmanager
+def opened(collection: Collection, **flags: Any) -> Iterator[SearchEngine]:
+    """The engine over the live generation; `section__name` overrides a setting."""
+    engine = SearchEngine.open(collection, settings(**flags))
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def library(home: Path, docs: Iterable[Doc], **flags: Any) -> Iterator[SearchEngine]:
+    """An engine over these pages."""
+    collection = shelve(home, docs)
+    index(collection)
+    with opened(collection, **flags) as engine:
+        yield engine
+
+
+def urls(results: Results) -> list[str]:
+    """What was found, best first."""
+    return [hit.url for hit in results.hits]
+
+
+def paths(results: Results) -> list[str]:
+    """What was found, best first, without scheme and host."""
+    return [url.partition("//")[2].partition("/")[2] for url in urls(results)]
+
+
+def marked(hit: Hit) -> list[str]:
+    """The words that are highlighted in a snippet."""
+    return [hit.snippet[start:end] for start, end in hit.highlights]
+
+
+def documents_of(engine: SearchEngine) -> Mapping[str, Sequence[str]]:
+    """Every page an engine can find, with the other addresses of each."""
+    found = engine.search("site:test OR site:example OR site:org", size=10_000).hits
+    return {hit.url: hit.same_content for hit in found}

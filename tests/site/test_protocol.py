@@ -1,0 +1,109 @@
+"""A client can neither flood the server before its request begins nor hold a connection by saying nothing."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from periplus.site import protocol
+from web.engines import FakeEngine
+from web.serving import Site, searching
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.4)
+    with searching(FakeEngine()) as served:
+        yield served
+
+
+def everything(connection: socket.socket) -> bytes:
+    received = b""
+    try:
+        while piece := connection.recv(65_536):
+            received += piece
+    except ConnectionResetError:  # it closed while we were still sending
+        pass
+    return received
+
+
+@pytest.mark.parametrize("start", [b"GET /", b"GET / HTTP/1.1\r\nX: ", b"GET / HTTP/1.1\r\n", b"\r\n"])
+def test_an_endless_head_is_cut_off(site: Site, start: bytes) -> None:
+    with site.connect() as connection:
+        connection.sendall(start)
+        filler = b"X: y\r\n" * 170 if start.endswith(b"\n") else b"a" * 1_000
+        sent = 0
+        try:
+            while sent < 4_000_000:
+                connection.sendall(filler)
+                sent += len(filler)
+        except OSError:
+            pass
+        assert sent < 4_000_000
+        assert everything(connection)[:12] in {b"HTTP/1.1 431", b"HTTP/1.1 400", b""}
+    assert site.get("/").status == 200
+
+
+@pytest.mark.parametrize("words", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\n"])
+def test_a_client_that_stops_talking_is_let_go(site: Site, words: bytes) -> None:
+    with site.connect() as connection:
+        connection.sendall(words)
+        begun = time.monotonic()
+        assert everything(connection) == b""
+        assert time.monotonic() - begun < 3
+
+
+def test_a_client_that_talks_slowly_is_let_go(site: Site) -> None:
+    begun = time.monotonic()
+    with site.connect() as connection, pytest.raises(OSError, match=r"Broken pipe|reset"):
+        dribble(connection, b"GET / HTTP/1.1\r\nHost: " + 200 * b"a")
+    assert time.monotonic() - begun < 3
+
+
+def dribble(connection: socket.socket, words: bytes) -> None:
+    for letter in words:
+        connection.sendall(bytes([letter]))
+        time.sleep(0.05)
+
+
+def test_many_requests_on_one_connection_are_not_a_long_head(site: Site) -> None:
+    client = http.client.HTTPConnection(site.host, site.port, timeout=10)
+    for _ in range(100):
+        client.request("GET", "/robots.txt", headers={"X": 1_000 * "x"})
+        response = client.getresponse()
+        assert (response.status, len(response.read())) == (200, 66)
+    client.close()
+
+
+def test_many_requests_at_once_on_one_connection_are_all_answered(site: Site) -> None:
+    last = b"GET /robots.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    with site.connect() as connection:
+        connection.sendall(20 * b"GET /robots.txt HTTP/1.1\r\nHost: a\r\n\r\n" + last)
+        assert everything(connection).count(b"HTTP/1.1 200") == 21
+
+
+def test_a_request_that_takes_long_to_answer_is_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "HEAD_SECONDS", 0.2)
+    with searching(FakeEngine(before=lambda: time.sleep(0.6))) as site:
+        assert site.get("/api/search?q=x").status == 200
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"\0\0\0\0\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\xff\xfe\r\n\r\n",
+        b"GET /\xe9 HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"* * *\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_is_refused(site: Site, request_bytes: bytes) -> None:
+    with site.connect() as connection:
+        connection.sendall(request_bytes)
+        assert everything(connection)[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 404", b""}
+    assert site.get("/").status == 200

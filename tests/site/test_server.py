@@ -1,0 +1,131 @@
+"""A site starts where it is told to, says so when it cannot, and stops when it is asked to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from periplus.errors import PortTaken, UsageError
+from periplus.site.server import address_of, listen
+from web.serving import Site
+
+TESTS = Path(__file__).parents[1]
+SCRIPT = """
+import sys
+from periplus.site.server import listen, run
+from periplus.web.app import create_app
+from web.engines import FakeEngine
+
+def make():
+    return create_app(FakeEngine())
+
+if __name__ == "__main__":
+    with listen("127.0.0.1", 0) as listener:
+        print(listener.getsockname()[1], flush=True)
+        run(make, listener, int(sys.argv[1]))
+    print("ended", flush=True)
+"""
+
+
+@contextmanager
+def started(folder: Path, workers: int) -> Iterator[tuple[subprocess.Popen[str], Site]]:
+    script = folder / "script.py"
+    script.write_text(SCRIPT, encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(TESTS)}
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(workers)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            site = Site("127.0.0.1", int(process.stdout.readline()))
+            wait_for(site)
+            yield process, site
+        finally:
+            process.kill()
+
+
+def wait_for(site: Site) -> None:
+    for _ in range(200):
+        try:
+            if site.get("/healthz").status == 200:
+                return
+        except OSError:
+            time.sleep(0.05)
+    pytest.fail("the site did not start")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_being_told_to_stop_is_no_failure(tmp_path: Path, number: signal.Signals, workers: int) -> None:
+    with started(tmp_path, workers) as (process, site):
+        assert site.get("/search?q=harbour").status == 200
+        os.killpg(process.pid, number)  # as a terminal does: the workers are told as well
+        output, messages = process.communicate(timeout=20)
+    assert (process.returncode, output.strip()) == (0, "ended")
+    assert "Traceback" not in messages
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    with started(tmp_path, 2) as (process, site):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+        os.kill(int(children[-1]), signal.SIGKILL)
+        time.sleep(1.5)
+        for _ in range(20):
+            assert site.get("/search?q=harbour").status == 200
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with listen("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(PortTaken) as caught:
+            listen("127.0.0.1", port)
+    assert str(caught.value) == (
+        f"port {port} is taken: another program listens on 127.0.0.1. Stop it, or choose another port with --port."
+    )
+
+
+@pytest.mark.parametrize("host", ["no.such.host.invalid", "203.0.113.77", "::zz"])
+def test_an_address_of_another_machine_cannot_be_listened_on(host: str) -> None:
+    with pytest.raises(UsageError, match=host):
+        listen(host, 0)
+
+
+def test_a_port_of_the_system_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", refuse)
+    with pytest.raises(PortTaken, match="reserved for the system"):
+        listen("127.0.0.1", 80)
+
+
+@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "http://127.0.0.1:{}/"), ("::1", "http://[::1]:{}/")])
+def test_the_address_can_be_typed_into_a_browser(host: str, shown: str) -> None:
+    try:
+        listener = listen(host, 0)
+    except UsageError:
+        pytest.skip(f"this machine has no {host}")
+    with listener:
+        assert address_of(listener) == shown.format(listener.getsockname()[1])
+
+
+def test_a_name_is_looked_up() -> None:
+    with listen("localhost", 0) as listener:
+        assert listener.getsockname()[0] in {"127.0.0.1", "::1"}

@@ -1,0 +1,238 @@
+"""The catalog's file opens, is brought up to date, or says in one line why it cannot be used."""
+
+from __future__ import annotations
+
+import ast
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from periplus.errors import CollectionError, DamagedFile, NewerFormat
+from periplus.store import database
+from periplus.store.database import Database
+from periplus.store.statements import read_statements
+from store.records import names_in, told
+
+SOURCE = Path(str(resources.files("periplus")))
+LATEST = len(list((SOURCE / "store/migrations").glob("*.sql")))
+
+
+@contextmanager
+def opened(path: Path, *, create: bool = True) -> Iterator[Database]:
+    with closing(Database(path, create=create)) as found:
+        yield found
+
+
+def schema(path: Path) -> tuple[int, set[str]]:
+    """Version and tables of a database, as another program sees them."""
+    with closing(sqlite3.connect(path)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        return version, {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def seeds(found: Database) -> list[str]:
+    return [url for (url,) in found.rows("seeds")]
+
+
+# --- statements ---
+
+
+def literals(folder: Path) -> set[str]:
+    """Every string in the code of a package."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def test_every_statement_is_read_and_used() -> None:
+    lines = (SOURCE / "store/catalog.sql").read_text(encoding="utf-8").splitlines()
+    found = read_statements("periplus.store", "catalog.sql")
+    assert [f"-- name: {name}" for name in found] == [line for line in lines if line.startswith("-- name:")]
+    assert found.keys() - literals(SOURCE / "store") == set()
+
+
+def test_every_statement_the_catalog_asks_for_exists() -> None:
+    asked = set()
+    for path in (SOURCE / "store").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
+                continue
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in {"run", "many", "row", "rows", "record"}:
+                asked.add(node.args[0].value)
+    assert asked == read_statements("periplus.store", "catalog.sql").keys()
+
+
+def test_every_statement_fits_the_schema(tmp_path: Path) -> None:
+    with opened(tmp_path / "crawl.db"), closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
+        for statement in read_statements("periplus.store", "catalog.sql").values():
+            holes = max(statement.count("?"), 9)
+            for number in range(holes + 1):
+                try:
+                    connection.execute(f"EXPLAIN {statement}", [None] * number)
+                    break
+                except sqlite3.ProgrammingError as error:
+                    assert "bindings" in str(error), statement  # noqa: PT017
+            else:
+                pytest.fail(statement)
+
+
+# --- opening ---
+
+
+def test_a_new_database_has_the_latest_schema_and_waits_for_the_disk(tmp_path: Path) -> None:
+    with opened(tmp_path / "crawl.db") as found:
+        version, tables = schema(tmp_path / "crawl.db")
+        assert version == LATEST
+        assert {"hosts", "urls", "fetches", "archives", "segments", "robots", "counters", "runs"} <= tables
+        assert found._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert found._connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        assert found.check() == []
+
+
+def test_what_was_written_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    for create in (True, False):
+        with opened(tmp_path / "crawl.db", create=create) as found:
+            found.run("add_seed", "https://example.org/", 1.0)
+            assert seeds(found) == ["https://example.org/"]
+    assert names_in(tmp_path) == ["crawl.db"]
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    names = names_in(SOURCE / "store/migrations")
+    assert [int(name[:4]) for name in names if name.endswith(".sql")] == list(range(1, LATEST + 1))
+
+
+def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "crawl.db"
+    with opened(path) as found:
+        found.run("add_seed", "https://example.org/", 1.0)
+    before = schema(path)
+    good = database._migrations()
+    broken = (LATEST + 1, "CREATE TABLE more (x); CREATE TABLE seeds (x);")
+    monkeypatch.setattr(database, "_migrations", lambda: [*good, broken])
+    assert "seeds already exists" in told(CollectionError, lambda: Database(path))
+    assert schema(path) == before
+    monkeypatch.setattr(database, "_migrations", lambda: [*good, (LATEST + 1, "CREATE TABLE more (x);")])
+    with opened(path) as found:
+        assert seeds(found) == ["https://example.org/"]
+    assert schema(path) == (LATEST + 1, before[1] | {"more"})
+
+
+def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    with opened(path) as found:
+        found._connection.execute(f"PRAGMA user_version = {LATEST + 1}")
+    content = path.read_bytes()
+    line = told(NewerFormat, lambda: Database(path))
+    assert f"has schema {LATEST + 1}: this release knows schemas up to {LATEST}. Use a later release" in line
+    assert path.read_bytes() == content
+    assert names_in(tmp_path) == ["crawl.db"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database", b"\0" * 8192, random.Random(1).randbytes(8192)], ids=["text", "zeros", "noise"]
+)
+@pytest.mark.parametrize("create", [True, False])
+def test_a_file_of_something_else_is_called_damaged(content: bytes, create: bool, tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    path.write_bytes(content)
+    line = told(DamagedFile, lambda: Database(path, create=create))
+    assert line.startswith(f"{path} is damaged: file is not a database. Restore it from a copy")
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("present", [True, False])
+def test_without_a_catalog_there_is_nothing_to_read(present: bool, tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    if present:
+        path.touch()
+    line = told(DamagedFile, lambda: Database(path))
+    assert line == f"{path} is missing or empty: the collection has no catalog. `periplus crawl URL` begins a new one."
+    assert path.exists() is present
+    with opened(path):  # the crawl may make one
+        pass
+
+
+def test_a_path_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    line = told(CollectionError, lambda: Database(tmp_path / "none" / "crawl.db", create=True))
+    assert line == f"{tmp_path / 'none' / 'crawl.db'} cannot be used: unable to open database file"
+
+
+def with_many_seeds(path: Path) -> bytes:
+    with opened(path) as found, found.transaction():
+        found.many("add_seed", ((f"https://example.org/{number}", 1.0) for number in range(5000)))
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("fraction", [0.3, 0.5, 0.9])
+def test_a_file_cut_short_is_called_damaged(fraction: float, tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    data = with_many_seeds(path)
+    path.write_bytes(data[: int(len(data) * fraction)])
+    assert "is damaged: database disk image is malformed" in told(DamagedFile, lambda: Database(path))
+
+
+def test_pages_that_became_zeros_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    data = with_many_seeds(path)
+    path.write_bytes(data[: len(data) // 2] + bytes(8192) + data[len(data) // 2 + 8192 :])
+    with opened(path, create=False) as found:
+        assert "is damaged: database disk image is malformed" in told(DamagedFile, lambda: seeds(found))
+        assert found.check()
+
+
+# --- transactions ---
+
+
+def test_a_transaction_that_fails_leaves_nothing_and_the_next_one_works(tmp_path: Path) -> None:
+    undone = []
+    with opened(tmp_path / "crawl.db") as found:
+
+        def fail() -> None:
+            with found.transaction(undo=lambda: undone.append(1)):
+                found.run("add_seed", "https://example.org/lost", 1.0)
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
+        assert (seeds(found), undone) == ([], [1])
+        with found.transaction(undo=lambda: undone.append(2)):
+            found.run("add_seed", "https://example.org/kept", 1.0)
+        assert (seeds(found), undone) == (["https://example.org/kept"], [1])
+
+
+def test_a_transaction_that_sqlite_gave_up_by_itself_is_undone_too(tmp_path: Path) -> None:
+    undone = []
+    with opened(tmp_path / "crawl.db") as found:
+
+        def fail() -> None:
+            with found.transaction(undo=lambda: undone.append(1)):
+                found._connection.execute("ROLLBACK")  # as SQLite does when the disk is full
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
+    assert undone == [1]
+
+
+def test_a_second_writer_waits_and_is_then_told(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    with opened(path) as one, opened(path) as other:
+        other._connection.execute("PRAGMA busy_timeout = 10")
+        with one.transaction():
+            line = told(CollectionError, other.transaction().__enter__)
+        assert line == f"{path} cannot be used: database is locked"
+        with other.transaction():
+            other.run("add_seed", "https://example.org/", 1.0)
+        assert seeds(one) == ["https://example.org/"]
+
+
+def test_a_mistake_of_ours_is_not_called_damage(tmp_path: Path) -> None:
+    with opened(tmp_path / "crawl.db") as found, pytest.raises(sqlite3.ProgrammingError):
+        found.run("add_seed")

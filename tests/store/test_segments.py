@@ -1,0 +1,207 @@
+"""Pages and links become tables that any Parquet reader understands, whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+
+from periplus.errors import DiskFull
+from periplus.model import ArchivePosition, Link, Page
+from periplus.store.durable import reporting_full_disk
+from periplus.store.segments import (
+    LINKS,
+    PAGES,
+    SCHEMA_VERSION,
+    PageRow,
+    SegmentWriter,
+    Target,
+    file_digest,
+    schema_version,
+    segment_name,
+)
+from periplus.url import host_of, url_id
+from store.records import AT, a_fetch, names_in, told
+from store.small_disk import fill, small_disk
+from store.test_durable import Trace
+
+NAMES = {"pages": "pages-w00-000001.parquet", "links": "links-w00-000001.parquet"}
+RICH = Page(
+    title="Häfen 雨 \U0001f6a2",
+    description="Every harbour",
+    keywords="ships, harbours",
+    headings=("One", "", "Zwölf"),
+    text="A long coast. " * 100,
+    language="de",
+    canonical="https://example.org/harbours",
+    noindex=True,
+    links=(
+        Link("https://example.org/a", "first", False),
+        Link("https://example.com/b?c=d", "", True),
+        Link("https://example.org/a", "again\n\x00", False),
+    ),
+)
+
+
+def row(url: str, page: Page = RICH, offset: int = 0) -> PageRow:
+    fetch = a_fetch(url, position=ArchivePosition("w00-000001.warc.gz", offset, 100))
+    targets = [Target(url_id(link.target), host_of(link.target)) for link in page.links]
+    return PageRow(fetch, url_id(url), host_of(url), page, targets)
+
+
+def sealed(folder: Path, *rows: PageRow) -> dict[str, list[dict[str, Any]]]:
+    """Write one segment; returns what another reader finds in it."""
+    writer = SegmentWriter(folder, 0, 1)
+    for entry in rows:
+        writer.add(entry)
+    writer.seal()
+    return {kind: parquet.read_table(folder / name).to_pylist() for kind, name in NAMES.items()}
+
+
+def test_a_page_is_found_in_its_row(tmp_path: Path) -> None:
+    (found,) = sealed(tmp_path, row("https://example.org/x", offset=77))["pages"]
+    assert found == {
+        "url_id": url_id("https://example.org/x"),
+        "url": "https://example.org/x",
+        "host": "example.org",
+        "fetched_at": AT,
+        "status": 200,
+        "mime": "text/html",
+        "content_id": hashlib.sha256(b"https://example.org/x").digest(),
+        "title": RICH.title,
+        "description": RICH.description,
+        "keywords": RICH.keywords,
+        "headings": list(RICH.headings),
+        "text": RICH.text,
+        "language": "de",
+        "canonical": RICH.canonical,
+        "noindex": True,
+        "last_modified": "",
+        "archive": "w00-000001.warc.gz",
+        "offset": 77,
+        "length": 100,
+    }
+
+
+def test_every_link_is_a_row_beside_its_page(tmp_path: Path) -> None:
+    found = sealed(tmp_path, row("https://example.org/x"), row("https://example.net/"))["links"]
+    assert [(link["source_id"], link["target"], link["anchor"], link["nofollow"]) for link in found] == [
+        (url_id(url), *link) for url in ("https://example.org/x", "https://example.net/") for link in RICH.links
+    ]
+    assert [link["target_id"] for link in found] == [url_id(link.target) for link in RICH.links] * 2
+    assert [link["target_host"] for link in found] == ["example.org", "example.com", "example.org"] * 2
+    assert [link["source_host"] for link in found] == ["example.org"] * 3 + ["example.net"] * 3
+    assert {link["fetched_at"] for link in found} == {AT}
+
+
+def test_a_page_without_anything_is_a_row_of_empty_strings(tmp_path: Path) -> None:
+    found = sealed(tmp_path, row("https://example.org/", Page()))
+    (page,) = found["pages"]
+    assert [page[name] for name in ("title", "description", "keywords", "text", "language", "canonical")] == [""] * 6
+    assert (page["headings"], page["noindex"]) == ([], False)
+    assert found["links"] == []
+
+
+def test_a_page_outside_the_archive_has_no_position(tmp_path: Path) -> None:
+    entry = row("https://example.org/", Page())
+    bare = PageRow(a_fetch("https://example.org/"), entry.url_id, entry.host, entry.page, [])
+    (page,) = sealed(tmp_path, bare)["pages"]
+    assert (page["archive"], page["offset"], page["length"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("number", [511, 512, 513, 2048, 2049, 5000])
+def test_more_pages_than_a_row_group_keep_their_order(number: int, tmp_path: Path) -> None:
+    page = Page(text="t", links=(Link("https://example.org/", "home", False),))
+    found = sealed(tmp_path, *(row(f"https://example.org/{n}", page, offset=n) for n in range(number)))
+    assert [entry["offset"] for entry in found["pages"]] == list(range(number))
+    assert [link["source_id"] for link in found["links"]] == [entry["url_id"] for entry in found["pages"]]
+    assert parquet.read_metadata(tmp_path / NAMES["pages"]).num_row_groups > (number > 2048)
+
+
+def test_a_segment_says_which_version_it_is(tmp_path: Path) -> None:
+    sealed(tmp_path, row("https://example.org/"))
+    for kind, name in NAMES.items():
+        assert schema_version(tmp_path / name) == (kind, SCHEMA_VERSION)
+        assert parquet.read_schema(tmp_path / name).equals({"pages": PAGES, "links": LINKS}[kind])
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"\0" * 100])
+def test_a_file_that_is_no_segment_has_no_version(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(content)
+    assert schema_version(tmp_path / "x") is None
+
+
+def test_the_manifest_says_what_the_files_hold(tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, 3, 17)
+    for n in range(10):
+        writer.add(row(f"https://example.org/{n}"))
+    for entry, rows in zip(writer.seal(), (10, 30), strict=True):
+        path = tmp_path / entry.name
+        assert entry.name == segment_name(entry.kind, 3, 17) == f"{entry.kind}-w03-000017.parquet"
+        assert entry.rows == rows == parquet.read_metadata(path).num_rows
+        assert entry.size == path.stat().st_size
+        assert entry.sha256 == file_digest(path) == hashlib.sha256(path.read_bytes()).digest()
+
+
+def test_nothing_can_be_seen_before_it_is_sealed(tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, 0, 1)
+    for n in range(3000):
+        writer.add(row(f"https://example.org/{n}", Page()))
+    assert names_in(tmp_path) == sorted(name + ".tmp" for name in NAMES.values())
+    assert writer.pages == 3000
+    assert 0 < writer.size == sum(path.stat().st_size for path in tmp_path.iterdir())
+    writer.seal()
+    assert names_in(tmp_path) == sorted(NAMES.values())
+
+
+def test_both_files_are_durable_before_they_have_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace = Trace(monkeypatch)
+    sealed(tmp_path, row("https://example.org/"))
+    expected = []
+    for name in NAMES.values():
+        expected += [("fsync", name + ".tmp"), ("rename", name), ("fsync", tmp_path.name)]
+    assert trace.steps == expected
+
+
+@pytest.mark.parametrize("pages", [0, 5, 3000])
+def test_what_is_discarded_leaves_nothing(pages: int, tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, 0, 1)
+    for n in range(pages):
+        writer.add(row(f"https://example.org/{n}", Page()))
+    writer.discard()
+    assert names_in(tmp_path) == []
+
+
+def test_the_name_of_a_segment_that_was_never_listed_is_used_again(tmp_path: Path) -> None:
+    sealed(tmp_path, row("https://example.org/old"))  # and then a kill, before the manifest knew of it
+    (page,) = sealed(tmp_path, row("https://example.org/new"))["pages"]
+    assert page["url"] == "https://example.org/new"
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "256k") as disk:
+        writer = SegmentWriter(disk, 0, 1)
+        ballast = fill(disk, leave=4096)
+
+        def seal() -> None:
+            with reporting_full_disk(disk):
+                for n in range(1500):
+                    writer.add(row(f"https://example.org/{n}", Page()))
+                writer.seal()
+
+        assert "No space left on device" in told(DiskFull, seal, exit_code=3)
+        writer.discard()
+        assert names_in(disk) == ["ballast"]
+        ballast.unlink()
+        assert len(sealed(disk, row("https://example.org/"))["pages"]) == 1
+
+
+def test_a_full_disk_does_not_keep_a_segment_from_being_discarded(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "64k") as disk:
+        writer = SegmentWriter(disk, 0, 1)
+        fill(disk, leave=0)
+        writer.discard()
+        assert names_in(disk) == ["ballast"]

@@ -1,0 +1,103 @@
+"""A program that was written against the API goes on working."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from web.engines import HARBOUR, FakeEngine
+from web.serving import Site, searching
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine(hits=40 * [HARBOUR], hints=("A hint.",), understood="harbour")
+
+
+@pytest.fixture
+def site(engine: FakeEngine) -> Iterator[Site]:
+    with searching(engine) as served:
+        yield served
+
+
+def test_the_answer_has_the_promised_keys(site: Site) -> None:
+    answer = site.get("/api/search", q='"harbour')
+    assert answer.headers["content-type"] == "application/json"
+    found = answer.json
+    assert set(found) >= {"query", "understood", "total", "total_is_exact", "seconds", "results"}
+    assert {key: found[key] for key in ("query", "understood", "total", "total_is_exact", "page", "size", "hints")} == {
+        "query": '"harbour',
+        "understood": "harbour",
+        "total": 40,
+        "total_is_exact": True,
+        "page": 1,
+        "size": 15,
+        "hints": ["A hint."],
+    }
+    assert found["seconds"] == pytest.approx(0.0123)
+    assert len(found["results"]) == 15
+
+
+def test_a_result_has_the_promised_keys(site: Site) -> None:
+    result = site.get("/api/search", q="harbour").json["results"][0]
+    promised = {"url", "title", "snippet", "score", "host", "fetched_at", "explain"}
+    assert {key: result[key] for key in promised} == {key: getattr(HARBOUR, key) for key in promised} | {"explain": {}}
+    (begin, end), *_ = result["highlights"]
+    assert result["snippet"][begin:end] == "harbour"
+
+
+def test_a_result_explains_itself_when_asked(site: Site) -> None:
+    result = site.get("/api/search", q="harbour", explain=1).json["results"][0]
+    assert result["explain"] == HARBOUR.explain
+    assert sum(result["explain"].values()) == pytest.approx(result["score"])
+
+
+def test_what_is_asked_reaches_the_engine(site: Site, engine: FakeEngine) -> None:
+    site.get("/api/search", q="new harbour", page=3, size=7, explain="yes", mode="or")
+    assert engine.asked == [{"query": "new harbour", "page": 3, "size": 7, "explain": True, "mode": "or"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "page", "size"), [({"page": 0, "size": 0}, 1, 1), ({"page": 999, "size": 999}, 100, 100)]
+)
+def test_numbers_outside_their_range_are_moved_into_it_and_told(
+    site: Site, said: dict[str, int], page: int, size: int
+) -> None:
+    found = site.get("/api/search", q="x", **said).json
+    assert (found["page"], found["size"]) == (page, size)
+
+
+@pytest.mark.parametrize(
+    "query", ["", "?q=", "?q=%20%09", "?q=x&page=two", "?q=x&size=all", "?q=x&explain=perhaps", "?q=x&mode=xor"]
+)
+def test_a_mistake_is_answered_with_a_sentence(site: Site, engine: FakeEngine, query: str) -> None:
+    answer = site.get(f"/api/search{query}")
+    assert answer.status == 400
+    assert answer.json["error"].endswith(".")
+    assert answer.json["error"][0].isupper()
+    assert not engine.asked
+
+
+def test_the_last_of_repeated_values_counts(site: Site, engine: FakeEngine) -> None:
+    site.get("/api/search?q=a&q=b&page=2&page=3")
+    assert (engine.asked[0]["query"], engine.asked[0]["page"]) == ("b", 3)
+
+
+def test_every_script_comes_through(site: Site, engine: FakeEngine) -> None:
+    query = "ميناء 港 Häfen ⛵ \U0001f30a"
+    engine.hits = [replace(HARBOUR, title=query, snippet=query)]
+    found = site.get("/api/search", q=query).json
+    assert found["query"] == found["results"][0]["title"] == query
+
+
+def test_numbers_that_json_cannot_hold_become_null(site: Site, engine: FakeEngine) -> None:
+    engine.hits = [replace(HARBOUR, score=float("nan"))]
+    assert site.get("/api/search", q="x").json["results"][0]["score"] is None
+
+
+def test_the_time_of_each_step_is_where_a_browser_shows_it(site: Site) -> None:
+    expected = "total;dur=12.300, parse;dur=0.200, candidates;dur=8.100, odd_name_;dur=1.000"
+    for path in ("/api/search", "/search"):
+        assert site.get(path, q="x").headers["server-timing"] == expected

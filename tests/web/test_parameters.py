@@ -1,0 +1,95 @@
+"""What stands in an address is either understood, moved to the nearest sense, or answered with a sentence."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from periplus.errors import UsageError
+from periplus.web.parameters import Asked, read, read_url
+
+
+def test_a_query_alone_is_enough() -> None:
+    assert read({"q": "harbour"}) == Asked("harbour", page=1, size=15, explain=False, mode="auto")
+
+
+def test_everything_can_be_said() -> None:
+    given_ = {"q": " new  harbour ", "page": "3", "size": "50", "explain": "1", "mode": "or"}
+    assert read(given_) == Asked("new  harbour", 3, 50, True, "or")
+
+
+def test_an_empty_value_means_that_nothing_was_said() -> None:
+    assert read(dict.fromkeys(("q", "page", "size", "explain", "mode"), "")) == Asked("")
+
+
+@pytest.mark.parametrize(
+    ("text", "page", "size"),
+    [("0", 1, 1), ("-5", 1, 1), ("1", 1, 1), ("+7", 7, 7), ("007", 7, 7), ("100", 100, 100), ("101", 100, 100)],
+)
+def test_a_number_outside_its_range_is_moved_into_it(text: str, page: int, size: int) -> None:
+    asked = read({"q": "x", "page": text, "size": text})
+    assert (asked.page, asked.size) == (page, size)
+
+
+@pytest.mark.parametrize("digits", [10, 100, 5_000])
+def test_a_number_of_any_length_is_a_number(digits: int) -> None:
+    assert read({"page": "9" * digits}).page == 100
+    assert read({"page": "-" + "9" * digits}).page == 1
+    assert read({"page": "0" * digits + "2"}).page == 2
+
+
+@pytest.mark.parametrize("text", ["two", "1.5", "1e3", "0x10", "1_000", " 5", "5 ", "٣", "１", "--1", "+", "NaN", "\0"])  # noqa: RUF001
+def test_what_is_no_number_is_explained(text: str) -> None:
+    for name in ("page", "size"):
+        with pytest.raises(UsageError, match=f"{name} .* is not a whole number. It is from 1 to 100."):
+            read({"q": "x", name: text})
+
+
+@pytest.mark.parametrize(("text", "on"), [("1", True), ("true", True), ("ON", True), ("0", False), ("no", False)])
+def test_a_switch_has_the_usual_words(text: str, on: bool) -> None:
+    assert read({"explain": text}).explain is on
+
+
+def test_other_words_are_explained() -> None:
+    with pytest.raises(UsageError, match='explain "maybe" is neither on nor off'):
+        read({"explain": "maybe"})
+    with pytest.raises(UsageError, match='mode "xor" is not known'):
+        read({"mode": "xor"})
+
+
+def test_a_long_mistake_is_repeated_in_part() -> None:
+    with pytest.raises(UsageError) as caught:
+        read({"page": 5_000 * "x"})
+    assert len(str(caught.value)) < 200
+
+
+def test_a_cached_page_must_be_named() -> None:
+    assert read_url({"url": " https://a.example/ "}) == "https://a.example/"
+    with pytest.raises(UsageError, match="no page is named"):
+        read_url({})
+    with pytest.raises(UsageError, match="5,000 characters"):
+        read_url({"url": 5_000 * "x"})
+
+
+@given(
+    st.builds(
+        Asked,
+        st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool),
+        st.integers(1, 100),
+        st.integers(1, 100),
+        mode=st.sampled_from(["auto", "and", "or"]),
+    )
+)
+def test_a_link_leads_to_what_was_asked(asked: Asked) -> None:
+    values = parse_qs(urlsplit(asked.link(asked.page)).query, keep_blank_values=True)
+    assert read({name: value[-1] for name, value in values.items()}) == asked
+
+
+def test_the_same_search_has_the_same_short_address() -> None:
+    assert Asked("a b").link() == "/search?q=a+b"
+    assert Asked("a b", page=7).link(1) == "/search?q=a+b"
+    assert Asked("a", size=50, mode="or").link(2) == "/search?q=a&mode=or&size=50&page=2"
+    assert Asked("a").link(query="b", mode="or") == "/search?q=b&mode=or"

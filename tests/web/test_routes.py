@@ -1,0 +1,239 @@
+"""Everything on the site works with scripts switched off."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from web.engines import HARBOUR, FakeEngine
+from web.serving import Site, searching
+
+PDF = replace(
+    HARBOUR,
+    url="https://papers.example/periplus.pdf",
+    title="The Periplus",
+    mime="application/pdf",
+    same_content=("https://mirror.example/p.pdf", "javascript:alert(1)"),
+)
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    return FakeEngine(hits=[HARBOUR, PDF, *(40 * [HARBOUR])])
+
+
+@pytest.fixture
+def site(engine: FakeEngine) -> Iterator[Site]:
+    with searching(engine) as served:
+        yield served
+
+
+# --- home ---
+
+
+def test_home_is_a_box(site: Site) -> None:
+    page = site.get("/").page
+    form = page.select("form[role=search]")[0]
+    assert form.attrs["action"] == "/search"
+    assert "method" not in form.attrs, "a search has an address"
+    box = form.select("input[name=q]")[0]
+    assert page.select(f"label[for={box.attrs['id']}]")[0].text == "Search for"
+    assert "12,345 pages" in page.select("main")[0].text
+
+
+def test_an_empty_collection_says_so(site: Site, engine: FakeEngine) -> None:
+    engine.documents = 0
+    assert "nothing to search yet" in site.get("/").text
+    engine.hits = []
+    assert "periplus index" in site.get("/search?q=x").text
+
+
+def test_one_page_is_one_page(site: Site, engine: FakeEngine) -> None:
+    engine.documents = 1
+    assert "Searches 1 page." in site.get("/").text
+
+
+@pytest.mark.parametrize("query", ["", "?q=", "?q=+%20"])
+def test_a_search_for_nothing_leads_home(site: Site, query: str) -> None:
+    answer = site.get(f"/search{query}")
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+
+
+# --- results ---
+
+
+def test_a_result_shows_where_it_leads_and_why_it_matches(site: Site) -> None:
+    hit = site.get("/search?q=harbour").page.select("li.hit")[0]
+    link = hit.select("h2 a")[0]
+    assert (link.attrs["href"], link.text) == (HARBOUR.url, HARBOUR.title)
+    assert "noreferrer" in str(link.attrs["rel"])
+    way = [part.strip() for part in hit.select(".where")[0].text.split("\u203a")]
+    assert way == ["harbours.example", "mediterranean", "ostia antica", "?view=plan"]
+    assert hit.select(".snippet")[0].text == HARBOUR.snippet
+    assert [mark.text for mark in hit.select("mark")] == ["harbour"]
+    assert hit.select("time")[0].text == "4 March 2026"
+    assert hit.select("h2")[0].attrs["lang"] == "en"
+    assert "Language: en" in hit.text
+
+
+def test_a_result_says_why_it_stands_there(site: Site, engine: FakeEngine) -> None:
+    table = site.get("/search?q=harbour").page.select("li.hit details.why table")[0]
+    rows = [(row.select("th")[0].text, row.select("td")[0].text) for row in table.select("tbody tr, tfoot tr")]
+    assert rows == [("text", "2.0000"), ("title words", "1.0000"), ("url rank", "0.2500"), ("Score", "3.2500")]
+    assert engine.asked[-1]["explain"] is True
+
+
+def test_a_pdf_is_marked_and_its_other_addresses_are_named(site: Site) -> None:
+    hit = site.get("/search?q=harbour").page.select("li.hit")[1]
+    assert hit.select(".badge")[0].text == "PDF"
+    others = hit.select("details:not(.why) li")
+    assert [item.text for item in others] == list(PDF.same_content)
+    assert [link.attrs["href"] for item in others for link in item.select("a")] == ["https://mirror.example/p.pdf"]
+
+
+def test_the_copy_of_a_result_is_one_step_away(site: Site) -> None:
+    links = site.get("/search?q=harbour").page.select("li.hit .deeds a")
+    cached = next(str(link.attrs["href"]) for link in links if link.text.startswith("Cached copy"))
+    assert site.get(cached).page.select("iframe")
+
+
+def test_the_page_says_how_many_there_are_and_how_long_it_took(site: Site, engine: FakeEngine) -> None:
+    assert site.get("/search?q=harbour").page.select(".summary")[0].text == "42 results (0.012 s)"
+    engine.exact = False
+    assert site.get("/search?q=x&page=2").page.select(".summary")[0].text == "At least 42 results (0.012 s), page 2"
+
+
+def test_the_box_holds_what_was_searched_for(site: Site) -> None:
+    for query in ("harbour", "\"a' <b> &amp;", "x" * 3_000):
+        page = site.get("/search", q=query).page
+        assert page.select("input[name=q]")[0].attrs["value"] == query
+        assert page.select("title")[0].text == f"{query} \u2013 Periplus"
+
+
+def test_how_the_query_was_read_and_what_is_odd_about_it(site: Site, engine: FakeEngine) -> None:
+    assert not site.get("/search?q=harbour").page.select(".told")
+    engine.understood, engine.hints = "new harbour", ("One <i>.", "Two.")
+    told = site.get('/search?q="new harbour'.replace(" ", "+")).page.select(".told")
+    assert told[0].text == "Understood as new harbour"
+    assert [item.text for item in told[1].select("li")] == ["One <i>.", "Two."]
+
+
+def test_hits_with_only_some_words_are_set_apart(site: Site, engine: FakeEngine) -> None:
+    engine.hits = [HARBOUR, replace(PDF, all_words=False)]
+    items = site.get("/search?q=a+b").page.select("ol.hits > li")
+    assert [item.has_class("divider") for item in items] == [False, True, False]
+
+
+def test_a_hit_without_reasons_or_snippet_is_shown_without_them(site: Site, engine: FakeEngine) -> None:
+    engine.hits = [replace(HARBOUR, explain={}, snippet="", highlights=(), fetched_at=0, language="", mime="")]
+    hit = site.get("/search?q=x").page.select("li.hit")[0]
+    assert not hit.select("details, .snippet, time, .badge, [lang]")
+
+
+# --- going on ---
+
+
+def test_every_page_can_be_reached_by_links(site: Site) -> None:
+    target: str | None = "/search?q=harbour"
+    seen = []
+    while target:
+        page = site.get(target).page
+        seen.append(len(page.select("li.hit")))
+        current = page.select("nav.paging [aria-current=page]")[0].text
+        assert current == f"Page {len(seen)}"
+        following = page.select("nav.paging a[rel=next]")
+        target = str(following[0].attrs["href"]) if following else None
+    assert seen == [15, 15, 12]
+
+
+def test_a_page_beyond_the_end_leads_back(site: Site) -> None:
+    page = site.get("/search?q=harbour&page=50").page
+    assert page.select("h1")[0].text == "The results end before page 50"
+    assert page.select(".notice a")[0].attrs["href"] == "/search?q=harbour"
+
+
+def test_a_page_that_is_no_number_is_explained(site: Site) -> None:
+    answer = site.get("/search?q=harbour&page=two")
+    assert answer.status == 400
+    assert answer.page.select(".notice p")[1].text == 'Page "two" is not a whole number. It is from 1 to 100.'
+
+
+def test_nothing_found_helps(site: Site, engine: FakeEngine) -> None:
+    engine.hits = []
+    page = site.get("/search", q='"new harbour" site:a.example').page
+    assert page.select("h1")[0].text == 'Nothing found for “"new harbour" site:a.example”'
+    assert "12,345 pages were searched" in page.select(".notice")[0].text
+    links = {str(link.attrs["href"]) for link in page.select(".notice a")}
+    assert "/search?q=new+harbour" in links
+    assert "/search?q=%22new+harbour%22+site%3Aa.example&mode=or" in links
+    assert not page.select("nav.paging")
+
+
+# --- for everybody ---
+
+PATHS = ["/", "/search?q=harbour", "/search?q=harbour&page=9", f"/cached?url={HARBOUR.url}", "/nowhere"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_has_its_landmarks(site: Site, path: str) -> None:
+    page = site.get(path).page
+    assert page.select("html")[0].attrs["lang"] == "en"
+    assert len(page.select("main#main")) == 1
+    assert len(page.select("h1")) == 1
+    assert page.select("title")[0].text
+    assert page.select('a.skip[href="#main"]')
+    for control in page.select("input:not([type=checkbox])"):
+        assert page.select(f"label[for={control.attrs['id']}]")
+    for picture in page.select("img"):
+        assert "alt" in picture.attrs
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_page_holds_inline_code_or_loads_from_elsewhere(site: Site, path: str) -> None:
+    page = site.get(path).page
+    assert not page.select("style, [style], script:not([src]), base")
+    loaded = [str(node.attrs.get("src") or node.attrs.get("href")) for node in page.select("script, img, iframe, link")]
+    assert all(re.fullmatch(r"/[a-z].*", address) for address in loaded)
+    assert not [name for node in page.select("*") for name in node.attrs if name.startswith("on")]
+
+
+@pytest.mark.parametrize("path", PATHS[:2])
+def test_a_page_is_small(site: Site, path: str) -> None:
+    assert len(site.get(path).body) < 45_000
+
+
+def test_searches_are_not_for_other_crawlers(site: Site) -> None:
+    assert site.get("/search?q=x").page.select('meta[name=robots][content="noindex"]')
+    assert "Disallow: /search" in site.get("/robots.txt").text
+
+
+# --- for programs ---
+
+
+def test_a_browser_can_add_the_engine(site: Site) -> None:
+    link = site.get("/").page.select("link[rel=search]")[0]
+    answer = site.get(str(link.attrs["href"]))
+    assert answer.headers["content-type"] == "application/opensearchdescription+xml" == link.attrs["type"]
+    name = "{http://a9.com/-/spec/opensearch/1.1/}"
+    urls = {url.attrib["type"]: url.attrib["template"] for url in ET.fromstring(answer.text).iter(f"{name}Url")}
+    assert urls["text/html"] == f"{site.base}/search?q={{searchTerms}}&page={{startPage?}}"
+    filled = urls["application/json"].replace("{searchTerms}", "x").replace("{startPage?}", "").replace("{count?}", "")
+    assert site.get(filled.removeprefix(site.base)).status == 200
+
+
+@pytest.mark.parametrize("host", ['"><x>', "a&b", "a'b", "é"])
+def test_a_forged_host_cannot_break_the_description(site: Site, host: str) -> None:
+    answer = site.get("/opensearch.xml", {"Host": host.encode().decode("latin-1")})
+    assert answer.status in {200, 400}
+    if answer.status == 200:
+        ET.fromstring(answer.text)
+
+
+def test_the_site_tells_its_health(site: Site) -> None:
+    answer = site.get("/healthz")
+    assert answer.json == {"status": "ok", "generation": 7, "documents": 12_345}
+    assert answer.headers["cache-control"] == "no-store"

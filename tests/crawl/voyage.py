@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from pyarrow import parquet
 
+from periplus.cli.main import run
 from periplus.config import Settings, load
 from periplus.crawl.budget import Budget
 from periplus.crawl.start import Request, Result, crawl
@@ -110,6 +113,22 @@ def periplus(
 ) -> Outcome:
     """Run the command to its end."""
     return wait(start(*arguments, env=env, **options), timeout)
+
+
+def typed(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Outcome:
+    """Run the command in this process: as `periplus` does, but ten times sooner."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, environment() if env is None else env, clear=True),
+        mock.patch.object(sys, "argv", ["periplus", *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            run()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return Outcome(code, out.getvalue(), err.getvalue())
 
 
 def sound(home: Path) -> Findings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,27 @@ from periplus.demo.rendering import write_python_pages
 from periplus.errors import PeriplusError
 
 
+@dataclass(frozen=True)
+class Rendered:
+    """The pages, written once for all tests, while a secret was in the environment."""
+
+    folder: Path
+    progress: list[tuple[int, int]]
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("demo") / "documentation"
-    write_python_pages(path)
-    return path
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
+    folder = tmp_path_factory.mktemp("demo") / "documentation"
+    progress: list[tuple[int, int]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PERIPLUS_TEST_SECRET", "a-password-of-somebody")
+        write_python_pages(folder, lambda done, total: progress.append((done, total)))
+    return Rendered(folder, progress)
+
+
+@pytest.fixture
+def folder(rendered: Rendered) -> Path:
+    return rendered.folder
 
 
 @pytest.mark.slow
@@ -28,8 +45,9 @@ def test_there_is_a_page_for_hundreds_of_modules_and_chapters(folder: Path) -> N
 
 @pytest.mark.slow
 def test_every_page_can_be_reached_and_every_link_leads_somewhere(folder: Path) -> None:
-    reached, waiting = set(), [(folder / "index.html").resolve()]
-    missing = set()
+    reached: set[Path] = set()
+    waiting = [(folder / "index.html").resolve()]
+    missing: set[Path] = set()
     while waiting:
         path = waiting.pop()
         if path in reached:
@@ -44,20 +62,14 @@ def test_every_page_can_be_reached_and_every_link_leads_somewhere(folder: Path) 
 
 
 @pytest.mark.slow
-def test_it_tells_nothing_about_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PERIPLUS_TEST_SECRET", "a-password-of-somebody")
-    write_python_pages(tmp_path / "pages")
-    assert [
-        path for path in (tmp_path / "pages").rglob("*") if path.is_file() and b"a-password" in path.read_bytes()
-    ] == []
+def test_it_tells_nothing_about_the_environment(folder: Path) -> None:
+    assert [path for path in folder.rglob("*.html") if b"a-password" in path.read_bytes()] == []
 
 
 @pytest.mark.slow
-def test_progress_counts_to_the_end(tmp_path: Path) -> None:
-    seen: list[tuple[int, int]] = []
-    write_python_pages(tmp_path / "pages", lambda done, total: seen.append((done, total)))
-    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
-    done, total = seen[-1]
+def test_progress_counts_to_the_end(rendered: Rendered) -> None:
+    assert [done for done, _ in rendered.progress] == list(range(1, len(rendered.progress) + 1))
+    done, total = rendered.progress[-1]
     assert total - 20 <= done <= total  # modules that cannot be imported here are not written
 
 

@@ -81,6 +81,7 @@ def test_a_folded_header_is_one_header() -> None:
         ("gzip, gzip", gzip.compress(gzip.compress(b"<p>hello"))),
         ("br", base64.b64decode("iwOAPHA+aGVsbG8D")),
     ],
+    ids=["gzip", "deflate", "gzip twice", "br"],
 )
 def test_a_compressed_page_arrives_decoded(encoding: str, body: bytes) -> None:
     response = ask(encoded(body, encoding))

@@ -107,6 +107,14 @@ def test_the_delay_of_an_earlier_run_is_kept() -> None:
     assert found.take(7.0) is not None
 
 
+def test_a_host_that_is_to_rest_longer_is_not_asked_at_its_old_time() -> None:
+    found, _ = loaded([of_host("a.example", 1)])
+    found.release("a.example", 50.0, parked=True)
+    assert not found.alive()
+    assert found.take(49.0) is None
+    assert found.take(50.0) is not None
+
+
 def test_a_new_url_does_not_hurry_a_host_that_rests() -> None:
     found = with_items(of_host("a.example", 1))
     found.take(0.0)
@@ -163,6 +171,31 @@ def test_a_delayed_url_does_not_hold_up_the_others_of_its_host() -> None:
     found.release("a.example", 2.0)
     assert found.take(2.0) is None
     assert found.take(30.0) == late._replace(due=30.0)
+
+
+def test_a_url_that_is_due_does_not_hurry_a_host_that_rests() -> None:
+    item = of_host("a.example", 1)
+    found = with_items(item)
+    found.take(0.0)
+    found.put_back(item._replace(due=5.0))
+    found.release("a.example", 20.0)
+    assert found.take(10.0) is None
+    assert found.take(20.0) == item._replace(due=5.0)
+
+
+def test_the_moment_a_delayed_url_was_due_is_forgotten_when_others_come_before() -> None:
+    late, first, second = (of_host("a.example", number) for number in range(3))
+    found = with_items(late)
+    found.take(0.0)
+    found.put_back(late._replace(due=5.0))
+    found.release("a.example", 1.0)
+    found.add(first)
+    found.add(second)
+    assert found.take(1.0) == first
+    assert found.take(6.0) is None  # it is due, but its host is busy
+    found.release("a.example", 9.0)
+    assert found.take(8.0) is None
+    assert drained(found, 9.0) == [second, late._replace(due=5.0)]
 
 
 def test_delayed_urls_on_disk_do_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,6 +269,49 @@ def test_what_finds_no_room_waits_on_disk_until_it_is_acknowledged() -> None:
     found.acknowledged([], items)
     assert found.alive()
     assert drained(found) == items[4:]
+
+
+def test_a_new_url_does_not_overtake_better_ones_on_disk() -> None:
+    waiting = [of_host("a.example", number) for number in range(3)]
+    found, disk = loaded(waiting)
+    new = of_host("a.example", 9, 5.0)
+    found.add(new)
+    assert found.take(0.0) == waiting[0]
+    found.release("a.example", 0.0)
+    disk.rows[new.url] = new
+    found.acknowledged([], [new])
+    assert drained(found) == [*waiting[1:], new]
+
+
+def test_nothing_on_disk_is_overlooked_when_memory_is_full_of_other_hosts() -> None:
+    early = [of_host("a.example", number) for number in range(13)]  # the last three find no room
+    disk = Disk()
+    found = Queues(disk, 10)
+    for item in early:
+        found.add(item)
+    assert drained(found) == early[:10]
+    disk.rows = {item.url: item for item in early}
+    fresh = [of_host("a.example", number) for number in (20, 21)]
+    for item in fresh:
+        found.add(item)  # after the cut, before its acknowledgement
+    found.acknowledged([], early)
+    assert [found.take(0.0)] == fresh[:1]
+    found.release("a.example", 5.0)
+    for number in range(10):
+        found.add(of_host("b.example", number))
+    assert found.take(0.0) == of_host("b.example", 0)
+    assert drained(found, 5.0) == [fresh[1], *early[10:]]
+
+
+def test_what_left_the_queue_may_come_again_when_it_is_queued_anew() -> None:
+    item = of_host("a.example", 1)
+    found, disk = loaded([item])
+    assert drained(found) == [item]
+    del disk.rows[item.url]
+    found.acknowledged([item], [])
+    disk.rows[item.url] = item
+    found.load(disk.waiting_hosts())
+    assert drained(found) == [item]
 
 
 def test_what_is_held_is_not_read_again_from_disk() -> None:
@@ -354,7 +430,7 @@ class QueuesModel(RuleBasedStateMachine):
             self.left.append(item)
         else:
             if outcome == "later":
-                item = item._replace(attempts=item.attempts + 1, due=self.now + 15.0)
+                item = item._replace(attempts=item.attempts + 1, due=self.now + 5.0)
                 self.changed.append(item)
             self.waiting[item.url] = item
             self.queues.put_back(item)
@@ -362,6 +438,13 @@ class QueuesModel(RuleBasedStateMachine):
         self.ready[host] = self.now + rest
         (self.parked.add if parked else self.parked.discard)(host)
         self.queues.release(host, self.ready[host], parked=parked)
+
+    @rule(host=st.sampled_from(HOSTS), rest=st.sampled_from([0.0, 20.0]))
+    def rest_longer(self, host: str, rest: float) -> None:
+        if host not in self.taken and host in self.queues._hosts:
+            self.ready[host] = self.now + rest
+            self.parked.discard(host)
+            self.queues.release(host, self.ready[host])
 
     @rule()
     def write(self) -> None:

@@ -23,6 +23,7 @@ from periplus.errors import DamagedFile, DiskFull
 from periplus.model import ArchivePosition, Response
 from periplus.store.archive import ArchiveWriter, archive_name, read_response, responses
 from periplus.store.durable import reporting_full_disk
+from periplus.url import Canonicalizer
 from store.records import AT, a_response, names_in, told
 from store.small_disk import fill, small_disk
 from store.test_durable import Trace
@@ -200,6 +201,17 @@ def test_a_request_and_its_response_name_each_other_and_their_facts(kind: str, t
     assert answered["WARC-Payload-Digest"] == f"sha256:{digest}"
     assert answered.get("WARC-Truncated") == ("length" if sent.truncated else None)
     assert block(request) == sent.request
+
+
+@pytest.mark.parametrize(
+    "raw", ["https://example.org/\r\nWARC-Type: x", "https://example.org/a\nb?c\rd", "https://e.org/\0"]
+)
+def test_an_address_cannot_break_out_of_its_line(raw: str, tmp_path: Path) -> None:
+    url = Canonicalizer().canonical(raw)
+    assert url is not None
+    written(tmp_path, a_response(url=url))
+    assert [fields(record)["WARC-Type"] for record in members(tmp_path / NAME)] == ["warcinfo", "request", "response"]
+    assert fields(members(tmp_path / NAME)[2])["WARC-Target-URI"] == url
 
 
 def test_every_record_has_an_identity_of_its_own(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
+from periplus.cli.search import results_json
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Site, searching
 
@@ -48,6 +50,11 @@ def test_a_result_has_the_promised_keys(site: Site) -> None:
     assert result["snippet"][begin:end] == "harbour"
 
 
+def test_the_site_and_the_terminal_say_the_same(site: Site, engine: FakeEngine) -> None:
+    in_terminal = results_json(engine.search("harbour", explain=True))
+    assert site.get("/api/search", q="harbour", explain=1).json == json.loads(json.dumps(in_terminal))
+
+
 def test_a_result_explains_itself_when_asked(site: Site) -> None:
     result = site.get("/api/search", q="harbour", explain=1).json["results"][0]
     assert result["explain"] == HARBOUR.explain
@@ -59,13 +66,9 @@ def test_what_is_asked_reaches_the_engine(site: Site, engine: FakeEngine) -> Non
     assert engine.asked == [{"query": "new harbour", "page": 3, "size": 7, "explain": True, "mode": "or"}]
 
 
-@pytest.mark.parametrize(
-    ("said", "page", "size"), [({"page": 0, "size": 0}, 1, 1), ({"page": 999, "size": 999}, 100, 100)]
-)
-def test_numbers_outside_their_range_are_moved_into_it_and_told(
-    site: Site, said: dict[str, int], page: int, size: int
-) -> None:
-    found = site.get("/api/search", q="x", **said).json
+@pytest.mark.parametrize(("said", "page", "size"), [(0, 1, 1), (-3, 1, 1), (999, 100, 100)])
+def test_numbers_outside_their_range_are_moved_into_it_and_told(site: Site, said: int, page: int, size: int) -> None:
+    found = site.get("/api/search", q="x", page=said, size=said).json
     assert (found["page"], found["size"]) == (page, size)
 
 

@@ -22,7 +22,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    urls: Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Where to start.")] = None,
+    urls: Annotated[list[str] | None, typer.Argument(metavar="URL", help="Where to start.")] = None,
     home: Home = DEFAULT_HOME,
     seeds: Annotated[
         Path | None, typer.Option(help="File of seeds: one URL a line, or host<TAB>url<TAB>url...")

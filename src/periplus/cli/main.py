@@ -17,6 +17,7 @@ from periplus import __version__
 from periplus.errors import PeriplusError
 
 COMMANDS = {
+    "demo": "See it work, offline: documentation of this machine, crawled, ranked and served.",
     "crawl": "Crawl politely until done, a budget is spent, or Ctrl-C; the same command continues.",
     "rank": "Compute PageRank from the links of the crawled pages.",
     "index": "Build the index anew from what was crawled.",
@@ -26,6 +27,7 @@ COMMANDS = {
     "status": "What a collection holds and what its last crawl did.",
     "inspect": "Everything known about one URL, and why.",
     "verify": "Check every file and row of a collection against each other.",
+    "doctor": "Check this machine, and say what to do about what will go wrong.",
     "config": "The settings in force, and where each comes from.",
 }
 _FAILURE = 1

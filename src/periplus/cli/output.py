@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,10 +13,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+_NO_TERMINAL = 1_000_000  # columns; where nobody looks, a value is not broken into lines
+
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON object on stdout."""
-    typer.echo(json.dumps(value, ensure_ascii=False))
+    """One JSON object on stdout; what could move a cursor is escaped, and means the same to a program."""
+    text = json.dumps(value, ensure_ascii=False)
+    if not text.isprintable():
+        text = "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
+    typer.echo(text)
 
 
 def print_table(rows: Iterable[tuple[str, ...]], headings: tuple[str, ...] = ()) -> None:
@@ -26,7 +32,7 @@ def print_table(rows: Iterable[tuple[str, ...]], headings: tuple[str, ...] = ())
             table.add_column(overflow="fold")
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))
-    Console(soft_wrap=False).print(table)
+    Console(soft_wrap=False, width=None if sys.stdout.isatty() else _NO_TERMINAL).print(table)
 
 
 def printable(text: str) -> str:

@@ -6,7 +6,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -61,7 +61,7 @@ def _logging_to(path: Path | None) -> Iterator[None]:
         yield
         return
     try:
-        handler = logging.FileHandler(path, encoding="utf-8")
+        handler = _LogFile(path, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the log file {path} cannot be written", error.strerror or str(error)) from error
     handler.setFormatter(_OneLine("%(asctime)s %(levelname)s %(message)s"))
@@ -72,7 +72,19 @@ def _logging_to(path: Path | None) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # told already
+            handler.close()
+
+
+class _LogFile(logging.FileHandler):
+    """A log that cannot be written is told once; the crawl goes on without it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name is the library's
+        del record
+        logging.getLogger("periplus").removeHandler(self)
+        sys.stderr.write(
+            f"periplus: the log file {printable(self.baseFilename)} cannot be written: {sys.exc_info()[1]}\n"
+        )
 
 
 class _OneLine(logging.Formatter):

@@ -11,7 +11,7 @@ from periplus.url import parse
 def read_seeds(path: Path) -> list[str]:
     """The URLs of a file with one URL a line, or `host<TAB>url<TAB>url...`; empty lines and # comments are skipped."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # some editors begin a file with a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the seeds file {path} cannot be read", str(error)) from error
     found = []

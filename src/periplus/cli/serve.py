@@ -28,9 +28,12 @@ def command(
 ) -> None:
     """Serve the search site until Ctrl-C."""
     engine = _open(home)
-    with listen(host, port) as listener:
-        typer.echo(f"{engine.documents:,} pages to search at {address_of(listener)} (Ctrl-C stops)", err=True)
-        run(partial(create_app, engine) if workers == 1 else partial(_site, home), listener, workers)
+    try:
+        with listen(host, port) as listener:
+            typer.echo(f"{engine.documents:,} pages to search at {address_of(listener)} (Ctrl-C stops)", err=True)
+            run(partial(create_app, engine) if workers == 1 else partial(_site, home), listener, workers)
+    finally:
+        engine.close()
 
 
 def _open(home: Path) -> SearchEngine:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, print_json, print_table
-from periplus.errors import DamagedFile
+from periplus.errors import DamagedFile, NoCollection
 from periplus.inspector.verify import verify
-from periplus.store.collection import open_collection
+from periplus.store.collection import FORMAT, Collection, open_collection
 
 app = typer.Typer(add_completion=False)
 
@@ -16,7 +18,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     """Check every file and row of a collection against each other, and name what is wrong."""
-    collection = open_collection(home)
+    collection = _opened(home)
     with collection.locked():
         findings = verify(collection)
     if as_json:
@@ -26,3 +28,13 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     if findings.problems:
         first = findings.problems[0]
         raise DamagedFile(f"{len(findings.problems)} problems found", f"{first.where}: {first.what}")
+
+
+def _opened(home: Path) -> Collection:
+    try:
+        return open_collection(home)
+    except NoCollection:
+        if not Collection(home).catalog.exists():
+            raise
+        hint = f'Restore it, or write {{"format": {FORMAT}}} into it.'
+        raise DamagedFile(f"{home / 'collection.json'} is missing", "the folder holds a catalog", hint) from None

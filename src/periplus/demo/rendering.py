@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from periplus.demo.modules import SECTIONS, module_names
@@ -42,25 +42,26 @@ def _run_children(folder: Path, progress: Callable[[int, int], None]) -> None:
     written, totals = 0, [0] * _SHARES
     lock = threading.Lock()
 
-    def follow(share: int) -> None:
+    def follow(share: int, lines: Iterator[str]) -> None:
         nonlocal written
-        with _child(folder, share) as lines:
-            totals[share] = int(next(lines, "0"))
-            for _ in lines:
-                with lock:
-                    written += 1
-                    progress(written, sum(totals))
+        totals[share] = int(next(lines, "0"))
+        for _ in lines:
+            with lock:
+                written += 1
+                progress(written, sum(totals))
 
-    threads = [threading.Thread(target=follow, args=(share,)) for share in range(_SHARES)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ExitStack() as stack:
+        children = [stack.enter_context(_child(folder, share)) for share in range(_SHARES)]
+        threads = [threading.Thread(target=follow, args=pair) for pair in enumerate(children)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
 
 @contextmanager
 def _child(folder: Path, share: int) -> Iterator[Iterator[str]]:
-    """The lines that a rendering process says.
+    """The lines that a rendering process says; they end when it does.
 
     Its environment is empty, because `pydoc` shows the one it runs in.
     """
@@ -81,6 +82,7 @@ def _child(folder: Path, share: int) -> Iterator[Iterator[str]]:
             yield iter(child.stdout)
         finally:
             watchdog.cancel()
+            child.kill()  # it has ended already, unless this is the way out of a failure
 
 
 def _tables(folder: Path) -> tuple[dict[str, str], dict[str, str]]:

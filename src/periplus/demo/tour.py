@@ -74,7 +74,8 @@ def tour(home: Path, show: Show = lambda _: None) -> Iterator[Tour]:
             with server.serving(sites):
                 request = _request(home, server)
                 if not note.ready:
-                    build(request, _watch(show, sites))
+                    documents = build(request, _watch(show, sites)).index.documents
+                    show(Step("index", documents, documents))
                     write_note(home, replace(note, ready=True))
                 engine = open_engine(request)
                 try:
@@ -86,7 +87,7 @@ def tour(home: Path, show: Show = lambda _: None) -> Iterator[Tour]:
 def _settle(home: Path, edition: str) -> tuple[Note, DocumentationServer]:
     """The earlier demo if it still fits and its port is free, otherwise the beginning of a new one."""
     kept = read_note(home)
-    if kept is not None and kept.edition == edition:
+    if kept is not None and kept.edition == edition and (collection(home).exists() or not kept.ready):
         try:
             return kept, listen(kept.port)
         except PortTaken:

@@ -58,7 +58,7 @@ class Queues:
         """Know the hosts that have something waiting on disk."""
         for policy in policies:
             host = self._host(policy.host)
-            host.ready, host.on_disk = policy.next_fetch, True
+            host.ready, host.on_disk, host.listed = policy.next_fetch, True, math.inf
             self._list(host)
 
     def add(self, item: QueuedUrl) -> None:
@@ -88,9 +88,9 @@ class Queues:
         self._hold(self._hosts[item.host], item)
 
     def release(self, name: str, ready: float, *, parked: bool = False) -> None:
-        """The request is over; the host may be asked again at *ready*."""
+        """The request is over, or there was none; the host may be asked again at *ready*, and not before."""
         host = self._hosts[name]
-        host.busy, host.ready, host.parked = False, ready, parked
+        host.busy, host.ready, host.parked, host.listed = False, ready, parked, math.inf
         self._list(host)
 
     def acknowledged(self, settled: Iterable[QueuedUrl], admitted: Iterable[QueuedUrl]) -> None:

@@ -31,7 +31,7 @@ _TARGETS_AT_ONCE = 1 << 15
 # Said of any page, in the languages that most pages are written in.
 # fmt: off
 BOILERPLATE = [
-    "click here", "click", "here", "this", "this page", "this link", "link", "more", "more...", "read more", "learn more",
+    "click here", "click", "here", "this", "this page", "this link", "link", "more", "read more", "learn more",
     "find out more", "see more", "details", "more info", "more information", "info", "view", "open", "go", "continue",
     "continue reading", "next", "next page", "previous", "prev", "previous page", "back", "up", "top", "back to top",
     "home", "homepage", "home page", "index", "start", "website", "web site", "site", "page", "permalink", "source",
@@ -42,8 +42,8 @@ BOILERPLATE = [
     "aquí", "haga clic aquí", "leer más", "más", "siguiente", "anterior", "inicio", "ver más", "aqui", "clique aqui",
     "leia mais", "saiba mais", "qui", "clicca qui", "leggi tutto", "continua", "avanti", "indietro", "hier klikken",
     "lees meer", "meer", "volgende", "vorige", "tutaj", "kliknij tutaj", "więcej", "czytaj więcej", "здесь", "тут",
-    "подробнее", "далее", "читать далее", "главная", "点击这里", "更多", "首页", "下一页", "上一页", "こちら", "続きを読む",
-    "ホーム", "次へ", "前へ", "여기", "더보기",
+    "подробнее", "далее", "читать далее", "главная", "点击这里", "更多", "首页", "下一页", "上一页",
+    "こちら", "続きを読む", "ホーム", "次へ", "前へ", "여기", "더보기",
 ]
 # fmt: on
 

@@ -3,12 +3,12 @@
 -- name: calls
 -- Each host speaks once: louder when more of its links say the same, but only as the logarithm. In thousandths, because
 -- sums of integers do not depend on their order.
-SELECT addresses.node, trim(followed.anchor) AS anchor, CAST(round(1000 * ln(1 + count(*))) AS BIGINT) AS weight
+SELECT addresses.node, followed.anchor, CAST(round(1000 * ln(1 + count(*))) AS BIGINT) AS weight
 FROM followed
 JOIN voters ON voters.source_id = followed.source_id AND voters.fetched_at = followed.fetched_at
 JOIN addresses ON addresses.url_id = followed.target_id
 WHERE followed.anchor <> '' AND voters.node <> addresses.node
-GROUP BY addresses.node, voters.host, trim(followed.anchor);
+GROUP BY addresses.node, voters.host, followed.anchor;
 
 -- name: names
 SELECT node, min(substr(anchor, 1, {chars})) AS anchor, lower(substr(anchor, 1, {chars})) AS said, sum(weight) AS weight
@@ -22,7 +22,7 @@ SELECT node, anchor,
 FROM names LEFT JOIN phrases ON phrases.phrase = names.said;
 
 -- name: anchors
-SELECT url_id, best.node, anchor, weight
+SELECT CAST(url_id AS BINARY) AS url_id, best.node, anchor, weight
 FROM (SELECT node, anchor, weight, row_number() OVER (PARTITION BY node ORDER BY weight DESC, anchor) AS place
       FROM weighed) best
 JOIN nodes ON nodes.node = best.node

@@ -23,6 +23,7 @@ from periplus.graph.tables import Tables
 from periplus.store.ranks import Ids
 from periplus.store.segments import LINKS, PAGES
 
+_PAGE_COLUMNS = ("url_id", "url", "host", "fetched_at", "content_id", "canonical")
 _MOST_NODES = (1 << 31) - 1  # numbers are signed 32-bit integers in SQL
 
 Say = Callable[[str], None]
@@ -60,7 +61,7 @@ class Graph:
 
 def build(tables: Tables, segments: Segments, rules: Rules, draft: Draft, say: Say) -> tuple[Graph, csr.Rows]:
     """The graph of the latest version of every page, its arrays being those of the draft; also its links by source."""
-    tables.read("pages", segments.pages, PAGES)
+    tables.read("pages", segments.pages, pa.schema([PAGES.field(name) for name in _PAGE_COLUMNS]))
     tables.read("links", segments.links, LINKS)
     tables.view("followed", "all_followed" if rules.nofollow else "followed")
     say("folding the addresses that are one page")
@@ -73,7 +74,7 @@ def build(tables: Tables, segments: Segments, rules: Rules, draft: Draft, say: S
 
 def _number_nodes(tables: Tables) -> list[str]:
     """Make `nodes`, `addresses` and `voters`; returns the hosts in their order."""
-    for name in ("targets", "known"):
+    for name in ("familiar", "strangers", "known"):
         tables.make(name)
     found = [host for batch in tables.stream("hosts") for host in batch.column(0).to_pylist()]
     hosts = sorted(found, key=reversed_host)
@@ -82,7 +83,7 @@ def _number_nodes(tables: Tables) -> list[str]:
         raise PeriplusError("too many pages", f"a graph has at most {_MOST_NODES:,}", "Rank them on a fleet.")
     for name in ("nodes", "addresses", "voters"):
         tables.make(name)
-    tables.drop("targets", "known", "named", "standing", "own", "folded", "voting")
+    tables.drop("familiar", "strangers", "known", "introduced", "own", "copies", "folded", "voting")
     return hosts
 
 
@@ -103,7 +104,7 @@ def _shape(tables: Tables, most: int, rules: Rules, hosts: list[str], draft: Dra
     used = crawled | (in_links > 0)
     numbers = csr.keep_nodes(rows, used)
     degrees, crawled, host = degrees[used], crawled[used], host[used]
-    present, host = np.unique(host, return_inverse=True)
+    present, places = np.unique(host, return_inverse=True)
     links = Links(
         draft.array("indptr", np.uint64, len(degrees) + 1),
         draft.array("sources", np.uint32, len(rows.targets)),
@@ -112,7 +113,7 @@ def _shape(tables: Tables, most: int, rules: Rules, hosts: list[str], draft: Dra
     csr.by_target(rows, links.indptr, links.sources)
     draft.save("degrees", degrees)
     draft.save("crawled", crawled)
-    return Graph(links, [hosts[i] for i in present], host.astype(np.uint32), crawled, used, numbers), rows
+    return Graph(links, [hosts[number] for number in present], places.astype(np.uint32), crawled, used, numbers), rows
 
 
 def _documents(tables: Tables) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

@@ -30,17 +30,17 @@ FROM folds f LEFT JOIN folds further ON further.url_id = f.target_id;
 
 -- name: arrived
 -- What leads to an end. The members of a loop, and what leads into it, stay where they are.
-SELECT f.url_id, f.target_id FROM folds f
-WHERE NOT EXISTS (SELECT 1 FROM folds further WHERE further.url_id = f.target_id);
+SELECT f.url_id, f.target_id FROM folds f LEFT JOIN folds further ON further.url_id = f.target_id
+WHERE further.url_id IS NULL;
 
 -- name: standing
 -- Pages that are still at their address.
-SELECT url_id, url, host, fetched_at, content_id, canonical FROM latest
-WHERE NOT EXISTS (SELECT 1 FROM moved WHERE moved.url_id = latest.url_id);
+SELECT latest.url_id, url, host, fetched_at, content_id, canonical
+FROM latest LEFT JOIN moved ON moved.url_id = latest.url_id WHERE moved.url_id IS NULL;
 
 -- name: wishes
 -- Pages that name another address as their own.
-SELECT url_id, host, canonical FROM standing WHERE canonical <> '' AND canonical <> url;
+SELECT CAST(url_id AS BINARY) AS url_id, host, canonical FROM standing WHERE canonical <> '' AND canonical <> url;
 
 -- name: preferring
 -- A page whose preferred address redirects back to it has no wish.
@@ -56,8 +56,8 @@ SELECT url_id, target_id FROM preferred;
 
 -- name: own
 -- Pages under their own name.
-SELECT url_id, url, host, fetched_at, content_id FROM standing
-WHERE NOT EXISTS (SELECT 1 FROM renamed WHERE renamed.url_id = standing.url_id);
+SELECT standing.url_id, url, host, fetched_at, content_id
+FROM standing LEFT JOIN renamed ON renamed.url_id = standing.url_id WHERE renamed.url_id IS NULL;
 
 -- name: copies
 -- The same bytes on the same host are one page: the smallest address, which is "/" before "/index.html".
@@ -76,28 +76,37 @@ SELECT url_id, target_id FROM copies;
 
 -- name: voting
 -- One page votes for each node: its own, or else the first of those folded into it.
-SELECT own.url_id AS source_id, own.fetched_at, own.url_id, own.content_id FROM own
-WHERE NOT EXISTS (SELECT 1 FROM copies WHERE copies.url_id = own.url_id)
+SELECT own.url_id AS source_id, own.fetched_at, own.url_id, own.content_id
+FROM own LEFT JOIN copies ON copies.url_id = own.url_id WHERE copies.url_id IS NULL
 UNION ALL
 SELECT min_by(s.url_id, s.url), min_by(s.fetched_at, s.url), folded.target_id, min_by(s.content_id, s.url)
-FROM folded JOIN standing s ON s.url_id = folded.url_id
-WHERE NOT EXISTS (SELECT 1 FROM own WHERE own.url_id = folded.target_id)
+FROM folded JOIN standing s ON s.url_id = folded.url_id LEFT JOIN own ON own.url_id = folded.target_id
+WHERE own.url_id IS NULL
 GROUP BY folded.target_id;
 
--- name: named
--- What is known of the addresses that others were folded into.
-SELECT target_id AS url_id, url, host FROM redirects UNION ALL SELECT target_id, url, host FROM canonicals;
+-- name: introduced
+-- Addresses that others were folded into, and that are not pages themselves.
+SELECT named.url_id, any_value(named.url) AS url, any_value(named.host) AS host
+FROM (SELECT target_id AS url_id, url, host FROM redirects
+      UNION ALL SELECT target_id AS url_id, url, host FROM canonicals) named
+LEFT JOIN own ON own.url_id = named.url_id LEFT JOIN folded ON folded.url_id = named.url_id
+WHERE own.url_id IS NULL AND folded.url_id IS NULL
+GROUP BY named.url_id;
 
--- name: targets
-SELECT target_id AS url_id, any_value(target) AS url, any_value(target_host) AS host FROM followed GROUP BY target_id;
+-- name: familiar
+SELECT url_id FROM own UNION ALL SELECT url_id FROM folded UNION ALL SELECT url_id FROM introduced;
+
+-- name: strangers
+-- Addresses known from links alone.
+SELECT target_id AS url_id, any_value(target) AS url, any_value(target_host) AS host
+FROM followed LEFT JOIN familiar ON familiar.url_id = followed.target_id WHERE familiar.url_id IS NULL
+GROUP BY target_id;
 
 -- name: known
 -- Every address that stands for itself, crawled or not.
-SELECT url_id, any_value(url) AS url, any_value(host) AS host
-FROM (SELECT url_id, url, host FROM own UNION ALL SELECT url_id, url, host FROM targets
-      UNION ALL SELECT url_id, url, host FROM named) every_one
-WHERE NOT EXISTS (SELECT 1 FROM folded WHERE folded.url_id = every_one.url_id)
-GROUP BY url_id;
+SELECT own.url_id, url, host FROM own LEFT JOIN copies ON copies.url_id = own.url_id WHERE copies.url_id IS NULL
+UNION ALL SELECT url_id, url, host FROM introduced
+UNION ALL SELECT url_id, url, host FROM strangers;
 
 -- name: hosts
 SELECT DISTINCT host FROM known;
@@ -135,10 +144,10 @@ ORDER BY document, node;
 SELECT node, host FROM nodes;
 
 -- name: node_ids
-SELECT node, url_id FROM nodes;
+SELECT node, CAST(url_id AS BINARY) AS url_id FROM nodes;
 
 -- name: node_urls
 SELECT node, url FROM nodes ORDER BY node;
 
 -- name: sorted_addresses
-SELECT url_id, node FROM addresses ORDER BY url_id;
+SELECT CAST(url_id AS BINARY) AS url_id, node FROM addresses ORDER BY url_id;

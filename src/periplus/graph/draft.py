@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -38,7 +39,10 @@ class Draft:
         if not size:  # nothing can be mapped there
             self.save(name, np.empty(0, dtype))
             return np.empty(0, dtype)
-        return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=(size,))  # type: ignore[no-untyped-call]
+        mapped = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=(size,))
+        with path.open("r+b") as file:  # room that is missing is an error now, and would be a bus error later
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+        return mapped
 
     def save(self, name: str, content: NDArray[Any]) -> None:
         """An array of the generation, complete."""

@@ -6,7 +6,7 @@ would let a stranger vote in another's name. Pages of one host with the same byt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import pyarrow as pa
@@ -15,8 +15,8 @@ from periplus.graph.tables import Tables
 from periplus.url import host_of, registrable_domain, url_id
 
 _ID = pa.binary(16)
-REDIRECTS = pa.schema([("url_id", _ID), ("target_id", _ID), ("seen_at", pa.float64()), ("url", pa.string()), ("host", pa.string())])
 CANONICALS = pa.schema([("url_id", _ID), ("target_id", _ID), ("url", pa.string()), ("host", pa.string())])
+REDIRECTS = CANONICALS.append(pa.field("seen_at", pa.float64()))
 _ROWS_AT_ONCE = 1 << 16
 _HOPS = 5  # each doubles the distance: chains of up to 32 are followed to their end
 
@@ -24,7 +24,7 @@ Redirect = tuple[str, str, float]  # address, where it leads, when that was seen
 
 
 def fold(tables: Tables, redirects: Iterable[Redirect]) -> None:
-    """Make `folded`: every address that stands for another one, and `standing`, `own` and `named` on the way."""
+    """Make `folded`, every address that stands for another one; and what is left: `own`, `copies`, `introduced`."""
     tables.take("redirects", pa.RecordBatchReader.from_batches(REDIRECTS, _redirect_batches(redirects)))
     tables.make("latest")
     _follow(tables, "redirecting", "moved")
@@ -32,9 +32,9 @@ def fold(tables: Tables, redirects: Iterable[Redirect]) -> None:
     wishes = _canonical_batches(tables.stream("wishes"))
     tables.take("canonicals", pa.RecordBatchReader.from_batches(CANONICALS, wishes))
     _follow(tables, "preferring", "preferred")
-    for name in ("renamed", "own", "copies", "folded", "named", "voting"):
+    for name in ("renamed", "own", "copies", "folded", "voting", "introduced"):
         tables.make(name)
-    tables.drop("latest", "redirects", "canonicals", "moved", "preferred", "renamed", "copies")
+    tables.drop("latest", "standing", "redirects", "canonicals", "moved", "preferred", "renamed")
 
 
 def _follow(tables: Tables, start: str, result: str) -> None:
@@ -50,22 +50,22 @@ def _follow(tables: Tables, start: str, result: str) -> None:
 def _redirect_batches(redirects: Iterable[Redirect]) -> Iterator[pa.RecordBatch]:
     waiting = iter(redirects)
     while some := list(islice(waiting, _ROWS_AT_ONCE)):
-        targets = [target for _, target, _ in some]
-        columns = [
-            [url_id(url) for url, _, _ in some],
-            [url_id(target) for target in targets],
-            [at for _, _, at in some],
-            targets,
-            [host_of(target) for target in targets],
-        ]
-        yield pa.record_batch([pa.array(column, field.type) for column, field in zip(columns, REDIRECTS, strict=True)], schema=REDIRECTS)
+        rows = [(url_id(url), url_id(target), target, host_of(target), at) for url, target, at in some]
+        yield _batch(rows, REDIRECTS)
 
 
 def _canonical_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        rows = zip(*(batch.column(name).to_pylist() for name in ("url_id", "host", "canonical")), strict=True)
-        kept = [(page, url_id(url), url, host_of(url)) for page, host, url in rows if _may_speak_for(host, url)]
-        yield pa.RecordBatch.from_pylist([dict(zip(CANONICALS.names, row, strict=True)) for row in kept], schema=CANONICALS)
+        found = zip(*(batch.column(name).to_pylist() for name in ("url_id", "host", "canonical")), strict=True)
+        rows = [(page, url_id(url), url, host_of(url)) for page, host, url in found if _may_speak_for(host, url)]
+        yield _batch(rows, CANONICALS)
+
+
+def _batch(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return pa.record_batch(
+        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema
+    )
 
 
 def _may_speak_for(host: str, canonical: str) -> bool:

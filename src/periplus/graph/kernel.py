@@ -9,7 +9,7 @@ Every function works on a range of its own and returns its sums, so results do n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numba
 import numpy as np
@@ -24,8 +24,7 @@ F64 = NDArray[np.float64]
 
 def compiled(function: Function) -> Function:
     """The function as machine code that runs beside other threads."""
-    made: Function = numba.njit(nogil=True)(function)
-    return made
+    return cast("Function", numba.njit(nogil=True)(function))
 
 
 # -- PageRank ---------------------------------------------------------------------------------------------------
@@ -62,11 +61,11 @@ def pull(
             edge += 1
         share = teleport[0] if one_for_all else teleport[node]
         new = np.float32(damping * ((a + b) + (c + d)) + base * share)
-        change += abs(new - rank[node])
+        change += float(abs(new - rank[node]))
         rank[node] = new
         gives[node] = new * inverse[node]
         if inverse[node] > 0:
-            passed += new
+            passed += float(new)
     return change, passed
 
 
@@ -116,7 +115,7 @@ def transpose(indptr: I64, rows: U32, cursor: I64, out: U32) -> None:
 
 @compiled
 def credit_once(indptr: I64, rows: U32, nodes: U32, documents: U32, seen: U32) -> None:
-    """Let each target of several copies of a document count for the first copy: the others link to themselves instead."""
+    """Give each target of a copied document to the first copy that names it; the others link to themselves instead."""
     for place in range(len(nodes)):
         node, document = nodes[place], documents[place]
         for position in range(indptr[node], indptr[node + 1]):

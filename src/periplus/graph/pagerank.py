@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,9 +51,13 @@ class Walk:
     """The habits of the random reader, and when to stop watching."""
 
     damping: float = 0.85
-    tolerance: float = 1e-6  # L1 change between two iterations
+    tolerance: float = 1e-6  # L1 distance from the exact ranks
     iterations: int = 200
     threads: int = 0  # 0: one a core
+
+    def ends(self, number: int, change: float) -> bool:
+        """Whether the ranks are near enough: what is still missing is a geometric series of changes."""
+        return number >= self.iterations or change * self.damping / (1 - self.damping) <= self.tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,9 @@ class Ranking:
     floor: float  # the rank of a node that nothing links to
 
 
+_NOTHING = Ranking(np.empty(0, np.float32), 0, 0.0, 1.0)
+
+
 def page_ranks(
     links: Links,
     walk: Walk,
@@ -74,10 +82,10 @@ def page_ranks(
 ) -> Ranking:
     """The rank of every node; *teleport* sums to one (None: everywhere alike), *start* may be ranks of before."""
     if not links.nodes:
-        return Ranking(np.empty(0, np.float32), 0, 0.0, 0.0)
+        return _NOTHING
     with _Iteration(links, walk, teleport, start) as iteration:
         number, delta = 0, np.inf
-        while delta > walk.tolerance and number < walk.iterations:
+        while not walk.ends(number, delta):
             number, delta = number + 1, iteration.advance()
             watch(number, delta)
         return Ranking(_summing_to_one(iteration.rank), number, float(delta), iteration.floor)
@@ -155,7 +163,7 @@ def _equal_pieces(indptr: NDArray[np.int64], nodes: int) -> list[tuple[int, int]
     work = np.linspace(0, int(indptr[-1]) + 4 * nodes, _PIECES + 1)
     bounds = np.searchsorted(indptr + 4 * np.arange(nodes + 1), work)
     bounds[0], bounds[-1] = 0, nodes
-    return [(int(first), int(last)) for first, last in zip(bounds[:-1], bounds[1:], strict=True) if first < last]
+    return [(int(first), int(last)) for first, last in pairwise(bounds) if first < last]
 
 
 def _summing_to_one(ranks: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -167,14 +175,12 @@ def weighted_ranks(links: WeightedLinks, walk: Walk, teleport: NDArray[np.float6
     """The rank of every host; what the shares of a host do not pass on is spread like the mass of a dead end."""
     nodes = len(teleport)
     if not nodes:
-        return Ranking(np.empty(0, np.float32), 0, 0.0, 0.0)
+        return _NOTHING
     passes = np.bincount(links.sources, links.shares, nodes)
     rank, new = np.full(nodes, 1 / nodes), np.empty(nodes)
     number, delta, base = 0, np.inf, 1.0
-    while delta > walk.tolerance and number < walk.iterations:
+    while not walk.ends(number, delta):
         base = 1 - walk.damping * float(passes @ rank)
-        delta = kernel.pull_weighted(
-            links.indptr, links.sources, links.shares, rank, teleport, walk.damping, base, new
-        )
+        delta = kernel.pull_weighted(links.indptr, links.sources, links.shares, rank, teleport, walk.damping, base, new)
         rank, new, number = new, rank, number + 1
     return Ranking(rank.astype(np.float32), number, float(delta), base * float(teleport.min()))

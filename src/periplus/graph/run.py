@@ -20,7 +20,7 @@ from periplus.graph.pagerank import Ranking, Walk, WeightedLinks, page_ranks, we
 from periplus.graph.tables import Tables
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
-from periplus.store.ranks import Figures, RankTable, open_ranks, ranks_folder
+from periplus.store.ranks import Figures, RankTable, open_ranks
 from periplus.store.segments import SealedSegment
 
 
@@ -54,6 +54,7 @@ class RankSummary:
     pages: int
     iterations: int
     delta: float
+    trusted: int  # hosts of the setting that are known
     seconds: float
     steps: dict[str, float]  # seconds by step
 
@@ -66,7 +67,7 @@ def rank(
     collection: Collection, settings: GraphSettings, *, warm: bool = False, progress: Say = lambda _: None
 ) -> RankSummary:
     """Rank every known page and host, and publish the result as a new generation."""
-    folder = ranks_folder(collection)
+    folder = collection.ranks
     catalog = Catalog(collection.catalog)
     try:
         with drafting(folder) as draft:
@@ -103,6 +104,7 @@ class _Run:
             int(graph.crawled.sum()),
             figures.iterations,
             figures.delta,
+            int(self._trusted(graph.hosts).sum()),
             round(time.monotonic() - self._begun, 3),
             self._steps,
         )
@@ -125,16 +127,13 @@ class _Run:
             tables.close()
 
     def _segments(self) -> Segments:
-        folder, live = self._collection.segments, self._live("links")
+        folder, live = self._collection.segments, self._catalog.segments("links")
         return Segments(
-            [folder / segment.name for segment in self._live("pages")],
+            [folder / segment.name for segment in self._catalog.segments("pages")],
             [folder / segment.name for segment in live],
             sum(segment.rows for segment in live),
             _redirects(self._catalog),
         )
-
-    def _live(self, kind: str) -> list[SealedSegment]:
-        return [segment for segment in self._catalog.segments() if segment.kind == kind]
 
     def _rank_pages(self, graph: Graph, start: NDArray[np.float32] | None) -> Ranking:
         settings = self._settings

@@ -19,6 +19,7 @@ from periplus.errors import DamagedFile, DiskFull, PeriplusError
 
 _BLOCK = re.compile(r"^-- name: (\w+)\n([^;]*);$", re.MULTILINE)
 _ROWS_AT_ONCE = 1 << 17
+_ID = pa.binary(16)
 
 
 @lru_cache(maxsize=1)
@@ -34,15 +35,15 @@ class Tables:
 
     def __init__(self, scratch: Path, memory: int, threads: int) -> None:
         """*memory* in bytes; *threads* 0 means one a core."""
-        options = {
+        options: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": f"{memory}B",
             "temp_directory": str(scratch),
-            "preserve_insertion_order": "false",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
         }
         if threads:
-            options["threads"] = str(threads)
+            options["threads"] = threads
         self._database = duckdb.connect(":memory:", config=options)
 
     def close(self) -> None:
@@ -53,14 +54,15 @@ class Tables:
         """Let *name* stand for the rows of Parquet files."""
         with _plain_errors():
             if files:
-                self._database.read_parquet([str(file) for file in files]).create_view(name)
+                rows = self._database.read_parquet([str(file) for file in files])
             else:
-                self._database.register(name, schema.empty_table())
+                rows = self._database.from_arrow(schema.empty_table())
+            rows.project(_with_numbers_for_ids(schema)).create_view(name)
 
     def take(self, name: str, rows: pa.Table | pa.RecordBatchReader) -> None:
         """Make a table of rows computed here."""
         with _plain_errors():
-            self._database.from_arrow(rows).create(name)
+            self._database.from_arrow(rows).project(_with_numbers_for_ids(rows.schema)).create(name)
 
     def view(self, name: str, block: str) -> None:
         """Let *name* stand for what a block selects."""
@@ -92,6 +94,11 @@ class Tables:
         """The rows that a block selects, some at a time."""
         with _plain_errors():
             yield from self._database.cursor().sql(_filled(block, numbers)).to_arrow_reader(_ROWS_AT_ONCE)
+
+
+def _with_numbers_for_ids(schema: pa.Schema) -> str:
+    """All columns, identities as 128-bit integers: comparing those takes two thirds of the time of comparing bytes."""
+    return ", ".join(f'CAST("{f.name}" AS UUID) AS "{f.name}"' if f.type == _ID else f'"{f.name}"' for f in schema)
 
 
 def _filled(block: str, numbers: dict[str, int]) -> str:

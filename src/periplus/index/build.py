@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-from tantivy import Index
+from pyarrow import parquet
+from tantivy import Index, Query
 
 from periplus.config import Indexing
-from periplus.errors import DamagedFile, NoIndex
+from periplus.errors import DamagedFile, DiskFull, NoIndex, PeriplusError
 from periplus.index.generations import Generations, number_of
 from periplus.index.pagestore import PageStore
+from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.writer import IndexWriter
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.ranks import open_ranks
 from periplus.store.statements import read_statements
+from periplus.url import url_id
 
 _ROWS_AT_ONCE = 512
+# fmt: off
+_COLUMNS = [
+    "url_id", "url", "host", "fetched_at", "mime", "title", "description", "keywords", "headings", "text", "language",
+    "archive", "offset", "length",
+]
+# fmt: on
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
 
 
@@ -43,55 +55,75 @@ def build_index(
 ) -> IndexSummary:
     """Build, verify and publish a generation from the live segments; the last one serves until then."""
     started = time.monotonic()
+    segments = _live_segments(collection)
     generations = Generations(collection.index)
-    building = generations.begin()
-    with _Documents(collection, settings, building) as documents:
-        writer = IndexWriter(building, settings.prior_strength)
-        for done, row in enumerate(documents.rows(), 1):
-            writer.add(row)
-            if done % _ROWS_AT_ONCE == 0:
-                progress(done, documents.total)
-        written = writer.close()
+    with generations.building() as folder:
+        with _Documents(collection, segments, settings, folder / "spill") as documents:
+            written = _write(documents, folder, settings, progress)
+        _require_sound(folder, written)
         facts = {
             "documents": written,
             "duplicates": documents.duplicates,
             "ranks": documents.rank_generation,
             "prior_strength": settings.prior_strength,
         }
-    _require_sound(building, written)
-    generation = generations.publish(building, facts)
+        generation = generations.publish(folder, facts)
     size = sum(path.stat().st_size for path in generation.rglob("*") if path.is_file())
     seconds = round(time.monotonic() - started, 3)
     return IndexSummary(written, documents.duplicates, number_of(generation), seconds, size)
 
 
+def _live_segments(collection: Collection) -> list[Path]:
+    catalog = Catalog(collection.catalog)
+    try:
+        segments = [collection.segments / segment.name for segment in catalog.segments("pages")]
+    finally:
+        catalog.close()
+    if not segments:
+        raise NoIndex("there is nothing to index", "no page has been crawled", "`periplus crawl URL` fetches some.")
+    return segments
+
+
+def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
+    with IndexWriter(folder, settings.prior_strength) as writer:
+        for done, row in enumerate(documents.rows(), 1):
+            writer.add(row)
+            if done % _ROWS_AT_ONCE == 0:
+                progress(done, documents.total)
+        return writer.finish()
+
+
 class _Documents:
     """The documents of the new generation, joined from pages, ranks and anchors."""
 
-    def __init__(self, collection: Collection, settings: Indexing, folder: Path) -> None:
+    def __init__(self, collection: Collection, segments: list[Path], settings: Indexing, spill: Path) -> None:
         self._sql = read_statements("periplus.index", "build.sql")
-        catalog = Catalog(collection.catalog)
-        try:
-            segments = [str(collection.segments / segment.name) for segment in catalog.segments("pages")]
-        finally:
-            catalog.close()
-        if not segments:
-            raise NoIndex("there is nothing to index", "no page has been crawled", "`periplus crawl URL` fetches some.")
+        self._segments, self._spill = sorted(segments), spill
         self._ranks = open_ranks(collection.ranks)
         self._database = duckdb.connect(
             config={
                 "memory_limit": f"{settings.memory_mb}MB",
                 "threads": settings.threads,
-                "temp_directory": str(folder / "spill"),
+                "temp_directory": str(spill),
             }
         )
-        self._prepare(segments)
+        try:
+            with _plain_errors():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> _Documents:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop all tables and what did not fit into memory."""
         self._database.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
 
     @property
     def rank_generation(self) -> int:
@@ -99,29 +131,38 @@ class _Documents:
         return self._ranks.number if self._ranks is not None else 0
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every document, in the order of its number."""
-        reader = self._database.sql(self._sql["rows"]).to_arrow_reader(_ROWS_AT_ONCE)
-        for batch in reader:
-            yield from batch.to_pylist()
+        """Every document, in the order of its number: the columns of its segment and those of `rows` in build.sql."""
+        with _plain_errors():
+            joined = (row for batch in self._stream("rows") for row in batch.to_pylist())
+            chosen = next(joined, None)
+            for segment in self._segments:
+                for place, page in enumerate(_pages_of(segment)):
+                    if chosen is not None and (chosen["segment"], chosen["place"]) == (str(segment), place):
+                        yield {**page.as_py(), **chosen}
+                        chosen = next(joined, None)
 
-    def _prepare(self, segments: list[str]) -> None:
-        self._database.read_parquet(segments).create_view("pages")
+    def _stream(self, name: str) -> pa.RecordBatchReader:
+        return self._database.sql(self._sql[name]).to_arrow_reader(_ROWS_AT_ONCE)
+
+    def _prepare(self) -> None:
+        files = self._database.read_parquet(list(map(str, self._segments)), filename=True, file_row_number=True)
+        files.project("*, filename AS segment, file_row_number AS place").create_view("pages")
         for name in ("versions", "candidates"):
             self._database.execute(self._sql[name])
         self._database.register("ranks", self._ranks_of_candidates())
         self._prepare_anchors()
         for name in ("documents", "copies"):
             self._database.execute(self._sql[name])
-        self.total = self._count("documents")
-        self.duplicates = self._count("candidates") - self.total
+        self.total = self._count("SELECT count(*) FROM documents")
+        self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
 
-    def _count(self, table: str) -> int:
-        ((count,),) = self._database.execute(f"SELECT count(*) FROM {table}").fetchall()
+    def _count(self, question: str) -> int:
+        ((count,),) = self._database.execute(question).fetchall()
         return int(count)
 
     def _ranks_of_candidates(self) -> pa.Table:
         """PageRank over its floor, so that an unremarkable page has 1; without ranks every page is one."""
-        ids = self._database.sql("SELECT url_id FROM candidates").to_arrow_table()["url_id"].combine_chunks()
+        ids = self._database.sql("SELECT DISTINCT url_id FROM candidates").to_arrow_table()["url_id"].combine_chunks().cast(pa.binary(16))
         if self._ranks is None:
             relative = np.ones(len(ids))
         else:
@@ -131,16 +172,44 @@ class _Documents:
 
     def _prepare_anchors(self) -> None:
         if self._ranks is None:
-            self._database.register("anchor_lists", _NO_ANCHORS)
+            self._database.register("anchors", _NO_ANCHORS)
         else:
-            self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchor_lists")
-        self._database.execute(self._sql["anchors"])
+            self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchors")
 
 
-def _require_sound(building: Path, written: int) -> None:
+def _pages_of(segment: Path) -> Iterator[pa.StructScalar]:
+    """The rows of a segment in order, a few hundred in memory at a time."""
+    with parquet.ParquetFile(segment) as file:
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=_COLUMNS):
+            yield from batch.to_struct_array()
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise PeriplusError(
+            "the pages do not fit into the memory that was given", str(error), "Raise index.memory_mb in periplus.toml."
+        ) from error
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        if "No space left" in str(error):
+            raise DiskFull("no room left to join the pages", str(error), "Free some space and try again.") from error
+        raise DamagedFile(
+            "a segment cannot be read", str(error), "`periplus verify` names every damaged file."
+        ) from error
+
+
+def _require_sound(folder: Path, written: int) -> None:
     """A generation that does not read back whole is never published."""
-    index = Index.open(str(building / "tantivy"))
-    with PageStore(building) as pages:
-        found = (index.searcher().num_docs, len(pages))
-    if found != (written, written):
-        raise DamagedFile(f"{building} is damaged", f"{written} documents were written, {found} read back")
+    index = Index.open(str(folder / "tantivy"))
+    searcher = index.searcher()
+    with PageStore(folder) as pages:
+        found = (searcher.num_docs, len(pages))
+        if found != (written, written):
+            raise DamagedFile(f"{folder} is damaged", f"{written} documents were written, {found} read back")
+        for number in sorted({0, written // 2, written - 1} if written else ()):
+            query = Query.term_query(index.schema, URL_ID, url_id(pages.head(number).url).hex())
+            addresses = [address for _, address in searcher.search(query, 2).hits]
+            if searcher.fast_field_values(NUMBER, addresses) != [number]:
+                raise DamagedFile(f"{folder} is damaged", f"document {number} is not found by its address")

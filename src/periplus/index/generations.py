@@ -6,17 +6,20 @@ written again. Readers hold the generation they opened; the last ones stay on di
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from periplus.errors import DamagedFile, NoIndex
-from periplus.store.durable import move_into_place, sync_directory, sync_file, write_file
+from periplus.errors import CollectionLocked, DamagedFile, NoIndex
+from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, sync_file, write_file
 
 FORMAT = 1
+REBUILD = "`periplus index` builds a new one."
 _KEPT = 3
 _META = "meta.json"
 
@@ -34,20 +37,31 @@ class Generations:
         except FileNotFoundError:
             raise NoIndex("the collection has no index yet", hint="`periplus index` builds one.") from None
         except (OSError, UnicodeDecodeError) as error:
-            raise DamagedFile(f"{self._folder / 'CURRENT'} cannot be read", str(error)) from error
+            raise DamagedFile(f"{self._folder / 'CURRENT'} cannot be read", str(error), REBUILD) from error
         path = self._folder / name
         if not name.startswith("gen-") or not path.is_dir():
-            raise DamagedFile(f"{self._folder / 'CURRENT'} is damaged", f"it names {name!r}, which is not there")
+            why = f"it names {name!r}, which is not there"
+            raise DamagedFile(f"{self._folder / 'CURRENT'} is damaged", why, REBUILD)
         return path
 
-    def begin(self) -> Path:
-        """A fresh folder for the next generation; what a killed build left behind is removed."""
+    @contextmanager
+    def building(self) -> Iterator[Path]:
+        """A fresh folder for the next generation; what an earlier, killed build left behind is removed."""
         self._folder.mkdir(exist_ok=True)
-        for leftover in self._folder.glob("*.tmp"):
-            shutil.rmtree(leftover)
-        path = self._folder / f"{_name(self.newest() + 1)}.tmp"
-        path.mkdir()
-        return path
+        with (self._folder / "build.lock").open("a") as lock, reporting_full_disk(self._folder):
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                why = "another process is building the index"
+                raise CollectionLocked(f"{self._folder} is in use", why, "Wait for it to end.") from None
+            for leftover in self._folder.glob("*.tmp"):
+                _remove(leftover)
+            path = self._folder / f"{_name(self.newest() + 1)}.tmp"
+            path.mkdir()
+            try:
+                yield path
+            finally:
+                shutil.rmtree(path, ignore_errors=True)  # it is there only when something failed
 
     def newest(self) -> int:
         """The number of the newest complete generation; 0 before the first."""
@@ -57,7 +71,7 @@ class Generations:
     def publish(self, building: Path, facts: dict[str, Any]) -> Path:
         """Make a finished folder the live generation."""
         files = {str(path.relative_to(building)): _fingerprint(path) for path in _files(building)}
-        (building / _META).write_text(json.dumps({"format": FORMAT, **facts, "files": files}), encoding="utf-8")
+        (building / _META).write_text(_sealed({"format": FORMAT, **facts, "files": files}), encoding="utf-8")
         for path in _files(building):
             sync_file(path)
         for folder in (*(path for path in building.rglob("*") if path.is_dir()), building):
@@ -71,21 +85,31 @@ class Generations:
     def _forget_old(self, live: Path) -> None:
         old = sorted(path for path in self._folder.glob("gen-*") if path != live)
         for path in old[: max(len(old) - _KEPT + 1, 0)]:
-            shutil.rmtree(path)
+            # Half a generation must never look like a whole one, so it loses its name first.
+            shutil.rmtree(path.rename(path.with_suffix(".tmp")))
 
 
 def facts_of(generation: Path) -> dict[str, Any]:
     """What a generation states about itself."""
     path = generation / _META
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        facts = json.loads(text)
     except (OSError, ValueError) as error:
-        raise DamagedFile(f"{path} cannot be read", str(error), "`periplus index` builds a new one.") from error
+        raise DamagedFile(f"{path} cannot be read", str(error), REBUILD) from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
-        raise DamagedFile(
-            f"{path} is damaged", f"it does not state format {FORMAT}", "`periplus index` builds a new one."
-        )
+        raise DamagedFile(f"{path} is damaged", f"it does not state format {FORMAT}", REBUILD)
+    facts.pop("digest", None)
+    if _sealed(facts) != text:
+        raise DamagedFile(f"{path} is damaged", "its content is not what was published", REBUILD)
     return facts
+
+
+def require_whole(generation: Path, facts: dict[str, Any]) -> None:
+    """Refuse a generation with a file missing or of another size; their bytes are looked at by `problems_of`."""
+    for name, (size, _) in facts["files"].items():
+        if (problem := _wrong_size(generation / name, size)) is not None:
+            raise DamagedFile(f"{generation / name} is damaged", problem, REBUILD)
 
 
 def problems_of(generation: Path) -> Iterator[tuple[str, str]]:
@@ -96,13 +120,23 @@ def problems_of(generation: Path) -> Iterator[tuple[str, str]]:
         yield _META, error.why
         return
     for name, (size, digest) in stated.items():
-        path = generation / name
-        if not path.exists():
-            yield name, "the file is missing"
-        elif path.stat().st_size != size:
-            yield name, f"{path.stat().st_size} bytes instead of {size}"
-        elif _fingerprint(path)[1] != digest:
+        if (problem := _wrong_size(generation / name, size)) is not None:
+            yield name, problem
+        elif _fingerprint(generation / name)[1] != digest:
             yield name, "its content is not what was published"
+
+
+def _wrong_size(path: Path, size: int) -> str | None:
+    if not path.is_file():
+        return "the file is missing"
+    found = path.stat().st_size
+    return f"{found} bytes instead of {size}" if found != size else None
+
+
+def _sealed(facts: dict[str, Any]) -> str:
+    """The facts as they are written, with a digest of their own."""
+    text = json.dumps(facts)
+    return json.dumps({**facts, "digest": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def number_of(generation: Path) -> int:
@@ -112,6 +146,13 @@ def number_of(generation: Path) -> int:
 
 def _name(number: int) -> str:
     return f"gen-{number:06d}"
+
+
+def _remove(leftover: Path) -> None:
+    if leftover.is_dir():
+        shutil.rmtree(leftover)
+    else:
+        leftover.unlink()
 
 
 def _files(folder: Path) -> list[Path]:

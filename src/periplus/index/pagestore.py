@@ -16,6 +16,7 @@ import orjson
 from isal import isal_zlib
 
 from periplus.errors import DamagedFile
+from periplus.index.generations import REBUILD
 from periplus.model import ArchivePosition
 
 _LEVEL = 2
@@ -29,11 +30,11 @@ class Head:
     host: str
     title: str
     description: str
-    headings: tuple[str, ...]
     opening: str  # the first words of the text
     mime: str
     language: str
     fetched_at: float
+    headings: tuple[str, ...]
     archive: ArchivePosition | None
     same_content: tuple[str, ...]  # other URLs of the same document
 
@@ -49,12 +50,17 @@ class PageStoreWriter:
         """Append the page with the next document number."""
         archive = head.archive
         position = (archive.name, archive.offset, archive.length) if archive else None
-        row = (head.url, head.host, head.title, head.description, head.headings, head.opening, head.mime, head.language)
-        self._heads.add(orjson.dumps((*row, head.fetched_at, position, head.same_content)))
+        row = (head.url, head.host, head.title, head.description, head.opening, head.mime, head.language)
+        self._heads.add(orjson.dumps((*row, head.fetched_at, head.headings, position, head.same_content)))
         self._texts.add(isal_zlib.compress(text.encode(), _LEVEL))
 
+    def finish(self) -> None:
+        """Write the offsets."""
+        self._heads.finish()
+        self._texts.finish()
+
     def close(self) -> None:
-        """Write the offsets and close the files."""
+        """Let go of the files; what was not finished cannot be read."""
         self._heads.close()
         self._texts.close()
 
@@ -77,26 +83,18 @@ class PageStore:
 
     def head(self, number: int) -> Head:
         """The small part of a page."""
-        url, host, title, description, headings, opening, mime, language, fetched_at, position, same = orjson.loads(
-            self._heads[number]
-        )
-        return Head(
-            url,
-            host,
-            title,
-            description,
-            tuple(headings),
-            opening,
-            mime,
-            language,
-            fetched_at,
-            ArchivePosition(*position) if position else None,
-            tuple(same),
-        )
+        try:
+            *row, headings, position, same = orjson.loads(self._heads[number])
+            return Head(*row, tuple(headings), ArchivePosition(*position) if position else None, tuple(same))
+        except (ValueError, TypeError) as error:
+            raise self._heads.damaged(number) from error
 
     def text(self, number: int) -> str:
         """The text of a page."""
-        return isal_zlib.decompress(self._texts[number]).decode()
+        try:
+            return isal_zlib.decompress(self._texts[number]).decode()
+        except (isal_zlib.error, ValueError) as error:
+            raise self._texts.damaged(number) from error
 
     def close(self) -> None:
         """Let go of the files."""
@@ -114,25 +112,29 @@ class _TableWriter:
         self._file.write(record)
         self._offsets.append(self._offsets[-1] + len(record))
 
+    def finish(self) -> None:
+        self._file.flush()
+        np.save(self._path.with_suffix(".npy"), np.array(self._offsets, np.uint64))
+
     def close(self) -> None:
         self._file.close()
-        np.save(self._path.with_suffix(".npy"), np.array(self._offsets, np.uint64))
 
 
 class _Table:
     """Records of any length, one after the other, and the offsets at which they begin."""
 
     def __init__(self, path: Path) -> None:
-        data = path.with_suffix(".dat")
+        self._path = path.with_suffix(".dat")
         try:
             self._offsets = np.load(path.with_suffix(".npy"), mmap_mode="r")
-            with data.open("rb") as handle:
-                size = data.stat().st_size
+            end = int(self._offsets[-1])
+            with self._path.open("rb") as handle:
+                size = self._path.stat().st_size
                 self._data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if size else None
-        except (OSError, ValueError) as error:
-            raise DamagedFile(f"{data} cannot be read", str(error), "`periplus index` builds a new one.") from error
-        if size != int(self._offsets[-1]):
-            raise DamagedFile(f"{data} is damaged", f"{size} bytes instead of {self._offsets[-1]}")
+        except (OSError, ValueError, EOFError, TypeError, IndexError) as error:
+            raise DamagedFile(f"{self._path} cannot be read", str(error), REBUILD) from error
+        if size != end:
+            raise DamagedFile(f"{self._path} is damaged", f"{size} bytes instead of {end}", REBUILD)
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -140,6 +142,9 @@ class _Table:
     def __getitem__(self, number: int) -> bytes:
         start, end = int(self._offsets[number]), int(self._offsets[number + 1])
         return self._data[start:end] if self._data is not None else b""
+
+    def damaged(self, number: int) -> DamagedFile:
+        return DamagedFile(f"{self._path} is damaged", f"record {number} cannot be read", REBUILD)
 
     def close(self) -> None:
         if self._data is not None:

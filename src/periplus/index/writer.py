@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -13,17 +13,17 @@ from tantivy import Document, Index
 from periplus.index.pagestore import Head, PageStoreWriter
 from periplus.index.schema import NUMBER, PRIOR, SITE, URL_ID, URL_WORDS, field, schema
 from periplus.model import ArchivePosition
-from periplus.text.analyzer import language_of, register
+from periplus.text.analyzer import language_of, register, url_words
+from periplus.url import url_key
 
 _HEAP = 256 << 20
 _THREADS = 2
 _OPENING = 600  # characters of the text that ranking and result pages look at first
 _TEXT = 200_000  # characters of the text from which snippets are cut
-_NOT_A_WORD = re.compile(r"[^0-9A-Za-z]+")
 
 
 class IndexWriter:
-    """Writes one generation: the tantivy index, the page store and the ranks by document number."""
+    """Writes one generation: the tantivy index, the page store, and the ranks and hosts by document number."""
 
     def __init__(self, folder: Path, prior_strength: float) -> None:
         (folder / "tantivy").mkdir()
@@ -33,11 +33,19 @@ class IndexWriter:
         self._writer = self._index.writer(_HEAP, _THREADS)
         self._pages = PageStoreWriter(folder)
         self._ranks: list[float] = []
+        self._hosts: list[int] = []
+
+    def __enter__(self) -> IndexWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._pages.close()
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""
         language = language_of(row["language"])
-        head = ". ".join(part for part in (row["description"], row["keywords"], *row["headings"]) if part)
+        assert row["number"] == len(self._ranks), "numbers are dense"
+        head = [part for part in (row["description"], row["keywords"], *row["headings"]) if part]
         self._writer.add_document(
             Document(
                 **{
@@ -45,7 +53,7 @@ class IndexWriter:
                     field("head", language): head,
                     field("anchors", language): row["anchors"],
                     field("body", language): row["text"],
-                    URL_WORDS: _NOT_A_WORD.sub(" ", row["url"].partition("//")[2]),
+                    URL_WORDS: url_words(row["url"]),
                     NUMBER: row["number"],
                     URL_ID: row["url_id"].hex(),
                     SITE: _domains(row["host"]),
@@ -55,13 +63,15 @@ class IndexWriter:
         )
         self._pages.add(_head(row), row["text"][:_TEXT])
         self._ranks.append(row["rank"])
+        self._hosts.append(url_key(row["host"]))
 
-    def close(self) -> int:
-        """Finish all files; returns the number of documents."""
+    def finish(self) -> int:
+        """Complete all files; returns the number of documents."""
         self._writer.commit()
         self._writer.wait_merging_threads()
-        self._pages.close()
+        self._pages.finish()
         np.save(self._folder / "ranks.npy", np.array(self._ranks, np.float32))
+        np.save(self._folder / "hosts.npy", np.array(self._hosts, np.uint64))
         return len(self._ranks)
 
 

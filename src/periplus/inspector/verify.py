@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.errors import DamagedFile
-from periplus.model import Fetch, Verdict
+from periplus.model import Fetch, Response, Verdict
 from periplus.store.archive import responses
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -103,20 +104,24 @@ def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked:
             yield Problem(where, f"the response at {position.offset} ({response.url}) is not in the catalog")
         elif not digest_is_right:
             yield Problem(where, f"the payload at {position.offset} ({response.url}) does not match its digest")
-        elif difference := _difference(fetch, position.length, response.url, response.status):
+        elif difference := _difference(fetch, position.length, response):
             yield Problem(where, f"at {position.offset}: {difference}")
     for offset, fetch in list(expected.items())[:10]:
         yield Problem(where, f"no readable response at {offset}, where {fetch.url} should be")
 
 
-def _difference(fetch: Fetch, length: int, url: str, status: int) -> str:
-    if fetch.url != url:
-        return f"the archive holds {url}, the catalog says {fetch.url}"
-    if fetch.status != status:
-        return f"status {status}, the catalog says {fetch.status}"
+def _difference(fetch: Fetch, length: int, response: Response) -> str:
+    if fetch.url != response.url:
+        return f"the archive holds {response.url}, the catalog says {fetch.url}"
+    if fetch.status != response.status:
+        return f"status {response.status}, the catalog says {fetch.status}"
     assert fetch.position is not None
     if fetch.position.length != length:
         return f"{length} bytes long, the catalog says {fetch.position.length}"
+    if fetch.size != len(response.body):
+        return f"a payload of {len(response.body)} bytes, the catalog says {fetch.size}"
+    if fetch.content_id and fetch.content_id != hashlib.sha256(response.body).digest():
+        return "the payload is not the one that the catalog names"
     return ""
 
 

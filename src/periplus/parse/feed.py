@@ -24,30 +24,37 @@ from periplus.url import Canonicalizer
 
 LARGEST = 50 * 1024 * 1024  # bytes of a decoded document: the limit of the sitemap protocol
 MOST = 50_000  # records of a document: the same
-_MOST_TAGS = 2_000_000  # that start and end records: twenty times what the largest document needs
-_MOST_INNER_TAGS = 200  # of one record
+_MOST_TAGS = 1_000_000  # that start and end records: ten times what the largest document needs
+_MOST_FIELDS = 100  # of a record
+_LONGEST_RECORD = 1024 * 1024  # bytes in which its fields are looked for
 _LONGEST_FIELD = 16_384  # bytes
 _LARGEST_GUESSED = 2 * 1024 * 1024  # bytes; a larger document is in UTF-8, or in UTF-16 with a mark, or unreadable
 
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0?\0x\0", b"\0<\0?\0x")
-_UNREAD = rb"!--.*?(?:-->|\Z)|!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)|!DOCTYPE[^\[>]*+(?:\[.*?(?:\]\s*+>|\Z)|>|\Z)"
-_PIECE = re.compile(rb"<(?:%b|[^<>]*+>?)|(?P<text>[^<]++)" % _UNREAD, re.DOTALL | re.IGNORECASE)
-_REFERENCE = re.compile(r"&#?\w{1,31};")  # only with its semicolon: ?a=1&copy=2 is an address
+_LITERAL = rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)"
+_DTD = rb"<!DOCTYPE[^\[>]*+(?:\[.*?(?:\]\s*+>|\Z)|>|\Z)"
+_PIECE = re.compile(rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)|(?P<text>[^<]++|<)", re.DOTALL)
+_BARE = re.compile(r"&(?!#?\w{1,31};)")  # in ?a=1&copy=2 there is no sign of copyright
 _ATTRIBUTE = re.compile(rb"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 
 
-def tags(*names: str) -> re.Pattern[bytes]:
-    """Finds the tags with these names, in any namespace; what cannot hold tags is found as a whole, without a name."""
-    pattern = rb"<(?:%b|(?P<end>/)?(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?)"
-    return re.compile(pattern % (_UNREAD, "|".join(names).encode()), re.DOTALL | re.IGNORECASE)
+def tags(*names: str, asides: str = "!") -> re.Pattern[bytes]:
+    """Finds the tags with these names, in any namespace, and the text after each.
+
+    What cannot hold such tags is found too, without a name: comments, DTDs, CDATA, and an aside with its content.
+    """
+    aside = rb"<(?P<aside>(?:[\w.-]++:)?(?:%b))(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=aside)\s*+>|\Z)" % asides.encode()
+    tag = rb"<(?P<end>/)?(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
+    text = rb"(?P<text>(?:[^<]++|%b){0,20})" % _LITERAL
+    return re.compile(rb"(?=<[!/\w])(?:%b|%b|%b|%b%b)" % (_LITERAL, _DTD, aside, tag, text), re.DOTALL | re.IGNORECASE)
 
 
 _RECORDS = tags("rss", "rdf", "feed", "channel", "item", "entry")
 _PUBLISHED = ("pubdate", "published", "dc:date", "issued", "created")
 _UPDATED = ("updated", "modified")
 # What stands in one of these is about something else: the feed that an entry was taken from, a picture, the text.
-_ASIDES = ("source", "image", "textinput", "content", "description", "summary")
-_FIELDS = tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, *_ASIDES)
+_ASIDES = "source|image|textinput|content|description|summary"
+_FIELDS = tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, asides=_ASIDES)
 
 
 class FeedEntry(NamedTuple):
@@ -116,58 +123,43 @@ def _base(record: Record, base: str, canonicalizer: Canonicalizer) -> str:
 
 
 def utf8(body: bytes) -> bytes:
-    """The same document in UTF-8, without a mark."""
+    """The same document in UTF-8, without a mark and without NULs."""
     if len(body) <= _LARGEST_GUESSED or body.startswith(_WIDE):
-        return decode(body, "").encode()
-    return body.removeprefix(codecs.BOM_UTF8)
+        body = decode(body, "").encode()
+    return body.removeprefix(codecs.BOM_UTF8).replace(b"\0", b"")
 
 
 def records(data: bytes, names: re.Pattern[bytes]) -> Iterator[Record]:
     """The elements that *names* finds, in document order; each ends where the next such tag begins, or its own."""
     opened = None
-    for found in islice(names.finditer(data), _MOST_TAGS):
-        if found["name"]:
-            if opened:
-                yield Record(*_name(opened), opened["rest"], data[opened.end() : found.start()])
-            opened = None if found["end"] else found
+    for found in islice((tag for tag in names.finditer(data) if tag["name"]), _MOST_TAGS):
+        if opened:
+            yield Record(*_name(opened), opened["rest"], data[opened.start("text") : found.start()])
+        opened = None if found["end"] else found
     if opened:
-        inner = data[opened.end() :]  # the document breaks off, and half an address would be another one
+        inner = data[opened.start("text") :]  # the document breaks off, and half an address would be another one
         yield Record(*_name(opened), opened["rest"], inner[: max(inner.rfind(b"<"), 0)])
 
 
 def fields(record: Record, names: re.Pattern[bytes]) -> dict[str, str]:
-    """The texts in a record, by name: the first that is not empty, and under "" what stands before all tags.
+    """The texts in a record, by name: the first of each that is not empty; under "", that of a record without tags.
 
     A name from another namespace than the record's has its prefix: the ``loc`` of an image is ``image:loc``.
     """
-    texts: dict[str, str] = {}
-    key, start, aside = "", 0, ""
-    for found in islice(names.finditer(record.inner), _MOST_INNER_TAGS):
-        if found["name"]:
-            if start >= 0:
-                _keep(texts, key, record.inner[start : found.start()])
-            start = -1  # what follows belongs to no field
+    texts = {} if b"<" in record.inner else {"": _text(record.inner)}
+    for found in islice(names.finditer(record.inner, 0, _LONGEST_RECORD), _MOST_FIELDS):
+        if found["name"] and not found["end"]:
             name, prefix = _name(found)
             key = name if prefix == record.prefix else f"{prefix}:{name}"
-            if aside or found["end"]:
-                aside = "" if key == aside and found["end"] else aside
-            elif key in _ASIDES:
-                aside = "" if found["rest"].endswith(b"/") else key
-            else:
-                start = found.end()
-                _keep(texts, key, _alternate(found["rest"]) if key == "link" else b"")
-    if start >= 0:
-        _keep(texts, key, record.inner[start:])
+            if key not in texts:
+                href = _alternate(found["rest"]) if key == "link" else b""
+                if text := _text(href or found["text"]):
+                    texts[key] = text
     return texts
 
 
 def _name(tag: re.Match[bytes]) -> tuple[str, str]:
     return tag["name"].decode().lower(), (tag["prefix"] or b"").decode().lower()
-
-
-def _keep(texts: dict[str, str], key: str, raw: bytes) -> None:
-    if key not in texts and (text := _text(raw[:_LONGEST_FIELD])):
-        texts[key] = text
 
 
 def _alternate(rest: bytes) -> bytes:
@@ -182,14 +174,16 @@ def _attributes(rest: bytes) -> dict[str, bytes]:
 
 
 def _text(raw: bytes) -> str:
-    """The characters that are meant; tags inside are left out."""
+    """The characters that are meant."""
+    raw = raw[:_LONGEST_FIELD]
     if b"<" not in raw:
         return _unescaped(raw).strip()
-    pieces = _PIECE.finditer(raw)
-    texts = [_unescaped(one["text"] or b"") if one["data"] is None else one["data"].decode("utf-8", "replace") for one in pieces]
-    return "".join(texts).strip()
+    pieces = ((piece["data"], piece["text"] or b"") for piece in _PIECE.finditer(raw))
+    return "".join(
+        _unescaped(text) if data is None else data.decode("utf-8", "replace") for data, text in pieces
+    ).strip()
 
 
 def _unescaped(raw: bytes) -> str:
     text = raw.decode("utf-8", "replace")
-    return _REFERENCE.sub(lambda found: turbohtml.unescape(found[0]), text) if "&" in text else text
+    return turbohtml.unescape(_BARE.sub("&amp;", text)) if "&" in text else text

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
 from periplus.parse.dates import epoch
-from periplus.parse.feed import LARGEST, MOST, fields, read_feed, records, tags, utf8
+from periplus.parse.feed import LARGEST, MOST, Feed, fields, read_feed, records, tags, utf8
 from periplus.parse.limits import ADDRESS
 from periplus.url import Canonicalizer
 
@@ -25,16 +24,19 @@ _MOST_MEMBERS = 10_000  # of a compressed file
 _STEP = 128  # bytes decompressed at once: what is lost where a file is damaged
 _MOST_LINES = 1_000_000
 _SNIFFED = 1024 * 1024  # bytes in which the root must begin
+_TAIL = 65_536  # bytes in which the root must end; notes of programs may follow it
+_SHOWN = 80  # characters of what is odd
 _FUTURE = 86_400.0  # seconds a clock may be wrong by
 
-_ROOT = tags("urlset", "sitemapindex", "url", "sitemap", "rss", "rdf", "feed", "channel", "html")
+_ROOTS = ("urlset", "sitemapindex", "rss", "rdf", "feed")
+_ROOT = tags(*_ROOTS, "url", "sitemap", "channel", "html")
 _FEEDS = frozenset({"rss", "rdf", "feed", "channel"})
 _RECORDS = tags("urlset", "sitemapindex", "url", "sitemap")
 _FIELDS = tags("loc", "lastmod", "changefreq", "priority")
-_CLOSED = re.compile(rb"</(?:[\w.-]++:)?(?:urlset|sitemapindex|rss|rdf|feed)\s*+>", re.IGNORECASE)
-_LINE = re.compile(rb"[^\s#][^\r\n]*+|#[^\r\n]*+")
+_CLOSED = re.compile(rb"<(?:/|(?=[^<>]*+/>))(?:[\w.-]++:)?(?:%b)[\s/>]" % "|".join(_ROOTS).encode(), re.IGNORECASE)
+_LINE = re.compile(rb"[^\s][^\r\n]*+")
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
-_PRIORITY = re.compile(r"(?:0?[.,]\d{1,9}|[01](?:[.,]\d{0,9})?)", re.ASCII)
+_PRIORITY = re.compile(r"0?[.,]\d{1,9}|[01](?:[.,]\d{0,9})?", re.ASCII)
 
 
 class SitemapEntry(NamedTuple):
@@ -60,8 +62,136 @@ def read_sitemap(body: bytes, url: str, canonicalizer: Canonicalizer, *, now: fl
 
     With *now*, a change in the future is not believed.
     """
-    found = _Found(url, canonicalizer, now)
-    body = found.uncompressed(body)
+    listing = _Listing(url, canonicalizer, now)
+    body = _uncompressed(body, listing.problems)
     data = utf8(body)
-    root = _root(data)
-    ...
+    root = next((tag["name"].decode().lower() for tag in _ROOT.finditer(data, 0, _SNIFFED) if tag["name"]), "")
+    if root in _FEEDS:
+        listing.add_feed(read_feed(body, url, canonicalizer))
+    elif root == "html":
+        listing.problems.append("It is a page in HTML, not a sitemap.")
+    elif root or data.lstrip().startswith(b"<"):
+        listing.add_xml(data)
+    else:
+        listing.add_lines(data)
+    if root in _ROOTS and not _CLOSED.search(data, max(0, len(data) - _TAIL)):
+        listing.problems.append("It breaks off before its end; what came before that was kept.")
+    return listing.finished()
+
+
+class _Listing:
+    """The entries of one sitemap, and what is odd about them."""
+
+    def __init__(self, url: str, canonicalizer: Canonicalizer, now: float | None) -> None:
+        self.problems: list[str] = []
+        self._url = url
+        self._canonicalizer = canonicalizer
+        self._latest = float("inf") if now is None else now + _FUTURE
+        self._urls: dict[str, SitemapEntry] = {}
+        self._sitemaps: dict[str, SitemapEntry] = {}
+        self._number = 0  # of entries, with those past the limit
+        self._odd: dict[str, tuple[int, str]] = {}  # what is odd: how often, and the first that is
+
+    def add_xml(self, data: bytes) -> None:
+        if b"<!ENTITY" in data[:_SNIFFED]:
+            self.problems.append("It declares entities, which were ignored.")
+        for record in records(data, _RECORDS):
+            if record.name in {"url", "sitemap"}:
+                self._number += 1
+                if self._number <= MOST:
+                    said = fields(record, _FIELDS)
+                    loc = said.get("loc") or said.get("", "")  # some write the address without its tag
+                    address = self._canonicalizer.join(self._url, loc) if 0 < len(loc) <= ADDRESS else None
+                    self._add(self._urls if record.name == "url" else self._sitemaps, loc, address, said)
+
+    def add_lines(self, data: bytes) -> None:
+        for line in islice(_LINE.finditer(data), _MOST_LINES):
+            self._number += 1
+            if self._number <= MOST:
+                loc = line[0][:ADDRESS].decode("utf-8", "replace").strip()
+                self._add(self._urls, loc, self._canonicalizer.canonical(loc), {})
+
+    def add_feed(self, feed: Feed) -> None:
+        for entry in feed.entries:
+            at = entry.published if entry.updated is None else entry.updated
+            self._urls[entry.link] = SitemapEntry(entry.link, at if at is not None and at <= self._latest else None)
+        self._number = len(feed.entries) + feed.left_out
+        if feed.left_out:
+            why = f"they have no web address, or come after the first {MOST:,}"
+            self.problems.append(f"Entries of the feed left out because {why}: {feed.left_out:,}.")
+
+    def finished(self) -> Sitemap:
+        for what, (count, first) in self._odd.items():
+            self.problems.append(f"{what}: {count:,} of {self._number:,} entries; the first says {first!r}.")
+        if self._number > MOST:
+            self.problems.append(f"It has {self._number:,} entries; those after the first {MOST:,} were left out.")
+        if not self._number and not self.problems:
+            self.problems.append("It lists nothing.")
+        return Sitemap(tuple(self._urls.values()), tuple(self._sitemaps.values()), tuple(self.problems))
+
+    def _add(self, entries: dict[str, SitemapEntry], loc: str, address: str | None, said: dict[str, str]) -> None:
+        if address is None:
+            self._note("No web address, left out", loc)
+        elif entries is self._sitemaps and address == self._canonicalizer.canonical(self._url):
+            self._note("The index itself, left out", loc)
+        elif address not in entries:
+            frequency = said.get("changefreq", "").lower()
+            entries[address] = SitemapEntry(
+                address,
+                self._lastmod(said.get("lastmod", "")),
+                frequency if frequency in _FREQUENCIES else "",
+                self._priority(said.get("priority", "")),
+            )
+
+    def _lastmod(self, text: str) -> float | None:
+        at = epoch(text)
+        if text and at is None:
+            self._note("No date in lastmod, kept without it", text)
+        elif at is not None and at > self._latest:
+            self._note("Changed in the future, kept without lastmod", text)
+            return None
+        return at
+
+    def _priority(self, text: str) -> float | None:
+        number = float(text.replace(",", ".")) if _PRIORITY.fullmatch(text) else None
+        if text and (number is None or number > 1):
+            self._note("No priority from 0 to 1, kept without it", text)
+            return None
+        return number
+
+    def _note(self, what: str, text: str) -> None:
+        count, first = self._odd.get(what, (0, text[:_SHOWN]))
+        self._odd[what] = (count + 1, first)
+
+
+def _uncompressed(body: bytes, problems: list[str]) -> bytes:
+    for _ in range(_LAYERS):
+        if body.startswith(_GZIP):
+            body = _gunzipped(body, problems)
+    if len(body) > LARGEST:
+        problems.append(f"It is larger than {LARGEST >> 20} MiB; what lies beyond was left out.")
+    return body[:LARGEST]
+
+
+def _gunzipped(body: bytes, problems: list[str]) -> bytes:
+    """At least as much as could be had, and little more than the limit."""
+    out = bytearray()
+    position = members = 0
+    reader = None
+    while position < len(body) and len(out) <= LARGEST:
+        if reader is None:
+            if not body.startswith(_GZIP, position):
+                return bytes(out)  # what follows is padding
+            if members == _MOST_MEMBERS:
+                break
+            reader, members = zlib.decompressobj(31), members + 1
+        step = body[position : position + _STEP]
+        try:
+            out += reader.decompress(step, LARGEST + 1 - len(out))
+        except zlib.error:
+            break
+        position += len(step) - len(reader.unused_data)
+        reader = None if reader.eof else reader
+    if (position < len(body) or reader is not None) and len(out) <= LARGEST:
+        problems.append("Its compression is damaged or breaks off; what came before that was kept.")
+    return bytes(out)

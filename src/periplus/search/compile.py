@@ -38,26 +38,11 @@ class Compiler:
                 query = Query.term_query(self._schema, SITE, host)
                 return Occur.Must, Query.const_score_query(query, 0.0)
             case Not(inner):
-                clause = self._clause(inner)
-                return None if clause is None else (Occur.MustNot, clause[1])
+                return _opposite(self._clause(inner))
             case And(nodes):
-                return self._all_of([clause for part in nodes if (clause := self._clause(part)) is not None])
+                return _all_of([clause for part in nodes if (clause := self._clause(part)) is not None])
             case Or(nodes):
-                return self._any_of([clause for part in nodes if (clause := self._clause(part)) is not None])
-
-    def _all_of(self, clauses: list[_Clause]) -> _Clause | None:
-        if not clauses:
-            return None
-        kinds = {occur for occur, _ in clauses}
-        if kinds == {Occur.MustNot}:
-            return Occur.MustNot, Query.boolean_query([(Occur.Should, query) for _, query in clauses])
-        strength = Occur.Must if Occur.Must in kinds else Occur.Should
-        return strength, Query.boolean_query(clauses)
-
-    def _any_of(self, clauses: list[_Clause]) -> _Clause | None:
-        if not clauses:
-            return None
-        return Occur.Must, Query.boolean_query([(Occur.Should, _wanted(clause)[1]) for clause in clauses])
+                return _any_of([clause for part in nodes if (clause := self._clause(part)) is not None])
 
     def _words(self, text: str) -> _Clause | None:
         found = {language: tokens(language, text) for language in LANGUAGES}
@@ -80,6 +65,31 @@ class Compiler:
             first = words[0].position
             query = Query.phrase_query(self._schema, name, [(word.position - first, word.term) for word in words])
         return query if weight == 1.0 else Query.boost_query(query, weight)
+
+
+def _opposite(clause: _Clause | None) -> _Clause | None:
+    if clause is None:
+        return None
+    occur, query = clause
+    return (Occur.Must if occur is Occur.MustNot else Occur.MustNot), query
+
+
+def _all_of(clauses: list[_Clause]) -> _Clause | None:
+    if not clauses:
+        return None
+    kinds = {occur for occur, _ in clauses}
+    if kinds == {Occur.MustNot}:
+        return Occur.MustNot, Query.boolean_query([(Occur.Should, query) for _, query in clauses])
+    strength = Occur.Must if Occur.Must in kinds else Occur.Should
+    return strength, Query.boolean_query(clauses)
+
+
+def _any_of(clauses: list[_Clause]) -> _Clause | None:
+    if not clauses:
+        return None
+    kinds = {occur for occur, _ in clauses}
+    strength = Occur.Should if kinds == {Occur.Should} else Occur.Must
+    return strength, Query.boolean_query([(Occur.Should, _wanted(clause)[1]) for clause in clauses])
 
 
 def _wanted(clause: _Clause) -> _Clause:

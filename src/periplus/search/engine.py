@@ -1,25 +1,27 @@
 """Which pages answer this query, in which order, and why?
 
 Three stages: the index selects candidates by text score times prior; numbers order them; the words of the best are
-looked at closely. A page of results is a slice of the list that comes out.
+looked at closely. A page of results is a slice of the list that comes out, so pages never overlap.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tantivy import Index, Query
+from tantivy import Index, Occur, Query
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile
-from periplus.index.generations import Generations, facts_of, number_of
+from periplus.errors import DamagedFile, UsageError
+from periplus.index.generations import REBUILD, Generations, facts_of, number_of, require_whole
 from periplus.index.pagestore import Head, PageStore
 from periplus.index.schema import NUMBER, PRIOR, URL_ID
 from periplus.model import CachedPage, Hit, Results
@@ -30,10 +32,11 @@ from periplus.search.score import Numbers, Wanted, by_numbers, contributions
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
-from periplus.text.analyzer import LANGUAGES, language_of, register, terms
+from periplus.text.analyzer import LANGUAGES, language_of, register
 from periplus.url import url_id
 
 _FEW = 10  # with fewer pages holding all words, pages holding some follow
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
 class Mode(StrEnum):
@@ -44,22 +47,35 @@ class Mode(StrEnum):
     OR = "or"
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
+class _Found(NamedTuple):
+    """A candidate in its place."""
+
     number: int
-    host: str
-    score: float
-    head: Head
-    parts: dict[str, float]
-    all_words: bool
+    text: float  # its text score
+    host: int
+    all_words: bool = True
 
 
-@dataclass(slots=True)
-class _Stopwatch:
-    steps: dict[str, float]
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One query on its way through the stages."""
+
+    root: Node
+    page: int
+    size: int
+    wanted: dict[str, Wanted]  # by language
+    hints: list[str]
+    steps: dict[str, float] = field(default_factory=dict)
+    read: dict[int, tuple[Head, dict[str, float]]] = field(default_factory=dict)  # what was read closely, by number
+
+    @property
+    def depth(self) -> int:
+        """How far down the list the page reaches."""
+        return self.page * self.size
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
+        """Measure a step; one that is taken twice adds up."""
         started = time.perf_counter()
         try:
             yield
@@ -71,18 +87,18 @@ class SearchEngine:
     """One open generation; safe to share between threads, never writes."""
 
     def __init__(self, collection: Collection, generation: Path, settings: Settings) -> None:
-        self._collection, self._weights = collection, settings.ranking
+        self._collection, self._folder, self._weights = collection, generation, settings.ranking
         self.generation = number_of(generation)
         facts = facts_of(generation)
+        require_whole(generation, facts)
         self.documents = int(facts["documents"])
         self._prior_strength = float(facts["prior_strength"])
-        try:
+        with self._naming_damage():
             self._index = Index.open(str(generation / "tantivy"))
+            self._searcher = self._index.searcher()
             self._ranks: Numbers = np.load(generation / "ranks.npy").astype(np.float64)
-        except (ValueError, OSError) as error:
-            raise DamagedFile(f"{generation} is damaged", str(error), "`periplus index` builds a new one.") from error
+            self._hosts: NDArray[np.uint64] = np.load(generation / "hosts.npy")
         register(self._index)
-        self._searcher = self._index.searcher()
         self._compiler = Compiler(self._index.schema, settings.ranking)
         self._pages = PageStore(generation)
 
@@ -99,19 +115,20 @@ class SearchEngine:
         self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
     ) -> Results:
         """One page of the answer to a query; any text is a query."""
-        watch = _Stopwatch({})
+        if page < 1 or size < 1:
+            raise UsageError("pages and their size are counted from 1")
         started = time.perf_counter()
-        with watch.step("parse"):
-            parsed = parse_query(query)
-        root, hints = parsed.root, list(parsed.hints)
-        scored, total = self._answer(root, Mode(mode), page * size, watch, hints) if root is not None else ([], 0)
-        if root is not None and not _restricts_site(root):
-            scored = spread(scored, lambda result: result.host, self._weights.per_host, size)
-        with watch.step("snippets"):
-            shown = scored[(page - 1) * size : page * size]
-            hits = tuple(self._hit(result, root, explain=explain) for result in shown if root is not None)
+        query = query.encode("utf-8", "replace").decode()  # half a character can be neither sought nor shown
+        parsed = parse_query(query)
+        hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
+        total, hits = 0, tuple[Hit, ...]()
+        if parsed.root is not None:
+            asked = _Asked(parsed.root, page, size, _wanted(parsed.root), hints, steps)
+            found, total = self._answer(asked, Mode(mode))
+            with asked.step("snippets"):
+                hits = tuple(self._hit(one, asked, explain=explain) for one in found)
         seconds = time.perf_counter() - started
-        return Results(query, parsed.understood, total, True, seconds, page, size, hits, tuple(hints), watch.steps)
+        return Results(query, parsed.understood, total, True, seconds, page, size, hits, tuple(hints), steps)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
@@ -123,85 +140,128 @@ class SearchEngine:
 
     # -- the three stages ---------------------------------------------------------------------------------------
 
-    def _answer(
-        self, root: Node, mode: Mode, depth: int, watch: _Stopwatch, hints: list[str]
-    ) -> tuple[list[_Scored], int]:
-        loose = loosened(root)
-        found, total = self._ranked(loose if mode is Mode.OR else root, root, depth, watch)
-        if mode is not Mode.AUTO or total >= _FEW or loose == root:
-            return found, total
-        known = {result.number for result in found}
-        more, _ = self._ranked(loose, root, depth, watch, all_words=False)
-        rest = [result for result in more if result.number not in known]
-        if rest:
-            hints.append(f"{_pages(total)} hold all words; pages that hold some of them follow.")
-        return found + rest, total + len(rest)
+    def _answer(self, asked: _Asked, mode: Mode) -> tuple[list[_Found], int]:
+        """The page that is asked for, and how much there is in all."""
+        loose = loosened(asked.root)
+        found, total = self._ranked(loose if mode is Mode.OR else asked.root, asked)
+        if mode is Mode.AUTO and total < _FEW and loose != asked.root:
+            some, total_with_some = self._ranked(loose, asked, before=found)
+            if some:
+                asked.hints.append(f"{_pages(total)} all words; pages that hold some of them follow.")
+                found, total = found + some, total_with_some
+        if not total and _only_common_words(asked):
+            asked.hints.append("No word of the query can be looked for: they are marks, or words that every page has.")
+        shown = found[asked.depth - asked.size : asked.depth]
+        return self._marked(shown, asked.root) if mode is Mode.OR and loose != asked.root else shown, total
 
-    def _ranked(
-        self, node: Node, root: Node, depth: int, watch: _Stopwatch, *, all_words: bool = True
-    ) -> tuple[list[_Scored], int]:
-        with watch.step("candidates"):
+    def _ranked(self, node: Node, asked: _Asked, before: list[_Found] | None = None) -> tuple[list[_Found], int]:
+        """The best of what a query matches, in order; those *before* it hold all words, it holds only some."""
+        with asked.step("candidates"):
             query = self._compiler.compile(node)
             if query is None:
                 return [], 0
-            numbers, texts, total = self._candidates(query, max(depth, self._weights.candidates))
-        with watch.step("numbers"):
-            ranks = self._ranks[numbers]
-            scores = by_numbers(texts, ranks, self._weights)
-            order = np.lexsort((numbers, -scores))
-        with watch.step("words"):
-            closely = order[: max(depth, self._weights.read_closely)]
-            wanted = _wanted(root)
-            scored = [self._read(int(numbers[i]), float(texts[i]), float(ranks[i]), wanted, all_words) for i in closely]
-            scored.sort(key=lambda result: (-result.score, result.number))
-        return scored, total
+            block = self._weights.candidates
+            numbers, texts, total = self._candidates(query, -(-asked.depth // block) * block)
+        first = before or []
+        known = {one.number for one in first}
+        ranked: list[_Found] = []
+        for start in range(0, len(numbers), block):
+            with asked.step("numbers"):
+                found = self._by_numbers(numbers[start : start + block], texts[start : start + block])
+            if start == 0:
+                with asked.step("words"):
+                    found = self._by_words(found, asked)
+            new = [one._replace(all_words=False) for one in found if one.number not in known] if before is not None else found
+            if _restricts_site(asked.root):
+                ranked += new
+            else:
+                ranked += spread(new, lambda one: one.host, self._weights.per_host, asked.size, first + ranked)
+        return ranked, total
 
     def _candidates(self, query: Query, limit: int) -> tuple[NDArray[np.int64], Numbers, int]:
-        result = self._searcher.search(query, limit, weight_by_field=PRIOR)
-        addresses = [address for _, address in result.hits]
-        numbers = np.array(self._searcher.fast_field_values(NUMBER, addresses), np.int64)
+        with self._naming_damage():
+            result = self._searcher.search(query, limit, weight_by_field=PRIOR)
+            found = self._searcher.fast_field_values(NUMBER, [address for _, address in result.hits])
+        numbers = np.array(found, np.int64)
         weighted = np.array([score for score, _ in result.hits], np.float64)
         # tantivy multiplied by the stored prior; dividing gives the text score back, so that fresh ranks can be used.
         return numbers, weighted / self._ranks[numbers] ** self._prior_strength, result.count  # type: ignore[attr-defined]  # missing in its stubs
 
-    def _read(self, number: int, text: float, rank: float, wanted: dict[str, Wanted], all_words: bool) -> _Scored:
-        head = self._pages.head(number)
-        parts = contributions(text, rank, head, wanted[language_of(head.language)], self._weights)
-        return _Scored(number, head.host, sum(parts.values()), head, parts, all_words)
+    def _by_numbers(self, numbers: NDArray[np.int64], texts: Numbers) -> list[_Found]:
+        order = np.lexsort((numbers, -by_numbers(texts, self._ranks[numbers], self._weights)))
+        columns = (numbers[order], texts[order], self._hosts[numbers[order]])
+        return list(map(_Found, *(column.tolist() for column in columns)))
 
-    def _hit(self, result: _Scored, root: Node, *, explain: bool) -> Hit:
-        head = result.head
-        language = language_of(head.language)
-        snippet = make_snippet(
-            self._pages.text(result.number), head.description, language, _wanted(root)[language].sequence
-        )
+    def _by_words(self, found: list[_Found], asked: _Asked) -> list[_Found]:
+        closely, others = found[: self._weights.read_closely], found[self._weights.read_closely :]
+        scores = {one.number: sum(self._read(one, asked)[1].values()) for one in closely}
+        return sorted(closely, key=lambda one: (-scores[one.number], one.number)) + others
+
+    def _read(self, one: _Found, asked: _Asked) -> tuple[Head, dict[str, float]]:
+        """What is on a page, and what each feature of it adds to its score."""
+        if one.number not in asked.read:
+            head = self._pages.head(one.number)
+            wanted = asked.wanted[language_of(head.language)]
+            parts = contributions(one.text, float(self._ranks[one.number]), head, wanted, self._weights)
+            asked.read[one.number] = head, parts
+        return asked.read[one.number]
+
+    # -- what is shown ------------------------------------------------------------------------------------------
+
+    def _hit(self, one: _Found, asked: _Asked, *, explain: bool) -> Hit:
+        head, parts = self._read(one, asked)
+        wanted = asked.wanted[language_of(head.language)]
+        snippet = make_snippet(self._pages.text(one.number), head.description, wanted.language, wanted.distinct)
         return Hit(
             url=head.url,
             title=head.title or head.url,
             snippet=snippet.text,
             highlights=snippet.highlights,
-            score=result.score,
+            score=sum(parts.values()),
             host=head.host,
             fetched_at=head.fetched_at,
             mime=head.mime,
             language=head.language,
             same_content=head.same_content,
-            all_words=result.all_words,
-            explain=result.parts if explain else {},
+            all_words=one.all_words,
+            explain=parts if explain else {},
         )
+
+    def _marked(self, shown: list[_Found], root: Node) -> list[_Found]:
+        """The same, each with whether it holds all words."""
+        strict = self._compiler.compile(root)
+        if strict is None or not shown:
+            return shown
+        among = Query.term_set_query(self._index.schema, NUMBER, [one.number for one in shown])
+        query = Query.boolean_query([(Occur.Must, strict), (Occur.Must, among)])
+        complete = set(self._candidates(query, len(shown))[0].tolist())
+        return [one._replace(all_words=one.number in complete) for one in shown]
 
     def _find(self, url: str) -> Head | None:
         query = Query.term_query(self._index.schema, URL_ID, url_id(url).hex())
-        hits = self._searcher.search(query, 1).hits
-        if not hits:
-            return None
-        (number,) = self._searcher.fast_field_values(NUMBER, [hits[0][1]])
-        return self._pages.head(int(number or 0))
+        numbers, _, _ = self._candidates(query, 1)
+        return self._pages.head(int(numbers[0])) if len(numbers) else None
+
+    @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
+        """What the libraries say about a damaged file, in our words."""
+        try:
+            yield
+        except (ValueError, OSError, EOFError) as error:
+            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":  # tantivy gave up; its class cannot be imported
+                raise
+            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
 
 
 def _wanted(root: Node) -> dict[str, Wanted]:
     text = " ".join(wanted_words(root))
-    return {language: Wanted(tuple(terms(language, text))) for language in LANGUAGES}
+    return {language: Wanted.of(text, language) for language in LANGUAGES}
+
+
+def _only_common_words(asked: _Asked) -> bool:
+    return bool(wanted_words(asked.root)) and not all(wanted.sequence for wanted in asked.wanted.values())
 
 
 def _restricts_site(node: Node) -> bool:
@@ -215,9 +275,9 @@ def _restricts_site(node: Node) -> bool:
 
 
 def _pages(count: int) -> str:
-    return "No pages" if count == 0 else f"Only {count} page{'s' * (count != 1)}"
+    return "No page holds" if count == 0 else "Only 1 page holds" if count == 1 else f"Only {count} pages hold"
 
 
 def _charset(headers: dict[str, str]) -> str:
-    _, _, charset = headers.get("content-type", "").partition("charset=")
-    return charset.strip(" \"'").lower() or "utf-8"
+    found = _CHARSET.search(headers.get("content-type", ""))
+    return found[1].lower() if found else "utf-8"

@@ -13,6 +13,8 @@ from functools import lru_cache
 from lark import Lark, Token, Transformer
 from lark.exceptions import LarkError
 
+from periplus.url import Canonicalizer, host_of
+
 _LONGEST = 2048  # characters
 _MOST_TERMS = 64
 _DEEPEST = 16
@@ -35,8 +37,11 @@ _GRAMMAR = r"""
 """
 _EMPTY_GROUP = re.compile(r"\(\s*\)")
 _LONE_MINUS = re.compile(r"(?<!\S)-+(?=[\s)]|$)")
-_PIECE = re.compile(r'-?"[^"]*"|[^\s()"]+')
+_QUOTED = re.compile(r'"[^"]*"')
+_TERM = re.compile(r'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([^\W_]+)')  # the group is empty for an operator
+_CUT_OFF = re.compile(r'(?:(?<![^\s()"])(?:OR|AND|-+)|[\s(])*$')  # what a query cannot end with
 _MARKS = re.compile(r'[()"]')
+_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ class ParsedQuery:
 
 def parse_query(text: str) -> ParsedQuery:
     """Read a query; whatever cannot be read as typed is read as words."""
-    text, hints = _capped(text)
+    text, hints = _capped(text.encode("utf-8", "replace").decode())  # half a character cannot be looked for
     text, more = _tidied(text)
     hints += more
     try:
@@ -126,8 +131,10 @@ def parse_query(text: str) -> ParsedQuery:
         hints.append("OR, AND and - need a word on each side; the query was read as plain words.")
         root = _plain(text)
     if root is not None and not has_positive(root):
-        hints.append("There are only exclusions: a query needs at least one word that is wanted.")
+        hints.append("A query needs a word that is wanted: exclusions alone, or beside OR, match nearly every page.")
         root = None
+    elif root is None:
+        hints.append("The query holds no word.")
     return ParsedQuery(root, tuple(hints))
 
 
@@ -173,13 +180,22 @@ def _grouped(node: Node) -> str:
 def _capped(text: str) -> tuple[str, list[str]]:
     hints = []
     if len(text) > _LONGEST:
-        text = text[:_LONGEST]
+        text = _closed(text[:_LONGEST])
         hints.append(f"Only the first {_LONGEST:,} characters were read.")
-    pieces = list(_PIECE.finditer(text))
-    if len(pieces) > _MOST_TERMS:
-        text = text[: pieces[_MOST_TERMS].start()]
+    found = [term.start() for term in _TERM.finditer(text) if term[1]]
+    if len(found) > _MOST_TERMS:
+        text = _closed(text[: found[_MOST_TERMS]])
         hints.append(f"Only the first {_MOST_TERMS} words were read.")
     return text, hints
+
+
+def _closed(text: str) -> str:
+    """A query that was cut, with what was open at the cut closed, so that the rest still means what it did."""
+    if text.count('"') % 2:
+        text += '"'
+    text = _CUT_OFF.sub("", text)
+    bare = _QUOTED.sub("", text)
+    return text + ")" * (bare.count("(") - bare.count(")"))
 
 
 def _tidied(text: str) -> tuple[str, list[str]]:
@@ -189,14 +205,19 @@ def _tidied(text: str) -> tuple[str, list[str]]:
         start, _, rest = text.rpartition('"')
         text = f"{start} {rest}"
         hints.append("A quotation mark is not closed; it was ignored.")
+    text = _QUOTED.sub(lambda phrase: _without_parentheses(phrase[0]), text)
     depth = _depth(text)
     if depth is None or depth > _DEEPEST:
-        text = text.replace("(", " ").replace(")", " ")
+        text = _without_parentheses(text)
         why = "do not match" if depth is None else f"are nested deeper than {_DEEPEST}"
         hints.append(f"The parentheses {why}; they were ignored.")
     while (emptied := _EMPTY_GROUP.sub(" ", text)) != text:
         text = emptied
     return _LONE_MINUS.sub(" ", text), hints
+
+
+def _without_parentheses(text: str) -> str:
+    return text.replace("(", " ").replace(")", " ")
 
 
 def _depth(text: str) -> int | None:
@@ -215,8 +236,20 @@ def _plain(text: str) -> Node | None:
     for piece in _MARKS.sub(" ", text).split():
         bare = piece.lstrip("-")
         if bare and bare not in {"OR", "AND"}:
-            words.append(Not(Word(bare)) if piece.startswith("-") else Word(bare))
+            word = _site(bare[5:]) if bare[:5].lower() == "site:" and bare[5:] else Word(bare)
+            if word is not None:
+                words.append(Not(word) if piece.startswith("-") else word)
     return _joined(And, words)
+
+
+def _site(text: str) -> Node | None:
+    """The host that a person means who writes a host, a pattern or a whole address."""
+    found = _HOST.match(text.lower())
+    host = found[1].strip("*.") if found else ""
+    if not host.isascii():
+        address = Canonicalizer().canonical(f"http://{host}/")
+        host = host_of(address) if address is not None else host
+    return Site(host) if host else None
 
 
 def _joined(kind: type[And] | type[Or], nodes: list[Node]) -> Node | None:
@@ -251,8 +284,8 @@ class _Reader(Transformer[Token, Node | None]):
         words = " ".join(token[1:-1].split())
         return Phrase(words) if words else None
 
-    def SITE(self, token: Token) -> Node:  # noqa: N802
-        return Site(token[5:].lower().strip("./"))
+    def SITE(self, token: Token) -> Node | None:  # noqa: N802
+        return _site(token[5:])
 
-    def WORD(self, token: Token) -> Node:  # noqa: N802
-        return Word(str(token))
+    def WORD(self, token: Token) -> Node | None:  # noqa: N802
+        return Word(str(token)) if token.strip("-") else None

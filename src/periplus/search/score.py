@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from periplus.config import Ranking
 from periplus.index.pagestore import Head
-from periplus.text.analyzer import OTHER, language_of, terms
+from periplus.text.analyzer import OTHER, start_of, terms, url_words
 
 FEATURES = (
     "text",
@@ -30,6 +30,7 @@ FEATURES = (
     "near_phrase",
 )
 _NEAR = 0.9  # the share of the query that must stand in order
+_TOO_SHORT = 3  # letters; what begins with fewer is another word
 
 Numbers = NDArray[np.float64]
 
@@ -38,12 +39,36 @@ Numbers = NDArray[np.float64]
 class Wanted:
     """The words of a query, as pages of one language would hold them."""
 
+    language: str
     sequence: tuple[str, ...]  # in order, repeats kept
+    distinct: frozenset[str]  # without repeats
+    starts: tuple[str, ...]  # a text without these cannot hold the words, and need not be analysed
+
+    @classmethod
+    def of(cls, text: str, language: str) -> Wanted:
+        """The words of a text."""
+        sequence = tuple(terms(language, text))
+        distinct = frozenset(sequence)
+        return cls(language, sequence, distinct, tuple(start_of(term, language) for term in distinct))
 
     @property
-    def distinct(self) -> frozenset[str]:
-        """Without repeats."""
-        return frozenset(self.sequence)
+    def is_phrase(self) -> bool:
+        """One word is no phrase; `title_all` and `headings` speak for it."""
+        return len(self.sequence) > 1
+
+    def some_in(self, text: str) -> list[str]:
+        """The words of a text; nothing when it clearly holds none of those wanted."""
+        lowered = text.lower()
+        if text.isascii() and not any(start in lowered for start in self.starts):
+            return []
+        return terms(self.language, text)
+
+    def all_in(self, text: str) -> list[str]:
+        """The words of a text; nothing when it clearly lacks one of those wanted."""
+        lowered = text.lower()
+        if text.isascii() and not all(start in lowered for start in self.starts):
+            return []
+        return terms(self.language, text)
 
 
 def by_numbers(text_scores: Numbers, ranks: Numbers, weights: Ranking) -> Numbers:
@@ -59,58 +84,65 @@ def contributions(text_score: float, rank: float, head: Head, wanted: Wanted, we
 
 def _words_of(head: Head, wanted: Wanted) -> dict[str, float]:
     """The bonuses: where on the page do the words of the query stand, and how?"""
-    title = terms(_language(head), head.title)
-    headings = [terms(_language(head), heading) for heading in head.headings]
+    title = wanted.some_in(head.title)
     in_title = _share(wanted, title)
+    in_headings = _share(wanted, wanted.some_in("\n".join(head.headings)))
     return {
         "title_all": float(in_title == 1.0),
         "title_some": in_title if in_title < 1.0 else 0.0,
-        "headings": _share(wanted, [word for heading in headings for word in heading]),
-        "url": _share_in_url(wanted, head),
-        "phrase_title": float(_holds_phrase(title, wanted.sequence)),
-        "phrase_headings": float(any(_holds_phrase(heading, wanted.sequence) for heading in headings)),
-        "phrase_opening": float(_holds_phrase(terms(_language(head), head.opening), wanted.sequence)),
-        "near_phrase": float(_holds_nearly(title, wanted.sequence)),
+        "headings": in_headings,
+        "url": _share_in_url(wanted, head.url),
+        "phrase_title": float(in_title == 1.0 and _holds_phrase(title, wanted)),
+        "phrase_headings": float(in_headings == 1.0 and any(_says(heading, wanted) for heading in head.headings)),
+        "phrase_opening": float(_says(head.opening, wanted)),
+        "near_phrase": float(in_title > 0.0 and _holds_nearly(title, wanted)),
     }
 
 
-def _language(head: Head) -> str:
-    return language_of(head.language)
+def _share(wanted: Wanted, words: list[str]) -> float:
+    return len(wanted.distinct.intersection(words)) / len(wanted.distinct) if words and wanted.distinct else 0.0
 
 
-def _share(wanted: Wanted, words: Sequence[str]) -> float:
-    distinct = wanted.distinct
-    return len(distinct.intersection(words)) / len(distinct) if distinct else 0.0
-
-
-def _share_in_url(wanted: Wanted, head: Head) -> float:
+def _share_in_url(wanted: Wanted, url: str) -> float:
     """URLs are indexed without stemming, so a word of the query counts when a word of the URL starts with it."""
-    words = terms(OTHER, head.url.partition("//")[2])
-    found = sum(any(word.startswith(term) for word in words) for term in wanted.distinct)
-    return found / len(wanted.distinct) if wanted.sequence else 0.0
+    text = url_words(url)
+    lowered = text.lower()
+    if text.isascii() and not any(term in lowered for term in wanted.distinct):
+        return 0.0
+    words = terms(OTHER, text)
+    found = sum(any(_begins(word, term) for word in words) for term in wanted.distinct)
+    return found / len(wanted.distinct) if wanted.distinct else 0.0
 
 
-def _holds_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
-    size = len(phrase)
-    if size < 2:
-        return False  # one word is no phrase; `title_all` and `headings` speak for it
-    first = phrase[0]
-    starts = (at for at, word in enumerate(words) if word == first)
-    return any(tuple(words[at : at + size]) == tuple(phrase) for at in starts)
+def _begins(word: str, term: str) -> bool:
+    return word.startswith(term) if len(term) >= _TOO_SHORT else word == term
 
 
-def _holds_nearly(words: Sequence[str], phrase: Sequence[str]) -> bool:
+def _says(text: str, wanted: Wanted) -> bool:
+    """Whether the query stands in a text, word for word."""
+    return wanted.is_phrase and _holds_phrase(wanted.all_in(text), wanted)
+
+
+def _holds_phrase(words: list[str], wanted: Wanted) -> bool:
+    phrase = list(wanted.sequence)
+    if not wanted.is_phrase:
+        return False
+    starts = (at for at, word in enumerate(words) if word == phrase[0])
+    return any(words[at : at + len(phrase)] == phrase for at in starts)
+
+
+def _holds_nearly(words: list[str], wanted: Wanted) -> bool:
     """Whether nearly all of the phrase stands in the words, in order, with others between."""
-    return len(phrase) > 1 and _longest_common(words, phrase) >= _NEAR * len(phrase)
+    return wanted.is_phrase and _longest_common(words, wanted.sequence) >= _NEAR * len(wanted.sequence)
 
 
 def _longest_common(words: Sequence[str], phrase: Sequence[str]) -> int:
-    """The length of the longest common subsequence."""
-    row = [0] * (len(phrase) + 1)
+    """The length of the longest common subsequence: a bit a word of the phrase, cleared when it is found in order."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(phrase):
+        places[word] = places.get(word, 0) | 1 << place
+    everything = missing = (1 << len(phrase)) - 1
     for word in words:
-        before = 0
-        for column, wanted in enumerate(phrase, 1):
-            above = row[column]
-            row[column] = before + 1 if word == wanted else max(above, row[column - 1])
-            before = above
-    return row[-1]
+        met = missing & places.get(word, 0)
+        missing = (missing + met | missing - met) & everything
+    return len(phrase) - missing.bit_count()

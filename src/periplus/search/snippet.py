@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from periplus.text.analyzer import terms
+from periplus.text.analyzer import folded, start_of, terms
 
 _LENGTH = 260  # characters
 _LEAD = 60  # of them before the first match
@@ -31,10 +31,11 @@ class _Match:
     term: str
 
 
-def make_snippet(text: str, fallback: str, language: str, wanted: Sequence[str]) -> Snippet:
+def make_snippet(text: str, fallback: str, language: str, wanted: Iterable[str]) -> Snippet:
     """The window of *text* that holds most of the wanted terms; *fallback* when it holds none."""
+    wanted = frozenset(wanted)
     text = text[:_READ]
-    matches = _matches(text, language, frozenset(wanted))
+    matches = _matches(text, language, wanted)
     if not matches:
         return highlighted(_shortened(fallback or text), language, wanted)
     start, end = _window(text, matches)
@@ -42,7 +43,7 @@ def make_snippet(text: str, fallback: str, language: str, wanted: Sequence[str])
     return highlighted(("… " if start else "") + passage + (" …" if end < len(text) else ""), language, wanted)
 
 
-def highlighted(text: str, language: str, wanted: Sequence[str]) -> Snippet:
+def highlighted(text: str, language: str, wanted: Iterable[str]) -> Snippet:
     """A text as it is, with the wanted terms marked."""
     ranges = tuple((match.start, match.end) for match in _matches(text, language, frozenset(wanted)))
     return Snippet(text, ranges)
@@ -56,24 +57,30 @@ def _shortened(text: str) -> str:
 
 
 def _matches(text: str, language: str, wanted: frozenset[str]) -> list[_Match]:
+    """The words of a text that are wanted: those that begin right are analysed, each once."""
     if not wanted:
         return []
-    found = []
-    for candidate in _pattern(wanted).finditer(text):
-        for term in terms(language, candidate[0]):
-            if term in wanted:
-                found.append(_Match(candidate.start(), candidate.end(), term))
+    found: list[_Match] = []
+    known: dict[str, str | None] = {}
+    for candidate in _pattern(wanted, language).finditer(folded(text)):
+        start, end = candidate.span()
+        if start and text[start - 1].isalnum():
+            continue  # the middle of a word
+        word = text[start:end]
+        if word not in known:
+            known[word] = next((term for term in terms(language, word) if term in wanted), None)
+        if (term := known[word]) is not None:
+            found.append(_Match(start, end, term))
+            if len(found) >= _MOST_MATCHES:
                 break
-        if len(found) >= _MOST_MATCHES:
-            break
     return found
 
 
 @lru_cache(maxsize=256)
-def _pattern(wanted: frozenset[str]) -> re.Pattern[str]:
-    """Words that may be one of the terms: a stem is nearly a prefix of what it stands for ("happi", "happy")."""
-    starts = sorted({re.escape(term[:-1] if len(term) > 3 else term) for term in wanted}, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(starts)})\w*", re.IGNORECASE)
+def _pattern(wanted: frozenset[str], language: str) -> re.Pattern[str]:
+    """Words that may be one of the terms. That it is the start of a word is tested later, which is faster."""
+    starts = sorted({re.escape(start_of(term, language)) for term in wanted}, key=len, reverse=True)
+    return re.compile(rf"(?:{'|'.join(starts)})[^\W_]*")
 
 
 def _window(text: str, matches: list[_Match]) -> tuple[int, int]:

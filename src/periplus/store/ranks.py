@@ -8,6 +8,7 @@ memory-mapped, so a look-up costs a few page faults whatever the size of the gra
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,13 +22,14 @@ from pyarrow import parquet
 
 from periplus import __version__
 from periplus.errors import DamagedFile, NewerFormat
-from periplus.store.collection import Collection
 from periplus.store.segments import file_digest
 
 FORMAT = 1
 URLS_AT_ONCE = 1 << 16  # rows of a batch of nodes.arrow: node n is row n % this of batch n // this
 CURRENT = "CURRENT"
 META = "meta.json"
+_NAME = re.compile(r"gen-[0-9]+")
+_REMEDY = "`periplus rank` makes new ranks."
 
 Ids = NDArray[np.bytes_]  # dtype S16
 
@@ -56,17 +58,14 @@ class Anchors:
     in_links: int
 
 
-def ranks_folder(collection: Collection) -> Path:
-    """Where the generations of a collection lie."""
-    return collection.home / "ranks"
-
-
 def open_ranks(folder: Path) -> RankTable | None:
     """The live generation in *folder*, or None before the first."""
     try:
-        name = (folder / CURRENT).read_text(encoding="ascii").strip()
+        name = (folder / CURRENT).read_text(encoding="ascii", errors="replace").strip()
     except FileNotFoundError:
         return None
+    if not _NAME.fullmatch(name):
+        raise DamagedFile(f"{folder / CURRENT} is damaged", "it does not name a generation", _REMEDY)
     return RankTable(folder / name)
 
 
@@ -79,7 +78,7 @@ class RankTable:
         stated = _stated(folder)
         self.figures = Figures(**stated["figures"])
         for problem in _wrong_sizes(folder, stated["files"]):
-            raise DamagedFile(f"{folder} is damaged", problem, "`periplus rank` makes new ranks.")
+            raise DamagedFile(f"{folder} is damaged", problem, _REMEDY)
 
     @property
     def number(self) -> int:
@@ -187,7 +186,7 @@ def _stated(folder: Path) -> dict[str, Any]:
         stated: dict[str, Any] = json.loads((folder / META).read_bytes())
         version = stated["format"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DamagedFile(f"{folder} is damaged", str(error), "`periplus rank` makes new ranks.") from error
+        raise DamagedFile(f"{folder} is damaged", str(error), _REMEDY) from error
     if version > FORMAT:
         why = f"this release ({__version__}) knows formats up to {FORMAT}"
         raise NewerFormat(f"{folder} has format {version}", why, "Use a later release, or run `periplus rank` again.")

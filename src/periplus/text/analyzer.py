@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from tantivy import Filter, Index, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
@@ -56,6 +57,36 @@ def tokens(language: str, text: str) -> list[Token]:
     for position, word in enumerate(_splitter().analyze(text)):
         found += [Token(term, position) for term in analyzer(language).analyze(word)]
     return found
+
+
+def url_words(url: str) -> str:
+    """The part of a URL that holds words, its escapes undone."""
+    return unquote(url.partition("//")[2])
+
+
+def start_of(term: str, language: str) -> str:
+    """What every word with this term begins with, once it is `folded`: a stem may replace the last letter ("happi")."""
+    if language not in _STEMMED or len(term) < 3:
+        return term
+    return term[0] if len(term) == 3 and term.endswith("ie") else term[:-1]  # "die" stands for "dying" too
+
+
+def folded(text: str) -> str:
+    """A text in lower case and without accents, of the same length: a place in it is a place in the original."""
+    lowered = text.lower()
+    if lowered.isascii():
+        return lowered
+    if len(lowered) != len(text):  # a few letters have no lower case of one character
+        lowered = "".join(character.lower()[0] for character in text)
+    return lowered.translate(_plain_letters())
+
+
+@lru_cache(maxsize=1)
+def _plain_letters() -> dict[int, str]:
+    """Accented Latin letters and what the analyzers make of them; of a ligature only the first letter."""
+    accented = (*range(0x00C0, 0x0250), *range(0x1E00, 0x1F00))
+    plain = {code: "".join(terms(OTHER, chr(code))) for code in accented}
+    return {code: letters[0] for code, letters in plain.items() if letters}
 
 
 @lru_cache(maxsize=1)

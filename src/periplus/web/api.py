@@ -16,7 +16,7 @@ def as_json(value: dict[str, Any]) -> bytes:
 
 def encoded(results: Results) -> bytes:
     """The results as JSON; the keys are a promise."""
-    return orjson.dumps(
+    return as_json(
         {
             "query": results.query,
             "understood": results.understood,
@@ -26,6 +26,7 @@ def encoded(results: Results) -> bytes:
             "page": results.page,
             "size": results.size,
             "hints": results.hints,
+            "steps": results.steps,
             "results": [_hit(hit) for hit in results.hits],
         }
     )

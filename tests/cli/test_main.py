@@ -1,0 +1,203 @@
+"""Is the command quick to help, clear when it fails, and quiet when nobody listens?"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import typer
+
+from crawl.voyage import environment, periplus, start, typed, wait
+from periplus import __version__
+from periplus.cli import main
+from periplus.cli.main import COMMANDS
+from periplus.errors import DiskFull, Interrupted, PeriplusError, UsageError
+
+HERE = [name for name in COMMANDS if find_spec(f"periplus.cli.{name}")]
+
+
+# -- help -----------------------------------------------------------------------------------------------------------
+
+
+def test_help_answers_at_once() -> None:
+    """CPU time, which other work on the machine does not lengthen; the best of three."""
+
+    def seconds() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        outcome = periplus("--help")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert outcome.code == 0
+        assert all(name in outcome.out for name in COMMANDS)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(seconds() for _ in range(3)) < 0.3
+
+
+def test_help_loads_nothing_that_a_command_needs() -> None:
+    heavy = "{'pyarrow', 'numpy', 'pycurl', 'pydantic', 'fastwarc', 'turbohtml', 'uvloop'}"
+    code = f"""
+import sys
+sys.argv = ["periplus", "--help"]
+from periplus.cli.main import run
+try:
+    run()
+except SystemExit:
+    print("loaded:", sorted({heavy} & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True)
+    assert done.stderr == "loaded: []\n"
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"[a-z]+", text.lower())
+
+
+def own_words(name: str) -> list[str]:
+    """What a command's own help says, below its usage."""
+    outcome = typed(name, "--help")
+    assert outcome.code == 0
+    return words(outcome.out.partition("Usage:")[2].partition("\n")[2])
+
+
+@pytest.mark.parametrize("name", ["crawl", "status", "inspect", "verify", "config"])
+def test_the_summary_of_a_command_is_its_own_help_made_shorter(name: str) -> None:
+    left = iter(own_words(name))
+    missing = [word for word in words(COMMANDS[name]) if word not in left]
+    assert not missing, f"{name}: {missing} of the summary is not in the help, in this order"
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_the_summary_of_a_command_speaks_of_the_same_thing_as_its_help(name: str) -> None:
+    telling = {word for word in words(COMMANDS[name]) if len(word) > 4}
+    assert telling & set(own_words(name))
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_every_command_can_be_pointed_at_a_collection(name: str) -> None:
+    command = typer.main.get_command(import_module(f"periplus.cli.{name}").app)
+    for leaf in getattr(command, "commands", {"": command}).values():
+        assert "--home" in {option for parameter in leaf.params for option in parameter.opts}
+
+
+def test_the_version_is_told() -> None:
+    assert typed("--version").out == f"periplus {__version__}\n"
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    outcome = typed("craw")
+    assert outcome.code == 2
+    assert "craw" in outcome.err
+
+
+# -- failures -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("no such thing", hint="Try another."), 2),
+        (PeriplusError("it failed", "because"), 1),
+        (DiskFull("no room"), 3),
+        (Interrupted("stopped"), 130),
+        (KeyboardInterrupt(), 130),
+        (ValueError("a mistake of ours"), 1),
+    ],
+)
+def test_a_failure_is_one_line_and_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(main, "app", fail)
+    outcome = typed("anything")
+    assert (outcome.code, outcome.out, outcome.err.count("\n")) == (code, "", 1)
+    assert outcome.err.startswith("periplus: ")
+    assert "Traceback" not in outcome.err
+
+
+def test_a_mistake_of_ours_asks_to_be_reported_and_debug_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ValueError("oops")
+
+    monkeypatch.setattr(main, "app", fail)
+    plain, debugged = typed("x"), typed("x", "--debug")
+    assert "internal error: ValueError: oops. --debug shows where" in plain.err
+    assert "Traceback" in debugged.err
+    assert "test_main.py" in debugged.err
+    assert (plain.code, debugged.code) == (1, 1)
+
+
+def test_a_message_cannot_move_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise PeriplusError("bad \x1b[31mred\x07 \x9b2J and\u202e back", "line\r\nforged")
+
+    monkeypatch.setattr(main, "app", fail)
+    line = typed("x").err
+    assert line.endswith("\n")
+    assert line[:-1].isprintable()
+
+
+def test_debug_may_stand_anywhere() -> None:
+    assert "Traceback" in typed("--debug", "status", "--home", "/no/such/folder").err
+    assert "Traceback" in typed("status", "--home", "/no/such/folder", "--debug").err
+    assert "Traceback" not in typed("status", "--home", "/no/such/folder").err
+
+
+# -- the outside world ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_whoever_has_seen_enough_may_stop_reading(options: list[str]) -> None:
+    """`periplus config show | head -1`"""
+    child = start("config", "show", *options)
+    assert child.stdout is not None
+    child.stdout.close()
+    assert child.stderr is not None
+    assert child.stderr.read() == ""
+    child.stderr.close()
+    assert child.wait(30) in (0, 1)
+
+
+@pytest.mark.slow
+def test_output_that_cannot_be_written_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "periplus", "config", "show", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            check=False,
+        )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_ctrl_c_before_anything_has_begun_is_an_interruption(tmp_path: Path) -> None:
+    fifo = tmp_path / "seeds"
+    os.mkfifo(fifo)
+    child = start("crawl", "--seeds", fifo, "--home", tmp_path / "home")
+    writer = os.open(fifo, os.O_WRONLY)  # returns once the command waits for its seeds
+    time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    outcome = wait(child)
+    os.close(writer)
+    assert outcome.code == 130
+    assert "Traceback" not in outcome.err
+
+
+def test_the_app_is_what_the_script_runs() -> None:
+    assert isinstance(main.app, typer.Typer)

@@ -1,0 +1,90 @@
+"""Does a log tell what happened, and does a broken one stop nothing?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import reach, typed
+from periplus.cli import progress
+from periplus.cli.progress import watching
+from periplus.crawl.start import Progress
+from testweb import Page, Site, TestWeb
+
+LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO (.*)")
+
+
+@pytest.fixture
+def web() -> Iterator[TestWeb]:
+    pages = {"/": Page(links=["/gone", "/moved", "/secret"]), "/moved": Page(redirect="/end"), "/end": Page()}
+    with TestWeb([Site("a.test", pages, robots="User-agent: *\nDisallow: /secret")]) as running:
+        yield running
+
+
+def crawl(web: TestWeb, home: Path, log: Path | str) -> str:
+    outcome = typed("crawl", "http://a.test/", "--home", home, "--log-file", log, *reach(web))
+    assert outcome.code == 0
+    return outcome.err
+
+
+def test_every_url_that_was_settled_has_its_line(web: TestWeb, tmp_path: Path) -> None:
+    log = tmp_path / "crawl.log"
+    assert crawl(web, tmp_path / "home", log) == ""
+    matches = [LINE.fullmatch(line) for line in log.read_text().splitlines()]
+    assert sorted(match[1].strip() if match else "not a log line" for match in matches) == [
+        "dropped http_error 404 http://a.test/gone 404",
+        "fetched ok 200 http://a.test/",
+        "fetched ok 200 http://a.test/end",
+        "merged redirected 302 http://a.test/moved http://a.test/end",
+        "refused robots http://a.test/secret robots.txt line 2: Disallow: /secret",
+    ]
+
+
+def test_a_log_is_continued_by_the_next_crawl(web: TestWeb, tmp_path: Path) -> None:
+    log = tmp_path / "crawl.log"
+    for number in (1, 2):
+        crawl(web, tmp_path / f"home-{number}", log)
+        assert len(log.read_text().splitlines()) == 5 * number
+
+
+def test_a_log_that_cannot_be_written_is_told_once_and_the_crawl_goes_on(web: TestWeb, tmp_path: Path) -> None:
+    err = crawl(web, tmp_path / "home", "/dev/full")
+    assert err == "periplus: the log file /dev/full cannot be written: [Errno 28] No space left on device\n"
+    assert web.log.count("a.test", "/end") == 1
+
+
+def figures(pages: int) -> Progress:
+    summary = {
+        "fetched": pages,
+        "pages_per_second": 12.5,
+        "bytes": 2_500_000,
+        "queued": 70,
+        "errors": {"dns": 2, "x": 1},
+    }
+    return Progress(summary, under_way=4, buffered=50)
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    with watching(None, quiet=False) as watch:
+        for pages in range(1, 8):
+            now = pages * 4.0
+            watch(figures(pages * 1000))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert lines[0] == ("3,000 pages (12.5/s, 2.5 MB)  4 under way  queue 50 in memory, 16 on disk  3 errors")
+
+
+def test_a_program_that_asked_for_json_is_not_disturbed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+    with watching(None, quiet=True) as watch:
+        watch(figures(1))
+    assert capsys.readouterr().err == ""

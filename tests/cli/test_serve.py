@@ -1,0 +1,121 @@
+"""Does `periplus serve` serve what was indexed, say where, and stop when it is told to?"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import start, typed, wait
+from periplus.site.server import listen
+from search.library import Doc, index, shelve
+from web.serving import Site
+
+OSTIA = "http://harbours.example/ostia"
+DOCS = [
+    Doc(OSTIA, "Ostia", "The harbour of Rome.", body=b"<p>The harbour of <b>Rome</b>. <a href=/>Home</a>"),
+    Doc("http://harbours.example/portus", "Portus", "A hexagonal harbour."),
+]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served")
+    index(shelve(folder, DOCS))
+    return folder
+
+
+@contextmanager
+def serving(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], Site, str]]:
+    """The command, once it listens: the process, the site and the line it printed."""
+    child = start("serve", "--home", home, "--port", "0", *options, start_new_session=True)
+    try:
+        assert child.stderr is not None
+        line = child.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
+        assert found, line
+        site = Site("127.0.0.1", int(found[1]))
+        _until_it_answers(site)
+        yield child, site, line
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            wait(child)
+
+
+def _until_it_answers(site: Site) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            site.get("/healthz")
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    pytest.fail("the site does not answer")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_what_was_indexed_is_found_and_ctrl_c_ends_it(home: Path, workers: str) -> None:
+    with serving(home, "--workers", workers) as (child, site, line):
+        assert line.startswith("2 pages to search at http://127.0.0.1:")
+        assert site.get("/healthz").json == {"status": "ok", "generation": 1, "documents": 2}
+        found = site.get("/api/search", q="harbour rome", mode="and").json
+        assert [result["url"] for result in found["results"]] == [OSTIA]
+        page = site.get("/search", q="harbour rome").page
+        assert page.select("li.hit h2 a")[0].attrs["href"] == OSTIA
+        assert page.select("li.hit .why")
+        assert site.get("/cached/raw", url=OSTIA).text == "<p>The harbour of <b>Rome</b>. <a>Home</a>"
+        os.killpg(child.pid, signal.SIGINT)
+        ending = wait(child)
+    assert (ending.code, ending.out, ending.err) == (0, "", "")
+
+
+@pytest.mark.slow
+def test_a_supervisor_ends_it_too(home: Path) -> None:
+    with serving(home) as (child, _, _):
+        child.terminate()
+        assert wait(child).code == 0
+
+
+def test_a_port_that_is_taken_is_one_line(home: Path) -> None:
+    with listen("127.0.0.1", 0) as other:
+        port = other.getsockname()[1]
+        outcome = typed("serve", "--home", home, "--port", str(port))
+    assert outcome.code == 1
+    assert outcome.complaint == (
+        f"periplus: port {port} is taken: another program listens on 127.0.0.1. "
+        "Stop it, or choose another port with --port."
+    )
+
+
+def test_an_address_of_another_machine_is_one_line(home: Path) -> None:
+    outcome = typed("serve", "--home", home, "--host", "203.0.113.77")
+    assert outcome.code == 2
+    assert "203.0.113.77" in outcome.complaint
+
+
+def test_without_a_collection_there_is_nothing_to_serve(tmp_path: Path) -> None:
+    outcome = typed("serve", "--home", tmp_path / "none")
+    assert outcome.code == 1
+    assert "holds no collection" in outcome.complaint
+
+
+def test_without_an_index_the_reader_is_told_how_to_build_one(tmp_path: Path) -> None:
+    shelve(tmp_path, DOCS)
+    outcome = typed("serve", "--home", tmp_path)
+    assert outcome.code == 1
+    assert "`periplus index` builds one" in outcome.complaint
+
+
+@pytest.mark.parametrize("options", [("--port", "70000"), ("--port", "http"), ("--workers", "0")])
+def test_a_mistake_in_an_option_is_a_usage_error(home: Path, options: tuple[str, str]) -> None:
+    assert typed("serve", "--home", home, *options).code == 2

@@ -1,0 +1,31 @@
+"""Does `periplus verify` give a clean bill only to a sound collection?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawl.voyage import sail, typed
+from testweb import TestWeb, mesh
+
+
+def test_a_sound_collection_exits_0_and_a_damaged_one_1(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 4)]) as web:
+        sail(web, tmp_path, "http://a.test/")
+    sound = typed("verify", "--home", tmp_path)
+    assert (sound.code, sound.err) == (0, "")
+    assert sound.out.split(maxsplit=1)[1].strip() == "4 records, 2 segments, 4 pages, 4 urls"
+    (tmp_path / "segments" / "links-w00-000001.parquet").unlink()
+    damaged = typed("verify", "--home", tmp_path)
+    assert damaged.code == 1
+    assert damaged.complaint == ("periplus: 1 problems found: segments/links-w00-000001.parquet: the file is missing")
+    assert "segments/links-w00-000001.parquet" in damaged.out
+
+
+def test_the_json_has_exactly_these_keys(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 2)]) as web:
+        sail(web, tmp_path, "http://a.test/")
+    assert typed("verify", "--home", tmp_path, "--json").json == {
+        "ok": True,
+        "checked": {"records": 2, "segments": 2, "pages": 2, "urls": 2},
+        "problems": [],
+    }

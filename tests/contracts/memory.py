@@ -1,0 +1,128 @@
+"""What must a frontier store be able to do, and what is the least that does it?
+
+`FrontierStore` is what the crawl asks of the place where queues and history are kept; `MemoryStore` is its twin in
+dictionaries, against which every other implementation is judged by the same tests.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
+from periplus.store.ledger import ArchiveFile, Batch, Settled, Written
+from periplus.url import host_of, registrable_domain
+
+
+class FrontierStore(Protocol):
+    """Queues and history; `commit` is the acknowledgement, everything else reads what was acknowledged."""
+
+    def commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int: ...
+    def requeue(self, urls: Iterable[str]) -> None: ...
+    def waiting_hosts(self) -> list[HostPolicy]: ...
+    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]: ...
+    def known_urls(self) -> Iterator[str]: ...
+    def domain_sizes(self) -> dict[str, int]: ...
+    def policy(self, host: str) -> HostPolicy | None: ...
+    def robots(self, origin: str) -> RobotsFile | None: ...
+    def seeds(self) -> list[str]: ...
+    def archives(self, worker: int | None = None) -> list[ArchiveFile]: ...
+    def fetches_of(self, text: str) -> list[Fetch]: ...
+    def refusals(self) -> dict[str, int]: ...
+    def counters(self) -> dict[str, int]: ...
+    def close(self) -> None: ...
+
+
+@dataclass
+class _Contents:
+    urls: dict[str, tuple[QueuedUrl, UrlState]] = field(default_factory=dict)
+    hosts: dict[str, HostPolicy] = field(default_factory=dict)
+    fetches: list[Fetch] = field(default_factory=list)
+    robots: dict[str, RobotsFile] = field(default_factory=dict)
+    seeds: dict[str, None] = field(default_factory=dict)
+    archives: dict[str, tuple[int, ArchiveFile]] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+
+
+class MemoryStore:
+    """A frontier store that lasts as long as its process; a batch is applied to a copy, so it counts whole or not."""
+
+    def __init__(self) -> None:
+        self._contents = _Contents()
+
+    def close(self) -> None:
+        pass
+
+    def commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int:
+        contents = copy.deepcopy(self._contents)
+        known = contents.archives.get(written.name)
+        number = known[1].archive_id if known else len(contents.archives) + 1
+        contents.archives[written.name] = written.worker, ArchiveFile(number, written.name, written.size, 0)
+        for item in batch.admitted:
+            contents.urls.setdefault(item.url, (item, UrlState.QUEUED))
+            contents.hosts.setdefault(item.host, HostPolicy(item.host, None))
+        for settled in batch.settled:
+            _settle(contents, settled)
+        contents.seeds.update(dict.fromkeys(batch.seeds))
+        for (_, reason), count in batch.refused.items():
+            contents.refused[reason.value] += count
+        contents.hosts.update(batch.policies)
+        contents.robots.update({file.origin: file for file in batch.robots})
+        self._contents = contents
+        return number
+
+    def requeue(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            item, state = self._contents.urls.get(url, (None, UrlState.QUEUED))
+            if item is not None and state in (UrlState.FAILED, UrlState.REFUSED):
+                self._contents.urls[url] = item._replace(attempts=0, due=0.0), UrlState.QUEUED
+
+    def waiting_hosts(self) -> list[HostPolicy]:
+        hosts = {item.host for item, state in self._contents.urls.values() if state is UrlState.QUEUED}
+        return [self._contents.hosts[host] for host in hosts]
+
+    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
+        rows = self._contents.urls.values()
+        queue = [item for item, state in rows if item.host == host and state is UrlState.QUEUED]
+        return sorted(queue, key=lambda item: (item.priority, item.due))[:limit]
+
+    def known_urls(self) -> Iterator[str]:
+        return iter(self._contents.urls)
+
+    def domain_sizes(self) -> dict[str, int]:
+        return dict(Counter(registrable_domain(host_of(url)) for url in self._contents.urls))
+
+    def policy(self, host: str) -> HostPolicy | None:
+        return self._contents.hosts.get(host)
+
+    def robots(self, origin: str) -> RobotsFile | None:
+        return self._contents.robots.get(origin)
+
+    def seeds(self) -> list[str]:
+        return list(self._contents.seeds)
+
+    def archives(self, worker: int | None = None) -> list[ArchiveFile]:
+        return [file for owner, file in self._contents.archives.values() if worker in (None, owner)]
+
+    def fetches_of(self, text: str) -> list[Fetch]:
+        return [fetch for fetch in self._contents.fetches if fetch.url == text]
+
+    def refusals(self) -> dict[str, int]:
+        return dict(self._contents.refused)
+
+    def counters(self) -> dict[str, int]:
+        states = Counter(state for _, state in self._contents.urls.values())
+        kept = [fetch for fetch in self._contents.fetches if fetch.decision.verdict is Verdict.FETCHED]
+        by_state = {state.name.lower(): states[state] for state in UrlState}
+        return {"known": states.total(), **by_state, "fetched": len(kept), "bytes": sum(fetch.size for fetch in kept)}
+
+
+def _settle(contents: _Contents, settled: Settled) -> None:
+    before, _ = contents.urls[settled.item.url]
+    again = before._replace(attempts=settled.item.attempts, due=settled.item.due, priority=settled.item.priority)
+    contents.urls[settled.item.url] = again, settled.state
+    if settled.fetch is not None:
+        contents.fetches.append(settled.fetch)

@@ -1,0 +1,138 @@
+"""Small webs, written down as they would be told, and made into collections."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from periplus.graph.run import GraphSettings, RankSummary, rank
+from periplus.model import ArchivePosition, Decision, Fetch, Link, Page, QueuedUrl, Reason, UrlState, Verdict
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection, create_collection
+from periplus.store.ledger import Batch, Settled, Written
+from periplus.store.ranks import RankTable, open_ranks
+from periplus.store.segments import PageRow, SegmentWriter, Target
+from periplus.url import host_of, url_id
+
+ARCHIVE = "w00-000001.warc.gz"
+QUICK = GraphSettings(memory=256 << 20)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A page as a test tells of it: links are addresses, or (address, text), or (address, text, nofollow)."""
+
+    url: str
+    links: Iterable[str | tuple[str, str] | tuple[str, str, bool]] = ()
+    at: float = 1000.0
+    body: str = ""  # pages with the same body are copies; empty: unlike any other
+    canonical: str = ""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """An address that redirects."""
+
+    url: str
+    target: str
+    at: float = 1000.0
+
+
+@dataclass
+class Web:
+    """A collection under the hand of a test."""
+
+    home: Path
+    collection: Collection = field(init=False)
+    _numbers: count[int] = field(default_factory=lambda: count(1))
+
+    def __post_init__(self) -> None:
+        self.collection = create_collection(self.home)
+        Catalog(self.collection.catalog, create=True).close()
+
+    def add(self, *entries: Told | Moved) -> None:
+        """Crawl these, into a segment of their own."""
+        number = next(self._numbers)
+        catalog = Catalog(self.collection.catalog)
+        writer = SegmentWriter(self.collection.segments, 0, number)
+        for page in entries:
+            if isinstance(page, Told):
+                writer.add(_row(page))
+        catalog.seal(0, number, writer.seal(), {})
+        moves = [_settled(move, number) for move in entries if isinstance(move, Moved)]
+        if moves:
+            run = catalog.begin_run({})
+            catalog.commit(Batch(settled=moves), Written(0, ARCHIVE, 4096), run, {})
+        catalog.close()
+
+    def rank(self, settings: GraphSettings = QUICK, *, warm: bool = False) -> Ranks:
+        """Rank what was crawled so far."""
+        summary = rank(self.collection, settings, warm=warm)
+        table = open_ranks(self.collection.ranks)
+        assert table is not None
+        return Ranks(table, summary)
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The answer, in the words of a test."""
+
+    table: RankTable
+    summary: RankSummary
+
+    def of(self, url: str) -> float:
+        """The rank of an address."""
+        return float(self.table.of(np.frombuffer(url_id(url), "S16"))[0])
+
+    def known(self, url: str) -> bool:
+        """Whether the address leads to a node."""
+        return self.table.node_of(url_id(url)) is not None
+
+    def stands_at(self, url: str) -> str:
+        """The address of the page that an address leads to."""
+        node = self.table.node_of(url_id(url))
+        assert node is not None
+        return self.table.url(node)
+
+    def voters(self, url: str) -> set[str]:
+        """Who links to an address, as far as it counts."""
+        node = self.table.node_of(url_id(url))
+        assert node is not None
+        return {self.table.url(int(source)) for source in self.table.sources(node)}
+
+    def host(self, name: str) -> float:
+        """The rank of a host."""
+        return float(self.table.of_hosts([name])[0])
+
+    def names(self, url: str) -> dict[str, float]:
+        """What others call a page, and how loudly."""
+        anchors = self.table.anchors(url_id(url))
+        return dict(zip(anchors.texts, anchors.weights, strict=True)) if anchors else {}
+
+
+def web(home: Path, *entries: Told | Moved) -> Web:
+    """A collection that holds these."""
+    made = Web(home)
+    made.add(*entries)
+    return made
+
+
+def _row(told: Told) -> PageRow:
+    links = [Link(link, "", False) if isinstance(link, str) else Link(*(*link, False)[:3]) for link in told.links]
+    content = hashlib.sha256((told.body or told.url).encode()).digest()
+    fetch = Fetch(told.url, told.at, 200, Decision(Verdict.FETCHED, Reason.OK), "text/html", 8, content)
+    targets = [Target(url_id(link.target), host_of(link.target)) for link in links]
+    page = Page(canonical=told.canonical, links=tuple(links))
+    return PageRow(fetch, url_id(told.url), host_of(told.url), page, targets)
+
+
+def _settled(move: Moved, number: int) -> Settled:
+    decision = Decision(Verdict.MERGED, Reason.REDIRECTED, move.target)
+    position = ArchivePosition(ARCHIVE, number * 1000, 100)
+    fetch = Fetch(move.url, move.at, 301, decision, position=position, redirect_to=move.target)
+    return Settled(QueuedUrl(move.url, host_of(move.url), 0, 0.0, Reason.LINK), UrlState.DONE, decision, fetch)

@@ -1,0 +1,174 @@
+"""A reader with a real browser finds what they look for, with scripts and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from periplus.model import CachedPage, Results
+from web.engines import ARCHIVED, HARBOUR, FakeEngine
+from web.serving import Site, searching
+
+pytestmark = pytest.mark.slow
+
+LONG = "Averyverylongwordwithoutanyplacetobreakwhichmustnotmakethepagescrollsidewaysonasmallscreen"
+HITS = [
+    HARBOUR,
+    replace(HARBOUR, url=f"https://{'long-name.' * 8}example/{LONG}/{LONG}", title=LONG, snippet=LONG, highlights=()),
+    replace(HARBOUR, mime="application/pdf", same_content=tuple(f"https://m{n}.example/{LONG}" for n in range(12))),
+    replace(
+        HARBOUR, title="ميناء الإسكندرية", snippet="كان ميناء الإسكندرية من أكبر الموانئ", highlights=(), language="ar"
+    ),
+    replace(HARBOUR, all_words=False, explain={f"a_signal_with_a_long_name_{n}": 0.1 for n in range(12)}),
+]
+
+
+class Engine(FakeEngine):
+    """Finds nothing when it is asked for nothing."""
+
+    def search(
+        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
+    ) -> Results:
+        hits = [] if "nothing" in query else 10 * HITS
+        hints = ("A quotation mark is not closed; it was ignored.",) if '"' in query else ()
+        return FakeEngine(hits=hits, hints=hints).search(query, page=page, size=size, explain=explain, mode=mode)
+
+
+VIEWS = {
+    "home": "/",
+    "results": "/search?q=%22harbour",
+    "last": "/search?q=harbour&page=4",
+    "beyond": "/search?q=harbour&page=99",
+    "empty": f"/search?q=nothing+{LONG}",
+    "cached": f"/cached?url={ARCHIVED.url}",
+    "unshown": "/cached?url=https://a.example/pdf",
+    "error": f"/{LONG}",
+    "mistake": "/search?q=x&page=two",
+}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    pdf = CachedPage("https://a.example/pdf", 0, "application/pdf", b"")
+    with searching(Engine(archive={ARCHIVED.url: ARCHIVED, pdf.url: pdf})) as served:
+        yield served
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_from_the_box_to_the_copy_of_a_page(browser: Browser, site: Site, scripts: bool) -> None:
+    with browser.new_context(java_script_enabled=scripts) as context:
+        page = context.new_page()
+        page.goto(site.base)
+        page.keyboard.type("harbour rome")  # the box has the focus
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/search?q=harbour+rome")
+        assert page.get_by_label("Search for").input_value() == "harbour rome"
+        assert page.get_by_role("heading", level=2).count() == 15
+
+        page.get_by_text("Why this result?").first.click()
+        assert page.get_by_role("row", name="Score 3.2500").first.is_visible()
+        page.get_by_role("link", name="Next").click()
+        page.wait_for_url("**/search?q=harbour+rome&page=2")
+        page.go_back()
+        page.wait_for_url("**/search?q=harbour+rome")
+
+        page.get_by_role("link", name="Cached copy of Ostia").first.click()
+        assert page.frame_locator("iframe").get_by_text("The harbour of Rome.").is_visible()
+        assert page.get_by_text("4 March 2026 at 05:05 UTC").is_visible()
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_scrolls_sideways(browser: Browser, site: Site, tmp_path: Path, width: int, scheme: str) -> None:
+    theme = "dark" if scheme == "dark" else "light"
+    with browser.new_context(viewport={"width": width, "height": 740}, color_scheme=theme) as context:  # type: ignore[arg-type]
+        page = context.new_page()
+        for name, path in VIEWS.items():
+            page.goto(site.base + path)
+            page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            page.screenshot(path=tmp_path / f"{name}-{scheme}-{width}.png", full_page=True)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_no_view_asks_another_site_or_breaks_a_rule(visit: BrowserContext, site: Site, name: str) -> None:
+    asked: list[str] = []
+    said: list[str] = []
+    visit.on("request", lambda request: asked.append(request.url))
+    page = visit.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(site.base + VIEWS[name])
+    page.wait_for_load_state("networkidle")
+    assert [url for url in asked if not url.startswith(site.base)] == []
+    assert [text for text in said if "status of 404" not in text and "status of 400" not in text] == []
+    assert visit.cookies() == []
+
+
+def test_where_a_reader_came_from_is_not_told(visit: BrowserContext, site: Site) -> None:
+    visit.route("**/mediterranean/**", lambda route: route.fulfill(body="there", content_type="text/html"))
+    page = visit.new_page()
+    page.goto(f"{site.base}/search?q=private+thoughts")
+    with page.expect_request("**/mediterranean/**") as request:
+        page.get_by_role("link", name=HARBOUR.title).first.click()
+    assert "referer" not in request.value.all_headers()
+
+
+# --- keys ---
+
+
+@pytest.fixture
+def results(visit: BrowserContext, site: Site) -> Page:
+    page = visit.new_page()
+    page.goto(f"{site.base}/search?q=harbour")
+    return page
+
+
+def focused(page: Page) -> int:
+    """The place of the focused result, -1 if none has the focus."""
+    place: int = page.evaluate("[...document.querySelectorAll('.hit h2 a')].indexOf(document.activeElement)")
+    return place
+
+
+def test_j_and_k_go_along_the_results(results: Page) -> None:
+    places = []
+    for key in "jjjkkk":
+        results.keyboard.press(key)
+        places.append(focused(results))
+    assert places == [0, 1, 2, 1, 0, 0]
+
+
+def test_a_slash_leads_to_the_box_where_keys_are_letters(results: Page) -> None:
+    results.keyboard.press("/")
+    results.keyboard.type("jk/?")
+    assert results.get_by_label("Search for").input_value() == "jk/?"
+    results.keyboard.press("Escape")
+    results.keyboard.press("j")
+    assert focused(results) == 0
+
+
+def test_keys_are_explained_and_can_be_switched_off(results: Page) -> None:
+    results.keyboard.press("?")
+    box = results.get_by_label("Use these keys")
+    box.uncheck()
+    results.reload()
+    results.keyboard.press("j")
+    assert focused(results) == -1
+    results.get_by_text("Keys", exact=True).click()
+    box.check()
+    results.keyboard.press("Escape")
+    results.get_by_role("main").focus()
+    results.keyboard.press("j")
+    assert focused(results) == 0
+
+
+def test_with_the_tab_key_everything_can_be_reached(results: Page) -> None:
+    results.keyboard.press("Tab")
+    assert results.evaluate("document.activeElement.textContent") == "Skip to the content"
+    results.keyboard.press("Enter")
+    results.keyboard.press("Tab")
+    assert focused(results) == 0

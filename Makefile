@@ -27,6 +27,7 @@ lint: dev
 
 types: dev
 	$(BIN)/mypy
+	MYPYPATH=bench $(BIN)/mypy bench
 
 layers: dev
 	$(BIN)/lint-imports

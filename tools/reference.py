@@ -89,7 +89,11 @@ def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 def _options(command: Any) -> Iterator[str]:
     yield "| argument | default | meaning |\n|---|---|---|"
     for parameter in command.params:
-        spelled = ", ".join(parameter.opts) if parameter.param_type_name == "option" else (parameter.metavar or parameter.name.upper())
+        spelled = (
+            ", ".join(parameter.opts)
+            if parameter.param_type_name == "option"
+            else (parameter.metavar or parameter.name.upper())
+        )
         default = parameter.default
         shown = f"`{default}`" if default not in (None, False, [], ()) and not callable(default) else ""
         yield f"| `{spelled}` | {shown} | {parameter.help or ''} |"

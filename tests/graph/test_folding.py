@@ -95,10 +95,7 @@ def test_what_leads_to_a_copy_leads_to_the_page(tmp_path: Path) -> None:
 
 def test_a_document_on_two_hosts_credits_each_target_once(tmp_path: Path) -> None:
     here, there = "https://one.org/doc", "https://two.org/doc"
-    pages = [
-        Told(here, [C, "https://one.org/next"], body="same"),
-        Told(there, [C, "https://two.org/next"], body="same"),
-    ]
-    ranks = web(tmp_path, *pages).rank()
+    original = Told(here, [C, "https://one.org/next"], body="same")
+    ranks = web(tmp_path, original, Told(there, [C, "https://two.org/next"], body="same")).rank()
     assert ranks.voters(C) == {here}
     assert ranks.voters("https://two.org/next") == {there}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
 
 _QUIET = [
     "--no-sandbox",  # tests may run as root; nothing but this machine is visited
@@ -25,7 +28,8 @@ def browser() -> Iterator[Browser]:
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("needs a browser: install Debian's package chromium")
-    with sync_playwright() as driver:
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright to drive the browser")
+    with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=program, args=_QUIET)
         yield chromium
         chromium.close()

@@ -7,13 +7,11 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import uvloop
-from numpy.typing import NDArray
 
 from periplus.config import Settings
 from periplus.crawl.budget import Budget
@@ -30,18 +28,15 @@ from periplus.crawl.worker import Crew, Ending, Worker
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
-from periplus.frontier.admission import Admission
+from periplus.frontier.admission import open_admission
 from periplus.frontier.queues import Queues
-from periplus.frontier.scope import ScopeRules
-from periplus.frontier.seen import SeenFilter
 from periplus.model import Decision, UrlState
 from periplus.parse.page import PageParser
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.url import Canonicalizer, host_of, parse, url_key
+from periplus.url import Canonicalizer, host_of, parse
 
 _WORKER = 0
-_KEYS_AT_ONCE = 1 << 16
 _LOOK_EVERY = 0.5  # seconds between two looks at the progress
 
 
@@ -146,6 +141,7 @@ class _Voyage:
 
     async def _run(self, committer: Committer, fetcher: Fetcher) -> Ending:
         settings, clock = self._settings, self._clock
+        self._catalog.pack_seen()
         self._catalog.requeue(self._seeds)
         queues = Queues(self._catalog, settings.store.buffer_urls)
         politeness = PolitenessClock(settings.politeness, after_kill=self._was_stopped())
@@ -154,7 +150,13 @@ class _Voyage:
             if rest.parked:
                 queues.release(rest.policy.host, rest.ready, parked=True)
         digester = Digester(
-            settings, self._canonicalizer, self._reader, self._admission(), queues, self._tally, committer.archive
+            settings,
+            self._canonicalizer,
+            self._reader,
+            open_admission(self._catalog, settings.scope),
+            queues,
+            self._tally,
+            committer.archive,
         )
         self._refusals = {seed: refusal for seed in self._seeds if (refusal := digester.seed(seed)) is not None}
         visitor = Visitor(
@@ -176,13 +178,6 @@ class _Voyage:
     def _was_stopped(self) -> bool:
         """Whether the run before may have sent requests that it could not write down."""
         return self._previous is not None and self._previous["outcome"] in ("running", Ending.INTERRUPTED)
-
-    def _admission(self) -> Admission:
-        seen = SeenFilter()
-        for keys in _in_chunks(url_key(url) for url in self._catalog.known_urls()):
-            seen.add_many(keys)
-        scope = ScopeRules(self._settings.scope, map(host_of, self._catalog.seeds()))
-        return Admission(scope, seen, self._catalog.domain_sizes(), self._settings.scope.pages_per_domain)
 
     def _summary(self) -> dict[str, Any]:
         counters = self._catalog.counters()
@@ -215,11 +210,6 @@ class _Voyage:
             return f"unreachable ({policy.why})" if policy and policy.why else "still queued"
         kind = "refused by" if row["state"] == UrlState.REFUSED else "failed with"
         return f"{kind} {row['reason']} ({row['detail']})"
-
-
-def _in_chunks(keys: Iterator[int]) -> Iterator[NDArray[np.uint64]]:
-    while chunk := list(islice(keys, _KEYS_AT_ONCE)):
-        yield np.array(chunk, np.uint64)
 
 
 @contextmanager

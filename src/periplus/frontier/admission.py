@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from periplus.config import Scope
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
 from periplus.model import Decision, QueuedUrl, Reason, Verdict
+from periplus.store.catalog import Catalog
 from periplus.url import host_of, registrable_domain, url_key
 
 
@@ -38,3 +40,12 @@ class Admission:
         self._seen.add(key)
         self._sizes[domain] = size + 1
         return QueuedUrl(url, host, depth, float(depth), reason, via, redirects)
+
+
+def open_admission(catalog: Catalog, settings: Scope) -> Admission:
+    """The gate of a collection, with all it has let in so far."""
+    seen = SeenFilter()
+    for keys in catalog.seen_keys():
+        seen.add_many(keys)
+    scope = ScopeRules(settings, map(host_of, catalog.seeds()))
+    return Admission(scope, seen, catalog.domain_sizes(), settings.pages_per_domain)

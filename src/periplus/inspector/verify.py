@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.ledger import ArchiveFile
 from periplus.store.segments import SealedSegment, file_digest, schema_version
+from periplus.url import url_key
 
 
 class Problem(NamedTuple):
@@ -71,6 +73,11 @@ def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
     for name, number in counted.items():
         if kept[name] != number:
             yield Problem("crawl.db", f"the counter {name!r} says {kept[name]}, a recount {number}")
+    for host, noted, number in catalog.miscounted_hosts():
+        yield Problem("crawl.db", f"{host} is noted with {noted} URLs, a recount gives {number}")
+    seen = set().union(*(keys.tolist() for keys in catalog.seen_keys()))
+    for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
+        yield Problem("crawl.db", f"{url} is not among the URLs seen and could be fetched twice")
 
 
 # -- the archive ------------------------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
 from periplus.store import ledger
 from periplus.store.database import Database
@@ -27,6 +30,9 @@ _STATE_COUNTERS = {
     UrlState.FAILED: "failed",
 }
 _HOSTS_REMEMBERED = 200_000
+_KEY = np.dtype("<u8")
+_SEEN_CHUNKS = 512  # pieces of the seen filter that may lie about before they are joined
+_SEEN_AT_ONCE = 1 << 20
 
 
 class Catalog:
@@ -62,6 +68,9 @@ class Catalog:
         now = time.time()
         rows = ((*ledger.admission_row(item), self._host_id(item.host), now) for item in items)
         added = self._database.many("admit", rows)
+        if items:
+            keys = np.fromiter((url_key(item.url) for item in items), _KEY, len(items))
+            self._database.run("add_seen", keys.tobytes())
         return Counter({"known": added, "queued": added})
 
     def _settle(self, settled: list[Settled], run_id: int, archive_id: int) -> Counter[str]:
@@ -100,6 +109,21 @@ class Catalog:
     def known_urls(self) -> Iterator[str]:
         """Every URL ever admitted."""
         return (url for (url,) in self._database.rows("known_urls"))
+
+    def seen_keys(self) -> Iterator[NDArray[np.uint64]]:
+        """The keys of every URL ever admitted, some at a time."""
+        return (np.frombuffer(keys, _KEY) for (keys,) in self._database.rows("seen"))
+
+    def pack_seen(self) -> None:
+        """Join the small pieces that commits leave, so that the next start reads few large ones."""
+        (chunks,) = self._database.row("seen_chunks")
+        if chunks <= _SEEN_CHUNKS:
+            return
+        keys = np.unique(np.concatenate(list(self.seen_keys())))
+        with self._database.transaction():
+            self._database.run("forget_seen")
+            pieces = (keys[start : start + _SEEN_AT_ONCE] for start in range(0, len(keys), _SEEN_AT_ONCE))
+            self._database.many("add_seen", ((piece.tobytes(),) for piece in pieces))
 
     def domain_sizes(self) -> dict[str, int]:
         """URLs admitted so far per registrable domain."""
@@ -178,6 +202,10 @@ class Catalog:
         fetched, size = self._database.row("recount_fetches")
         counts = {name: by_state.get(int(state), 0) for state, name in _STATE_COUNTERS.items()}
         return {"known": sum(by_state.values()), **counts, "fetched": fetched, "bytes": size}
+
+    def miscounted_hosts(self) -> list[tuple[str, int, int]]:
+        """Hosts whose number of URLs is not what a recount gives: name, what is noted, what was counted."""
+        return list(self._database.rows("miscounted_hosts"))
 
     def refusals(self) -> dict[str, int]:
         """Links refused so far, by reason."""

@@ -38,13 +38,25 @@ WHERE host_id = ? AND state = 0 ORDER BY priority, due LIMIT ?;
 -- name: known_urls
 SELECT url FROM urls;
 
+-- name: add_seen
+INSERT INTO seen (keys) VALUES (?);
+
+-- name: seen
+SELECT keys FROM seen ORDER BY chunk_id;
+
+-- name: seen_chunks
+SELECT count(*) FROM seen;
+
+-- name: forget_seen
+DELETE FROM seen;
+
 -- name: url
 SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed
 FROM urls WHERE url = ?;
 
 -- name: domain_sizes
 -- URLs admitted so far per registrable domain: what the caps count.
-SELECT domain, count(*) FROM urls JOIN hosts USING (host_id) GROUP BY domain;
+SELECT domain, sum(urls) FROM hosts WHERE urls > 0 GROUP BY domain;
 
 -- name: add_fetch
 INSERT INTO fetches (run_id, url_key, url, at, status, verdict, reason, detail, mime, bytes, content_id, archive_id, offset, length,
@@ -117,6 +129,11 @@ INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value
 
 -- name: counters
 SELECT name, value FROM counters;
+
+-- name: miscounted_hosts
+-- Hosts whose number of URLs is not what a recount gives.
+SELECT host, urls, (SELECT count(*) FROM urls AS admitted WHERE admitted.host_id = hosts.host_id) AS counted
+FROM hosts WHERE urls <> counted LIMIT 10;
 
 -- name: recount_urls
 SELECT state, count(*) FROM urls GROUP BY state;

@@ -6,7 +6,8 @@ CREATE TABLE hosts (
     delay      REAL,                      -- seconds; NULL: the configured one
     delay_why  TEXT NOT NULL DEFAULT '',
     next_fetch REAL NOT NULL DEFAULT 0,
-    failures   INTEGER NOT NULL DEFAULT 0 -- errors in a row
+    failures   INTEGER NOT NULL DEFAULT 0, -- errors in a row
+    urls       INTEGER NOT NULL DEFAULT 0  -- admitted so far; what the caps count
 );
 
 -- One row a URL that was admitted. Clustered by its text, so that the links of one page lie side by side.
@@ -26,6 +27,16 @@ CREATE TABLE urls (
     first_seen REAL NOT NULL,
     changed    REAL NOT NULL
 ) WITHOUT ROWID;
+
+CREATE TRIGGER urls_counted AFTER INSERT ON urls BEGIN
+    UPDATE hosts SET urls = urls + 1 WHERE host_id = NEW.host_id;
+END;
+
+-- The 64-bit keys of all URLs, packed: opening a collection of ten million reads these, not the rows.
+CREATE TABLE seen (
+    chunk_id INTEGER PRIMARY KEY,
+    keys     BLOB NOT NULL               -- unsigned, little-endian
+);
 
 -- The queues: what one host still has to give, best first.
 CREATE INDEX urls_queue ON urls (host_id, priority, due) WHERE state = 0;

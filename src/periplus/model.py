@@ -237,4 +237,4 @@ class CachedPage:
     fetched_at: float
     mime: str
     body: bytes
-    charset: str = "utf-8"
+    charset: str = ""  # as the server said; empty when it did not

@@ -27,8 +27,10 @@ def links_of(nodes: int, pairs: Pairs) -> Links:
 
 
 def clean(pairs: Pairs) -> Pairs:
-    unique: Pairs = np.unique(pairs, axis=0)
-    return unique[unique[:, 0] != unique[:, 1]]
+    """Each link once, and none to itself."""
+    keys = np.unique(pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1])
+    unique = np.column_stack([keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)]).astype(np.uint32)
+    return np.compress(unique[:, 0] != unique[:, 1], unique, axis=0)
 
 
 def textbook(
@@ -138,13 +140,7 @@ def crawl_of_2000(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Pairs]
     table = csv.read_csv(path, csv.ReadOptions(column_names=["source", "target"]), csv.ParseOptions(delimiter="\t"))
     pairs = np.column_stack([table[name].to_numpy().astype(np.uint32) for name in ("source", "target")])
     path.unlink()
-    return int(pairs.max()) + 1, clean_large(pairs)
-
-
-def clean_large(pairs: Pairs) -> Pairs:
-    keys = np.unique(pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1])
-    columns: Pairs = np.column_stack([keys >> np.uint64(32), keys & np.uint64(0xFFFFFFFF)]).astype(np.uint32)
-    return columns[columns[:, 0] != columns[:, 1]]
+    return int(pairs.max()) + 1, clean(pairs)
 
 
 @pytest.mark.slow

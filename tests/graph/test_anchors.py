@@ -1,0 +1,91 @@
+"""What others call a page is collected, weighed and kept short."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from graph.webs import QUICK, Moved, Told, web
+from periplus.graph.anchors import BOILERPLATE
+from periplus.url import url_id
+
+PAGE, OTHER = "https://page.org/", "https://other.org/"
+
+
+def sites(number: int) -> list[str]:
+    return [f"https://site{n}.org/" for n in range(number)]
+
+
+def test_the_name_that_most_hosts_use_comes_first(tmp_path: Path) -> None:
+    texts = ["harbour guide", "harbours", "harbour guide"]
+    pages = [Told(site, [(PAGE, text)]) for site, text in zip(sites(3), texts, strict=True)]
+    names = web(tmp_path, *pages).rank().names(PAGE)
+    assert list(names) == ["harbour guide", "harbours"]
+    assert names["harbour guide"] == pytest.approx(2 * math.log(2), abs=1e-3)
+
+
+def test_a_host_that_repeats_itself_speaks_louder_only_as_the_logarithm(tmp_path: Path) -> None:
+    chorus = [Told(f"https://loud.org/{n}", [(PAGE, "buy now")]) for n in range(50)]
+    others = [Told(site, [(PAGE, "harbours")]) for site in sites(6)]
+    names = web(tmp_path, *chorus, *others).rank().names(PAGE)
+    assert list(names) == ["harbours", "buy now"]
+
+
+def test_words_that_fit_every_page_and_bare_addresses_count_a_tenth(tmp_path: Path) -> None:
+    texts = ["Click here", "https://page.org/", "www.page.org", "harbours"]
+    pages = [Told(site, [(PAGE, text)]) for site, text in zip(sites(4), texts, strict=True)]
+    names = web(tmp_path, *pages).rank().names(PAGE)
+    assert next(iter(names)) == "harbours"
+    assert {text: round(weight / names["harbours"], 1) for text, weight in names.items()} == {
+        "harbours": 1.0,
+        "Click here": 0.1,
+        "https://page.org/": 0.1,
+        "www.page.org": 0.1,
+    }
+
+
+def test_spelling_in_capitals_is_the_same_name(tmp_path: Path) -> None:
+    pages = [Told(site, [(PAGE, text)]) for site, text in zip(sites(2), ["Harbours", "HARBOURS"], strict=True)]
+    assert len(web(tmp_path, *pages).rank().names(PAGE)) == 1
+
+
+def test_names_given_to_an_address_that_moved_belong_to_the_new_one(tmp_path: Path) -> None:
+    names = web(tmp_path, Told(OTHER, [("http://page.org/", "harbours")]), Moved("http://page.org/", PAGE)).rank()
+    assert list(names.names(PAGE)) == ["harbours"]
+
+
+def test_what_a_page_calls_itself_is_left_out(tmp_path: Path) -> None:
+    names = web(tmp_path, Told(PAGE, [(PAGE, "me"), (OTHER, "")])).rank()
+    assert names.names(PAGE) == names.names(OTHER) == {}
+
+
+def test_links_that_do_not_count_say_nothing(tmp_path: Path) -> None:
+    crawled = web(tmp_path, Told(OTHER, [(PAGE, "paid", True), (PAGE, "old")], at=1000))
+    crawled.add(Told(OTHER, [(PAGE, "paid", True), (PAGE, "new")], at=2000))
+    assert list(crawled.rank().names(PAGE)) == ["new"]
+
+
+def test_only_the_strongest_names_are_kept_and_long_ones_are_cut(tmp_path: Path) -> None:
+    pages = [Told(site, [(PAGE, f"name {n} " + "x" * 500)]) for n, site in enumerate(sites(9))]
+    names = web(tmp_path, *pages).rank(replace(QUICK, anchors_per_page=4, anchor_chars=20)).names(PAGE)
+    assert len(names) == 4
+    assert {len(name) for name in names} == {20}
+
+
+def test_the_index_finds_one_row_a_target_in_the_order_of_its_identity(tmp_path: Path) -> None:
+    targets = [f"https://page.org/{n}" for n in range(300)]
+    ranks = web(tmp_path, Told(PAGE, [(url, f"about {n}") for n, url in enumerate(targets)])).rank()
+    table = parquet.read_table(ranks.table.anchors_file)
+    assert table.schema.names == ["target_id", "anchors", "weights", "weight", "in_links"]
+    assert table["target_id"].to_pylist() == sorted(url_id(url) for url in targets)
+    assert table["in_links"].to_pylist() == [1] * table.num_rows
+    assert table.schema.field("anchors").type == pa.list_(pa.string())
+
+
+def test_the_list_of_empty_words_is_in_lower_case() -> None:
+    assert [phrase for phrase in BOILERPLATE if phrase != phrase.lower()] == []

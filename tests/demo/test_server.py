@@ -78,7 +78,7 @@ def test_only_this_machine_can_reach_it(server: DocumentationServer) -> None:
 
 def test_a_port_that_is_taken_is_passed_over_unless_it_is_the_only_one() -> None:
     with listen() as first, listen() as second:
-        assert second.port > first.port
+        assert second.port != first.port
         with pytest.raises(PortTaken, match=f"port {first.port} is taken"):
             listen(first.port)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
@@ -12,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawl.voyage import sound
+from periplus.demo import server
 from periplus.demo.home import collection, read_note, write_note
 from periplus.demo.library import installed_sites
 from periplus.demo.server import LOOPBACK, listen
@@ -20,6 +23,15 @@ from periplus.errors import CollectionError
 from periplus.model import Hit
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_ports() -> Iterator[None]:
+    """Tests that run beside these in other processes show demos too."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "_FIRST_PORT", 18_090 + 100 * number)
+        yield
 
 
 @dataclass(frozen=True)
@@ -32,7 +44,7 @@ class Made:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made(own_ports: None, tmp_path_factory: pytest.TempPathFactory) -> Made:
     home = tmp_path_factory.mktemp("demo") / "home"
     steps: list[Step] = []
     started = time.monotonic()

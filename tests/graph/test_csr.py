@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +37,7 @@ def as_pairs(rows: csr.Rows) -> list[Pair]:
 
 @settings(deadline=None)
 @given(PAIRS, st.randoms())
-def test_links_come_out_sorted_whatever_order_they_arrive_in(pairs: list[Pair], random: st.Random) -> None:
+def test_links_come_out_sorted_whatever_order_they_arrive_in(pairs: list[Pair], random: Random) -> None:
     shuffled = pairs.copy()
     random.shuffle(shuffled)
     assert as_pairs(rows_of(shuffled)) == sorted(pairs)

@@ -20,14 +20,8 @@ HUB, A, B, C = "https://hub.org/", "https://a.org/", "https://b.org/", "https://
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Ranks:
-    pages = [
-        Told(A, [(HUB, "the hub"), B, C]),
-        Told(B, [HUB]),
-        Told(HUB),
-        Told(C, [HUB, A]),
-        Moved("http://hub.org/", HUB),
-    ]
-    return web(tmp_path, *pages).rank()
+    pages = [Told(A, [(HUB, "the hub"), B, C]), Told(B, [HUB]), Told(HUB), Told(C, [HUB, A])]
+    return web(tmp_path, *pages, Moved("http://hub.org/", HUB)).rank()
 
 
 def test_the_masses_of_all_in_links_and_of_nowhere_add_up_to_the_rank(ranks: Ranks) -> None:

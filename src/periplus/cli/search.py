@@ -66,14 +66,11 @@ def _show(results: Results) -> None:
 def _show_hit(console: Console, place: int, hit: Hit) -> None:
     console.print(Text(f"{place:>3}. {printable(hit.title)}", style="bold"))
     console.print(Text(f"     {printable(hit.url)}", style="green"), soft_wrap=True)
-    snippet = Text(hit.snippet.translate(_SPACES))
+    # What could move the cursor becomes a blank, which keeps the places of the highlights.
+    snippet = Text("".join(character if character.isprintable() else " " for character in hit.snippet))
     for start, end in hit.highlights:
         snippet.stylize("bold", start, end)
     console.print(Text("     ").append_text(snippet))
     if hit.explain:
         parts = "  ".join(f"{name} {value:.4f}" for name, value in hit.explain.items() if value)
         console.print(Text(f"     {hit.score:.4f} = {parts}", style="dim"))
-
-
-# Every control character becomes a blank, which keeps the places of the highlights.
-_SPACES = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233, 8238, 8237), " ")

@@ -66,7 +66,9 @@ class Draft:
         sync_directory(self._folder)
         write_file(self._folder / CURRENT, final.name.encode() + b"\n")
         for number in _generations(self._folder)[:-keep]:
-            shutil.rmtree(self._folder / f"gen-{number}")
+            doomed = self._folder / f"gen-{number}.tmp"  # a name that the next run removes if this one is killed
+            doomed.with_suffix("").rename(doomed)
+            shutil.rmtree(doomed)
         return self._number
 
 

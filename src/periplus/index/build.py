@@ -162,7 +162,12 @@ class _Documents:
 
     def _ranks_of_candidates(self) -> pa.Table:
         """PageRank over its floor, so that an unremarkable page has 1; without ranks every page is one."""
-        ids = self._database.sql("SELECT DISTINCT url_id FROM candidates").to_arrow_table()["url_id"].combine_chunks().cast(pa.binary(16))
+        ids = (
+            self._database.sql("SELECT DISTINCT url_id FROM candidates")
+            .to_arrow_table()["url_id"]
+            .combine_chunks()
+            .cast(pa.binary(16))
+        )
         if self._ranks is None:
             relative = np.ones(len(ids))
         else:

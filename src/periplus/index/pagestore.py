@@ -84,8 +84,11 @@ class PageStore:
     def head(self, number: int) -> Head:
         """The small part of a page."""
         try:
-            *row, headings, position, same = orjson.loads(self._heads[number])
-            return Head(*row, tuple(headings), ArchivePosition(*position) if position else None, tuple(same))
+            row = orjson.loads(self._heads[number])
+            url, host, title, description, opening, mime, language, fetched_at, headings, position, same = row
+            archive = ArchivePosition(*position) if position else None
+            page = (url, host, title, description, opening, mime, language, fetched_at, tuple(headings))
+            return Head(*page, archive, tuple(same))
         except (ValueError, TypeError) as error:
             raise self._heads.damaged(number) from error
 
@@ -93,7 +96,7 @@ class PageStore:
         """The text of a page."""
         try:
             return isal_zlib.decompress(self._texts[number]).decode()
-        except (isal_zlib.error, ValueError) as error:
+        except (isal_zlib.error, ValueError) as error:  # type: ignore[misc]  # its stubs call the class an instance
             raise self._texts.damaged(number) from error
 
     def close(self) -> None:
@@ -126,7 +129,7 @@ class _Table:
     def __init__(self, path: Path) -> None:
         self._path = path.with_suffix(".dat")
         try:
-            self._offsets = np.load(path.with_suffix(".npy"), mmap_mode="r")
+            self._offsets = np.asarray(np.load(path.with_suffix(".npy"), mmap_mode="r"))
             end = int(self._offsets[-1])
             with self._path.open("rb") as handle:
                 size = self._path.stat().st_size

@@ -25,36 +25,39 @@ from periplus.url import Canonicalizer
 LARGEST = 50 * 1024 * 1024  # bytes of a decoded document: the limit of the sitemap protocol
 MOST = 50_000  # records of a document: the same
 _MOST_TAGS = 1_000_000  # that start and end records: ten times what the largest document needs
-_MOST_FIELDS = 100  # of a record
+_MOST_FIELDS = 50  # of a record
 _LONGEST_RECORD = 1024 * 1024  # bytes in which its fields are looked for
 _LONGEST_FIELD = 16_384  # bytes
 _LARGEST_GUESSED = 2 * 1024 * 1024  # bytes; a larger document is in UTF-8, or in UTF-16 with a mark, or unreadable
 
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0?\0x\0", b"\0<\0?\0x")
-_LITERAL = rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)"
-_DTD = rb"<!DOCTYPE[^\[>]*+(?:\[.*?(?:\]\s*+>|\Z)|>|\Z)"
-_PIECE = re.compile(rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)|(?P<text>[^<]++|<)", re.DOTALL)
+_LITERAL = rb"!--.*?(?:-->|\Z)|!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)"
+_UNREAD = _LITERAL + rb"|!DOCTYPE[^\[>]*+(?:\[.*?(?:\]\s*+>|\Z)|>|\Z)"
+_TEXT = rb"(?:[^<]++|<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)){0,20}"
+_PIECE = re.compile(rb"<(?:%b)|(?P<text>[^<]++|<)" % _LITERAL, re.DOTALL)
 _BARE = re.compile(r"&(?!#?\w{1,31};)")  # in ?a=1&copy=2 there is no sign of copyright
 _ATTRIBUTE = re.compile(rb"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 
 
-def tags(*names: str, asides: str = "!") -> re.Pattern[bytes]:
-    """Finds the tags with these names, in any namespace, and the text after each.
-
-    What cannot hold such tags is found too, without a name: comments, DTDs, CDATA, and an aside with its content.
-    """
-    aside = rb"<(?P<aside>(?:[\w.-]++:)?(?:%b))(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=aside)\s*+>|\Z)" % asides.encode()
-    tag = rb"<(?P<end>/)?(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
-    text = rb"(?P<text>(?:[^<]++|%b){0,20})" % _LITERAL
-    return re.compile(rb"(?=<[!/\w])(?:%b|%b|%b|%b%b)" % (_LITERAL, _DTD, aside, tag, text), re.DOTALL | re.IGNORECASE)
+def record_tags(*names: str) -> re.Pattern[bytes]:
+    """Finds where these elements begin and end, in any namespace; without a name, also what cannot hold them."""
+    tag = rb"(?P<end>/)?(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
+    return re.compile(rb"<(?:%b|%b)" % (_UNREAD, tag), re.DOTALL | re.IGNORECASE)
 
 
-_RECORDS = tags("rss", "rdf", "feed", "channel", "item", "entry")
+def field_tags(*names: str, asides: str = "!") -> re.Pattern[bytes]:
+    """Finds where these elements begin, in any namespace, with their text; an aside is passed over with its content."""
+    aside = rb"(?P<aside>(?:[\w.-]++:)?(?:%b))(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=aside)\s*+>|\Z)" % asides.encode()
+    tag = rb"(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
+    return re.compile(rb"<(?:%b|%b(?P<text>%b)|%b)" % (_UNREAD, tag, _TEXT, aside), re.DOTALL | re.IGNORECASE)
+
+
+_RECORDS = record_tags("rss", "rdf", "feed", "channel", "item", "entry")
 _PUBLISHED = ("pubdate", "published", "dc:date", "issued", "created")
 _UPDATED = ("updated", "modified")
 # What stands in one of these is about something else: the feed that an entry was taken from, a picture, the text.
 _ASIDES = "source|image|textinput|content|description|summary"
-_FIELDS = tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, asides=_ASIDES)
+_FIELDS = field_tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, asides=_ASIDES)
 
 
 class FeedEntry(NamedTuple):
@@ -79,7 +82,7 @@ class Record(NamedTuple):
     """One element of a list, or the part of the list before its first element."""
 
     name: str  # in lower case
-    prefix: str  # of its namespace
+    prefix: bytes | None  # of its namespace
     rest: bytes  # of its tag
     inner: bytes
 
@@ -134,11 +137,15 @@ def records(data: bytes, names: re.Pattern[bytes]) -> Iterator[Record]:
     opened = None
     for found in islice((tag for tag in names.finditer(data) if tag["name"]), _MOST_TAGS):
         if opened:
-            yield Record(*_name(opened), opened["rest"], data[opened.start("text") : found.start()])
+            yield _record(opened, data[opened.end() : found.start()])
         opened = None if found["end"] else found
     if opened:
-        inner = data[opened.start("text") :]  # the document breaks off, and half an address would be another one
-        yield Record(*_name(opened), opened["rest"], inner[: max(inner.rfind(b"<"), 0)])
+        inner = data[opened.end() :]  # the document breaks off, and half an address would be another one
+        yield _record(opened, inner[: max(inner.rfind(b"<"), 0)])
+
+
+def _record(tag: re.Match[bytes], inner: bytes) -> Record:
+    return Record(tag["name"].decode().lower(), tag["prefix"], tag["rest"], inner)
 
 
 def fields(record: Record, names: re.Pattern[bytes]) -> dict[str, str]:
@@ -148,18 +155,14 @@ def fields(record: Record, names: re.Pattern[bytes]) -> dict[str, str]:
     """
     texts = {} if b"<" in record.inner else {"": _text(record.inner)}
     for found in islice(names.finditer(record.inner, 0, _LONGEST_RECORD), _MOST_FIELDS):
-        if found["name"] and not found["end"]:
-            name, prefix = _name(found)
-            key = name if prefix == record.prefix else f"{prefix}:{name}"
+        name, prefix, rest, raw = found.group("name", "prefix", "rest", "text")
+        if name:
+            key = (name if prefix == record.prefix else b"%b:%b" % (prefix or b"", name)).decode().lower()
             if key not in texts:
-                href = _alternate(found["rest"]) if key == "link" else b""
-                if text := _text(href or found["text"]):
+                text = _text((_alternate(rest) if key == "link" else b"") or raw)
+                if text:
                     texts[key] = text
     return texts
-
-
-def _name(tag: re.Match[bytes]) -> tuple[str, str]:
-    return tag["name"].decode().lower(), (tag["prefix"] or b"").decode().lower()
 
 
 def _alternate(rest: bytes) -> bytes:

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from periplus.parse.dates import epoch
-from periplus.parse.feed import LARGEST, MOST, Feed, fields, read_feed, records, tags, utf8
+from periplus.parse.feed import LARGEST, MOST, Feed, field_tags, fields, read_feed, record_tags, records, utf8
 from periplus.parse.limits import ADDRESS
 from periplus.url import Canonicalizer
 
@@ -29,10 +29,10 @@ _SHOWN = 80  # characters of what is odd
 _FUTURE = 86_400.0  # seconds a clock may be wrong by
 
 _ROOTS = ("urlset", "sitemapindex", "rss", "rdf", "feed")
-_ROOT = tags(*_ROOTS, "url", "sitemap", "channel", "html")
+_ROOT = record_tags(*_ROOTS, "url", "sitemap", "channel", "html")
 _FEEDS = frozenset({"rss", "rdf", "feed", "channel"})
-_RECORDS = tags("urlset", "sitemapindex", "url", "sitemap")
-_FIELDS = tags("loc", "lastmod", "changefreq", "priority")
+_RECORDS = record_tags("urlset", "sitemapindex", "url", "sitemap")
+_FIELDS = field_tags("loc", "lastmod", "changefreq", "priority")
 _CLOSED = re.compile(rb"<(?:/|(?=[^<>]*+/>))(?:[\w.-]++:)?(?:%b)[\s/>]" % "|".join(_ROOTS).encode(), re.IGNORECASE)
 _LINE = re.compile(rb"[^\s][^\r\n]*+")
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})

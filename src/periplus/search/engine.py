@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,8 +29,9 @@ from periplus.model import CachedPage, Hit, Results
 from periplus.search.compile import Compiler
 from periplus.search.crowding import spread
 from periplus.search.query import And, Node, Or, Site, loosened, parse_query, wanted_words
-from periplus.search.score import Numbers, Wanted, by_numbers, contributions
+from periplus.search.score import Numbers, by_numbers, contributions
 from periplus.search.snippet import make_snippet
+from periplus.search.wanted import Wanted
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.text.analyzer import LANGUAGES, language_of, register
@@ -145,38 +147,40 @@ class SearchEngine:
         loose = loosened(asked.root)
         found, total = self._ranked(loose if mode is Mode.OR else asked.root, asked)
         if mode is Mode.AUTO and total < _FEW and loose != asked.root:
-            some, total_with_some = self._ranked(loose, asked, before=found)
-            if some:
+            some, total_with_some = self._ranked(loose, asked, found)
+            if total_with_some > total:
                 asked.hints.append(f"{_pages(total)} all words; pages that hold some of them follow.")
-                found, total = found + some, total_with_some
+                found, total = found + [one._replace(all_words=False) for one in some], total_with_some
         if not total and _only_common_words(asked):
             asked.hints.append("No word of the query can be looked for: they are marks, or words that every page has.")
         shown = found[asked.depth - asked.size : asked.depth]
         return self._marked(shown, asked.root) if mode is Mode.OR and loose != asked.root else shown, total
 
-    def _ranked(self, node: Node, asked: _Asked, before: list[_Found] | None = None) -> tuple[list[_Found], int]:
-        """The best of what a query matches, in order; those *before* it hold all words, it holds only some."""
+    def _ranked(self, node: Node, asked: _Asked, before: Sequence[_Found] = ()) -> tuple[list[_Found], int]:
+        """What a query matches, in order, as far as the page reaches; without those that stand *before* it."""
         with asked.step("candidates"):
             query = self._compiler.compile(node)
             if query is None:
                 return [], 0
             block = self._weights.candidates
             numbers, texts, total = self._candidates(query, -(-asked.depth // block) * block)
-        first = before or []
-        known = {one.number for one in first}
-        ranked: list[_Found] = []
+        ranked = list(before)
+        known = {one.number for one in before}
         for start in range(0, len(numbers), block):
             with asked.step("numbers"):
                 found = self._by_numbers(numbers[start : start + block], texts[start : start + block])
             if start == 0:
                 with asked.step("words"):
                     found = self._by_words(found, asked)
-            new = [one._replace(all_words=False) for one in found if one.number not in known] if before is not None else found
-            if _restricts_site(asked.root):
-                ranked += new
-            else:
-                ranked += spread(new, lambda one: one.host, self._weights.per_host, asked.size, first + ranked)
-        return ranked, total
+            ranked += self._spread([one for one in found if one.number not in known], asked, ranked)
+        return ranked[len(before) :], total
+
+    def _spread(self, found: list[_Found], asked: _Asked, before: list[_Found]) -> list[_Found]:
+        """As much as the page needs, with no host taking too much of it."""
+        room = asked.depth - len(before)
+        if _restricts_site(asked.root):
+            return found[:room]
+        return list(islice(spread(found, lambda one: one.host, self._weights.per_host, asked.size, before), room))
 
     def _candidates(self, query: Query, limit: int) -> tuple[NDArray[np.int64], Numbers, int]:
         with self._naming_damage():
@@ -211,7 +215,7 @@ class SearchEngine:
     def _hit(self, one: _Found, asked: _Asked, *, explain: bool) -> Hit:
         head, parts = self._read(one, asked)
         wanted = asked.wanted[language_of(head.language)]
-        snippet = make_snippet(self._pages.text(one.number), head.description, wanted.language, wanted.distinct)
+        snippet = make_snippet(self._pages.text(one.number), head.description, wanted)
         return Hit(
             url=head.url,
             title=head.title or head.url,
@@ -257,7 +261,7 @@ class SearchEngine:
 
 def _wanted(root: Node) -> dict[str, Wanted]:
     text = " ".join(wanted_words(root))
-    return {language: Wanted.of(text, language) for language in LANGUAGES}
+    return {language: Wanted(text, language) for language in LANGUAGES}
 
 
 def _only_common_words(asked: _Asked) -> bool:

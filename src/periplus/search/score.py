@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from periplus.config import Ranking
 from periplus.index.pagestore import Head
-from periplus.text.analyzer import OTHER, start_of, terms, url_words
+from periplus.search.wanted import Wanted
+from periplus.text.analyzer import OTHER, terms, url_words
 
 FEATURES = (
     "text",
@@ -35,42 +35,6 @@ _TOO_SHORT = 3  # letters; what begins with fewer is another word
 Numbers = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The words of a query, as pages of one language would hold them."""
-
-    language: str
-    sequence: tuple[str, ...]  # in order, repeats kept
-    distinct: frozenset[str]  # without repeats
-    starts: tuple[str, ...]  # a text without these cannot hold the words, and need not be analysed
-
-    @classmethod
-    def of(cls, text: str, language: str) -> Wanted:
-        """The words of a text."""
-        sequence = tuple(terms(language, text))
-        distinct = frozenset(sequence)
-        return cls(language, sequence, distinct, tuple(start_of(term, language) for term in distinct))
-
-    @property
-    def is_phrase(self) -> bool:
-        """One word is no phrase; `title_all` and `headings` speak for it."""
-        return len(self.sequence) > 1
-
-    def some_in(self, text: str) -> list[str]:
-        """The words of a text; nothing when it clearly holds none of those wanted."""
-        lowered = text.lower()
-        if text.isascii() and not any(start in lowered for start in self.starts):
-            return []
-        return terms(self.language, text)
-
-    def all_in(self, text: str) -> list[str]:
-        """The words of a text; nothing when it clearly lacks one of those wanted."""
-        lowered = text.lower()
-        if text.isascii() and not all(start in lowered for start in self.starts):
-            return []
-        return terms(self.language, text)
-
-
 def by_numbers(text_scores: Numbers, ranks: Numbers, weights: Ranking) -> Numbers:
     """The part of the score that needs no words: for all candidates at once."""
     return weights.text * np.log1p(text_scores) + weights.rank * np.log(ranks)
@@ -84,30 +48,29 @@ def contributions(text_score: float, rank: float, head: Head, wanted: Wanted, we
 
 def _words_of(head: Head, wanted: Wanted) -> dict[str, float]:
     """The bonuses: where on the page do the words of the query stand, and how?"""
-    title = wanted.some_in(head.title)
-    in_title = _share(wanted, title)
-    in_headings = _share(wanted, wanted.some_in("\n".join(head.headings)))
+    in_title = wanted.held_by(head.title)
+    in_headings = wanted.held_by("\n".join(head.headings))
+    share = _share(in_title, wanted)
     return {
-        "title_all": float(in_title == 1.0),
-        "title_some": in_title if in_title < 1.0 else 0.0,
-        "headings": in_headings,
-        "url": _share_in_url(wanted, head.url),
-        "phrase_title": float(in_title == 1.0 and _holds_phrase(title, wanted)),
-        "phrase_headings": float(in_headings == 1.0 and any(_says(heading, wanted) for heading in head.headings)),
+        "title_all": float(share == 1.0),
+        "title_some": share if share < 1.0 else 0.0,
+        "headings": _share(in_headings, wanted),
+        "url": _share_in_url(head.url, wanted),
+        "phrase_title": float(share == 1.0 and _says(head.title, wanted)),
+        "phrase_headings": float(in_headings == wanted.distinct and any(_says(one, wanted) for one in head.headings)),
         "phrase_opening": float(_says(head.opening, wanted)),
-        "near_phrase": float(in_title > 0.0 and _holds_nearly(title, wanted)),
+        "near_phrase": float(_nearly_says(head.title, in_title, wanted)),
     }
 
 
-def _share(wanted: Wanted, words: list[str]) -> float:
-    return len(wanted.distinct.intersection(words)) / len(wanted.distinct) if words and wanted.distinct else 0.0
+def _share(held: frozenset[str], wanted: Wanted) -> float:
+    return len(held) / len(wanted.distinct) if wanted.distinct else 0.0
 
 
-def _share_in_url(wanted: Wanted, url: str) -> float:
+def _share_in_url(url: str, wanted: Wanted) -> float:
     """URLs are indexed without stemming, so a word of the query counts when a word of the URL starts with it."""
-    text = url_words(url)
-    lowered = text.lower()
-    if text.isascii() and not any(term in lowered for term in wanted.distinct):
+    text = url_words(url).lower()
+    if not any(term in text for term in wanted.distinct) and text.isascii():
         return 0.0
     words = terms(OTHER, text)
     found = sum(any(_begins(word, term) for word in words) for term in wanted.distinct)
@@ -119,21 +82,20 @@ def _begins(word: str, term: str) -> bool:
 
 
 def _says(text: str, wanted: Wanted) -> bool:
-    """Whether the query stands in a text, word for word."""
-    return wanted.is_phrase and _holds_phrase(wanted.all_in(text), wanted)
-
-
-def _holds_phrase(words: list[str], wanted: Wanted) -> bool:
-    phrase = list(wanted.sequence)
-    if not wanted.is_phrase:
+    """Whether the query stands in a text, word for word; one word is no phrase."""
+    if not wanted.is_phrase or wanted.held_by(text) != wanted.distinct:
         return False
+    words, phrase = terms(wanted.language, text), wanted.sequence
     starts = (at for at, word in enumerate(words) if word == phrase[0])
     return any(words[at : at + len(phrase)] == phrase for at in starts)
 
 
-def _holds_nearly(words: list[str], wanted: Wanted) -> bool:
-    """Whether nearly all of the phrase stands in the words, in order, with others between."""
-    return wanted.is_phrase and _longest_common(words, wanted.sequence) >= _NEAR * len(wanted.sequence)
+def _nearly_says(text: str, held: frozenset[str], wanted: Wanted) -> bool:
+    """Whether nearly all of the query stands in a text in order, with others between."""
+    enough = _NEAR * len(wanted.sequence)
+    if not wanted.is_phrase or sum(word in held for word in wanted.sequence) < enough:
+        return False
+    return _longest_common(terms(wanted.language, text), wanted.sequence) >= enough
 
 
 def _longest_common(words: Sequence[str], phrase: Sequence[str]) -> int:

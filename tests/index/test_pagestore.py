@@ -1,0 +1,111 @@
+"""What a reader sees of a page is found by its number, and a damaged file is named instead of shown."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.damage import WAYS, flip
+from periplus.errors import DamagedFile
+from periplus.index.pagestore import Head, PageStore, PageStoreWriter
+from periplus.model import ArchivePosition
+
+HEAD = Head(
+    url="http://a.test/",
+    host="a.test",
+    title="A page",
+    description="About nothing",
+    opening="First words",
+    mime="text/html",
+    language="en",
+    fetched_at=1_700_000_000.25,
+    headings=("One", "Two"),
+    archive=ArchivePosition("w00-000001.warc.gz", 10, 200),
+    same_content=("http://b.test/",),
+)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+HEADS = st.builds(
+    Head,
+    url=TEXT,
+    host=TEXT,
+    title=TEXT,
+    description=TEXT,
+    opening=TEXT,
+    mime=TEXT,
+    language=TEXT,
+    fetched_at=st.floats(0, 4e9),
+    headings=st.lists(TEXT, max_size=3).map(tuple),
+    archive=st.none() | st.builds(ArchivePosition, TEXT, st.integers(0, 1 << 40), st.integers(0, 1 << 30)),
+    same_content=st.lists(TEXT, max_size=3).map(tuple),
+)
+
+
+def write(folder: Path, pages: list[tuple[Head, str]]) -> None:
+    writer = PageStoreWriter(folder)
+    for head, text in pages:
+        writer.add(head, text)
+    writer.finish()
+    writer.close()
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(HEADS, TEXT), max_size=5))
+def test_every_page_comes_back_as_it_was(pages: list[tuple[Head, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), pages)
+        with PageStore(Path(folder)) as store:
+            assert len(store) == len(pages)
+            assert [(store.head(number), store.text(number)) for number in range(len(pages))] == pages
+
+
+def test_pages_are_read_in_any_order(tmp_path: Path) -> None:
+    write(tmp_path, [(replace(HEAD, title=str(number)), f"text {number} " * number) for number in range(50)])
+    with PageStore(tmp_path) as store:
+        for number in (49, 0, 25, 1, 49):
+            assert store.head(number).title == str(number)
+            assert store.text(number) == f"text {number} " * number
+
+
+def test_an_empty_store_is_a_store(tmp_path: Path) -> None:
+    write(tmp_path, [])
+    with PageStore(tmp_path) as store:
+        assert len(store) == 0
+
+
+def test_a_writer_that_was_not_finished_leaves_nothing_to_read(tmp_path: Path) -> None:
+    writer = PageStoreWriter(tmp_path)
+    writer.add(HEAD, "text")
+    writer.close()
+    with pytest.raises(DamagedFile, match=r"heads\.dat cannot be read"):
+        PageStore(tmp_path)
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("flipped")])
+@pytest.mark.parametrize("name", ["heads.dat", "heads.npy", "texts.dat", "texts.npy"])
+def test_a_damaged_file_is_named(tmp_path: Path, name: str, way: str) -> None:
+    write(tmp_path, [(HEAD, "some text " * 20)] * 3)
+    WAYS[way](tmp_path / name)
+    with pytest.raises(DamagedFile, match=name.partition(".")[0]) as caught, PageStore(tmp_path) as store:
+        for number in range(3):
+            store.head(number)
+            store.text(number)
+    assert "`periplus index` builds a new one." in str(caught.value)
+
+
+@pytest.mark.parametrize("place", [part / 40 for part in range(41)])
+@pytest.mark.parametrize("name", ["heads.dat", "heads.npy", "texts.dat", "texts.npy"])
+def test_a_flipped_bit_never_ends_in_anything_but_a_page_or_our_error(tmp_path: Path, name: str, place: float) -> None:
+    write(tmp_path, [(HEAD, "some text " * 20)] * 3)
+    flip(tmp_path / name, place)
+    try:
+        with PageStore(tmp_path) as store:
+            for number in range(len(store)):
+                assert isinstance(store.head(number), Head)
+                assert isinstance(store.text(number), str)
+    except DamagedFile as error:
+        assert str(tmp_path) in str(error)

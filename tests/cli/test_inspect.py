@@ -42,7 +42,8 @@ def test_the_json_has_exactly_these_keys(home: Path) -> None:
     assert list(typed("inspect", "url", "http://b.test/", "--home", home, "--json").json) == STRANGER
     fetch = typed("inspect", "url", SEED, "--home", home, "--json").json["fetches"][0]
     assert list(fetch) == [
-        "at", "status", "verdict", "reason", "detail", "mime", "bytes", "seconds", "content_id", "redirect_to", "archive",
+        "at", "status", "verdict", "reason", "detail", "mime", "bytes", "seconds", "content_id", "redirect_to",
+        "archive",
     ]  # fmt: skip
 
 

@@ -190,7 +190,15 @@ def test_ctrl_c_before_anything_has_begun_is_an_interruption(tmp_path: Path) -> 
     fifo = tmp_path / "seeds"
     os.mkfifo(fifo)
     child = start("crawl", "--seeds", fifo, "--home", tmp_path / "home")
-    writer = os.open(fifo, os.O_WRONLY)  # returns once the command waits for its seeds
+    deadline = time.monotonic() + 20
+    while True:  # until the command waits for its seeds
+        try:
+            writer = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+            break
+        except OSError:
+            assert child.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
     time.sleep(0.1)
     child.send_signal(signal.SIGINT)
     outcome = wait(child)

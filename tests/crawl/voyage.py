@@ -90,10 +90,9 @@ def start(*arguments: str | Path, env: Mapping[str, str] | None = None, **option
         [sys.executable, "-m", "periplus", *map(str, arguments)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
         text=True,
         env=environment() if env is None else env,
-        **options,
+        **{"stderr": subprocess.PIPE} | options,
     )
 
 

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.fetch.guard import refusal
+from periplus.fetch.guard import private_networks, refusal
 from periplus.model import Reason
 from periplus.url import Canonicalizer, host_of
+
+ALL_PRIVATE = private_networks(allow_all=True, named=())
 
 
 def words(text: str) -> list[str]:
@@ -87,13 +89,13 @@ def dialled(host: str) -> str:
 @pytest.mark.parametrize("ip", [*NEVER_V4, *PRIVATE_V4, *NEVER_V6, *PRIVATE_V6, "nonsense", "", "/run/socket", "1.2.3"])
 def test_no_address_outside_the_public_web_is_dialled(ip: str) -> None:
     for public_allowed in (True, False):
-        assert refusal(ip, allow_private=False, public_allowed=public_allowed) is Reason.PRIVATE_ADDRESS
+        assert refusal(ip, private=(), public_allowed=public_allowed) is Reason.PRIVATE_ADDRESS
 
 
 @pytest.mark.parametrize("ip", NEVER_V4 + PRIVATE_V4)
 def test_no_spelling_of_such_an_address_is_dialled(ip: str) -> None:
     for host in spelled(ip):
-        found = refusal(dialled(host), allow_private=False, public_allowed=True)
+        found = refusal(dialled(host), private=(), public_allowed=True)
         assert found is Reason.PRIVATE_ADDRESS, host
 
 
@@ -104,35 +106,35 @@ def test_there_are_many_spellings() -> None:
 @pytest.mark.parametrize("ip", [*PRIVATE_V4, *PRIVATE_V6])
 def test_a_private_address_is_dialled_when_the_user_admits_it(ip: str) -> None:
     for public_allowed in (True, False):
-        assert refusal(ip, allow_private=True, public_allowed=public_allowed) is None
+        assert refusal(ip, private=ALL_PRIVATE, public_allowed=public_allowed) is None
 
 
 @pytest.mark.parametrize("ip", [*NEVER_V4, *NEVER_V6])
 def test_metadata_services_and_link_local_addresses_are_never_dialled(ip: str) -> None:
     wrappings = wrapped(ip) if "." in ip else []
     for address in (ip, *wrappings):
-        found = refusal(address, allow_private=True, public_allowed=True)
+        found = refusal(address, private=ALL_PRIVATE, public_allowed=True)
         assert found is Reason.PRIVATE_ADDRESS, address
 
 
 @pytest.mark.parametrize("ip", PUBLIC_V4 + PUBLIC_V6)
 def test_a_public_address_needs_a_contact(ip: str) -> None:
-    for allow_private in (True, False):
-        assert refusal(ip, allow_private=allow_private, public_allowed=True) is None
-        assert refusal(ip, allow_private=allow_private, public_allowed=False) is Reason.NO_CONTACT
+    for private in (ALL_PRIVATE, ()):
+        assert refusal(ip, private=private, public_allowed=True) is None
+        assert refusal(ip, private=private, public_allowed=False) is Reason.NO_CONTACT
 
 
 @pytest.mark.parametrize("ip", PUBLIC_V4)
 def test_a_public_address_behind_a_translation_is_still_public(ip: str) -> None:
     for address in wrapped(ip):
-        assert refusal(address, allow_private=False, public_allowed=True) is None
-        assert refusal(address, allow_private=False, public_allowed=False) is Reason.NO_CONTACT
+        assert refusal(address, private=(), public_allowed=True) is None
+        assert refusal(address, private=(), public_allowed=False) is Reason.NO_CONTACT
 
 
 @settings(deadline=None)
 @given(st.ip_addresses())
 def test_nothing_that_the_standard_library_calls_private_gets_through(address: IPv4Address | IPv6Address) -> None:
-    found = refusal(str(address), allow_private=False, public_allowed=True)
+    found = refusal(str(address), private=(), public_allowed=True)
     unwrapped = isinstance(address, IPv6Address) and (address.sixtofour or address.teredo or address.ipv4_mapped)
     if not address.is_global and not unwrapped:
         assert found is Reason.PRIVATE_ADDRESS
@@ -144,4 +146,12 @@ def test_what_is_no_address_is_not_dialled(text: str) -> None:
     try:
         ip_address(text)
     except ValueError:
-        assert refusal(text, allow_private=True, public_allowed=True) is Reason.PRIVATE_ADDRESS
+        assert refusal(text, private=ALL_PRIVATE, public_allowed=True) is Reason.PRIVATE_ADDRESS
+
+
+def test_one_private_address_may_be_dialled_and_no_other() -> None:
+    only_here = private_networks(allow_all=False, named=["127.0.0.1/32"])
+    assert refusal("127.0.0.1", private=only_here, public_allowed=False) is None
+    for ip in ("127.0.0.2", "::1", "10.0.0.1", "169.254.169.254"):
+        assert refusal(ip, private=only_here, public_allowed=False) is Reason.PRIVATE_ADDRESS
+    assert refusal("93.184.216.34", private=only_here, public_allowed=False) is Reason.NO_CONTACT

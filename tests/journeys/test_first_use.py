@@ -52,7 +52,7 @@ def test_the_first_hour(web: TestWeb, tmp_path: Path) -> None:
     assert (status["urls"]["fetched"], status["urls"]["refused"]) == (4, 1)
 
     # Ask why a page is here, and why another is not.
-    argo = run("inspect", "url", "museum.test/ships/argo".join(["http://", ""]))
+    argo = run("inspect", "url", "http://museum.test/ships/argo")
     assert (argo["state"], argo["via"], argo["depth"]) == ("done", "http://museum.test/ships", 2)
     assert run("inspect", "url", "http://museum.test/admin/")["reason"] == "robots"
     assert run("inspect", "url", "http://shop.test/")["reason"] == "scope_host"

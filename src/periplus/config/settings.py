@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import ip_network
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -54,6 +55,16 @@ def _header_text(text: str) -> str:
 _CONNECT_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]*)"
 _CONNECT_RULE = re.compile(f"{_CONNECT_HOST}:([0-9]{{0,5}}):{_CONNECT_HOST}:([0-9]{{0,5}})")
 
+
+def _network(text: str) -> str:
+    try:
+        ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"not an address or network: {error}") from error
+    return text
+
+
+NetworkText = Annotated[str, AfterValidator(_network)]
 Pattern = Annotated[str, AfterValidator(_compiles)]
 ConnectRule = Annotated[str, AfterValidator(_connect_rule)]
 HeaderText = Annotated[str, AfterValidator(_header_text)]
@@ -152,6 +163,9 @@ class Fetching(Section):
         default=30.0, ge=0, description="Seconds before the second try; then twice as long each time."
     )
     allow_private: bool = Field(default=False, description="Whether private and loopback addresses may be dialled.")
+    private_addresses: list[NetworkText] = Field(
+        default=[], description="Private networks that may be dialled without that, for example `127.0.0.1/32`."
+    )
     connect_to: list[ConnectRule] = Field(
         default=[], description="`HOST1:PORT1:HOST2:PORT2` as in curl: dial the second instead of the first."
     )

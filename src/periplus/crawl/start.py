@@ -28,6 +28,7 @@ from periplus.crawl.worker import Crew, Ending, Worker
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
+from periplus.fetch.trust import certificate_authorities
 from periplus.frontier.admission import open_admission
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, UrlState
@@ -74,6 +75,7 @@ def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None) 
     addresses = request.settings.addresses
     canonicalizer = Canonicalizer(addresses.tracking_parameters, addresses.session_parameters)
     seeds = [parse(seed, canonicalizer).text for seed in request.seeds]
+    certificate_authorities(request.settings.fetch.ca_file)  # a file that is none is told before anything is made
     if not seeds:
         _require_seeds(request.home)
     collection = create_collection(request.home)

@@ -116,7 +116,7 @@ def _settings(server: DocumentationServer) -> str:
     tables: dict[str, dict[str, Any]] = {
         "scope": {"hosts": [re.escape(host) for host in server.hosts]},
         "politeness": {"delay": 0.0},
-        "fetch": {"allow_private": True, "connect_to": server.connect_to},
+        "fetch": {"private_addresses": ["127.0.0.1/32"], "connect_to": server.connect_to},
         "ranking": {"per_host": _PER_HOST},
     }
     lines = ["# Written by `periplus demo`; `periplus config show` tells what else can be set."]

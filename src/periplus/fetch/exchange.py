@@ -15,7 +15,7 @@ import pycurl
 from periplus.config.settings import Fetching
 from periplus.fetch.allowance import SNIFFED, Allowance, Allowances, Purpose, looks_binary
 from periplus.fetch.failure import reason_of
-from periplus.fetch.guard import refusal
+from periplus.fetch.guard import private_networks, refusal
 from periplus.model import Reason, Response
 
 _STOP = 0  # bytes taken; fewer than were offered end the transfer
@@ -33,7 +33,7 @@ class Exchange:
     ) -> None:
         self._allowances = allowances
         self._header_bytes = settings.header_bytes
-        self._allow_private = settings.allow_private
+        self._private = private_networks(allow_all=settings.allow_private, named=settings.private_addresses)
         self._public_allowed = public_allowed
         self.curl = pycurl.Curl()
         for option, value in options.items():
@@ -105,7 +105,7 @@ class Exchange:
     def _on_dial(self, _purpose: int, address: tuple[int, int, int, tuple[Any, ...]]) -> int:
         """The socket for an address, unless it must not be dialled: then nothing is sent to it."""
         family, kind, protocol, (ip, *_) = address
-        refused = refusal(ip, allow_private=self._allow_private, public_allowed=self._public_allowed)
+        refused = refusal(ip, private=self._private, public_allowed=self._public_allowed)
         if refused is None:
             try:
                 return socket.socket(family, kind, protocol).detach()

@@ -8,10 +8,13 @@ tunnels through.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from periplus.model import Reason
+
+Network = IPv4Network | IPv6Network
 
 # Never dialled: nothing there is a web site, and some of them hand out the secrets of a cloud machine.
 _NEVER_V4 = tuple(
@@ -81,28 +84,35 @@ _TEREDO = IPv6Network("2001::/32")
 
 
 @lru_cache(maxsize=4096)
-def refusal(ip: str, *, allow_private: bool, public_allowed: bool) -> Reason | None:
+def refusal(ip: str, *, private: tuple[Network, ...], public_allowed: bool) -> Reason | None:
     """Why this address is not dialled, or None when it may be.
 
-    *public_allowed* is false while nobody has said who is crawling. What *allow_private* admits are private networks
-    and this machine itself, never link-local, multicast or metadata addresses.
+    *public_allowed* is false while nobody has said who is crawling. *private* lists the networks that may be dialled
+    although they are private; link-local, multicast and metadata addresses never are.
     """
     try:
         address = ip_address(ip)
     except ValueError:
         return Reason.PRIVATE_ADDRESS
-    verdicts = [_refusal_of(inner, allow_private, public_allowed) for inner in _unwrapped(address)]
+    verdicts = [_refusal_of(inner, private, public_allowed) for inner in _unwrapped(address)]
     return Reason.PRIVATE_ADDRESS if Reason.PRIVATE_ADDRESS in verdicts else verdicts[0]
 
 
-def _refusal_of(address: IPv4Address | IPv6Address, allow_private: bool, public_allowed: bool) -> Reason | None:
+def private_networks(*, allow_all: bool, named: Iterable[str]) -> tuple[Network, ...]:
+    """The private networks that the settings admit."""
+    return (*_PRIVATE_V4, *_PRIVATE_V6) if allow_all else tuple(ip_network(text) for text in named)
+
+
+def _refusal_of(
+    address: IPv4Address | IPv6Address, allowed: tuple[Network, ...], public_allowed: bool
+) -> Reason | None:
     if isinstance(address, IPv4Address):
         never = any(address in network for network in _NEVER_V4)
         private = any(address in network for network in _PRIVATE_V4)
     else:
         private = any(address in network for network in _PRIVATE_V6)
         never = any(address in network for network in _NEVER_V6) or not (private or address in _GLOBAL_V6)
-    if never or (private and not allow_private):
+    if never or (private and not any(address in network for network in allowed)):
         return Reason.PRIVATE_ADDRESS
     return None if private or public_allowed else Reason.NO_CONTACT
 

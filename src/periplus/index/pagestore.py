@@ -16,6 +16,7 @@ import orjson
 from isal import isal_zlib
 
 from periplus.errors import DamagedFile
+from periplus.index.arrays import load_array, save_array
 from periplus.index.generations import REBUILD
 from periplus.model import ArchivePosition
 
@@ -117,7 +118,7 @@ class _TableWriter:
 
     def finish(self) -> None:
         self._file.flush()
-        np.save(self._path.with_suffix(".npy"), np.array(self._offsets, np.uint64))
+        save_array(self._path.with_suffix(".npy"), self._offsets, np.uint64)
 
     def close(self) -> None:
         self._file.close()
@@ -128,13 +129,13 @@ class _Table:
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_suffix(".dat")
+        self._offsets = load_array(path.with_suffix(".npy"), np.uint64)
+        end = int(self._offsets[-1]) if len(self._offsets) else -1
         try:
-            self._offsets = np.asarray(np.load(path.with_suffix(".npy"), mmap_mode="r"))
-            end = int(self._offsets[-1])
             with self._path.open("rb") as handle:
                 size = self._path.stat().st_size
                 self._data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if size else None
-        except (OSError, ValueError, EOFError, TypeError, IndexError) as error:
+        except (OSError, ValueError) as error:
             raise DamagedFile(f"{self._path} cannot be read", str(error), REBUILD) from error
         if size != end:
             raise DamagedFile(f"{self._path} is damaged", f"{size} bytes instead of {end}", REBUILD)

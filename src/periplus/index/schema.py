@@ -18,6 +18,9 @@ URL_ID = "url_id"  # hexadecimal; deletes go by it
 SITE = "site"  # the host and every domain above it, so that site:example.org finds www.example.org
 PRIOR = "prior"  # tantivy multiplies a text score by log2(2 + prior)
 
+RANKS = "ranks.npy"  # a file beside the index: the PageRank of every document, 1 for a page that nothing links to
+HOSTS = "hosts.npy"  # another: a number that stands for the host of every document
+
 
 def field(name: str, language: str) -> str:
     """The field of a language."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from tantivy import Document, Index
 
+from periplus.index.arrays import save_array
 from periplus.index.pagestore import Head, PageStoreWriter
-from periplus.index.schema import NUMBER, PRIOR, SITE, URL_ID, URL_WORDS, field, schema
+from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field, schema
 from periplus.model import ArchivePosition
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.url import url_key
@@ -70,8 +71,8 @@ class IndexWriter:
         self._writer.commit()
         self._writer.wait_merging_threads()
         self._pages.finish()
-        np.save(self._folder / "ranks.npy", np.array(self._ranks, np.float32))
-        np.save(self._folder / "hosts.npy", np.array(self._hosts, np.uint64))
+        save_array(self._folder / RANKS, self._ranks, np.float32)
+        save_array(self._folder / HOSTS, self._hosts, np.uint64)
         return len(self._ranks)
 
 

@@ -22,9 +22,10 @@ from tantivy import Index, Occur, Query
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, UsageError
+from periplus.index.arrays import load_array
 from periplus.index.generations import REBUILD, Generations, facts_of, number_of, require_whole
 from periplus.index.pagestore import Head, PageStore
-from periplus.index.schema import NUMBER, PRIOR, URL_ID
+from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, URL_ID
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.compile import Compiler
 from periplus.search.crowding import spread
@@ -98,8 +99,8 @@ class SearchEngine:
         with self._naming_damage():
             self._index = Index.open(str(generation / "tantivy"))
             self._searcher = self._index.searcher()
-            self._ranks: Numbers = np.load(generation / "ranks.npy").astype(np.float64)
-            self._hosts: NDArray[np.uint64] = np.load(generation / "hosts.npy")
+        self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
+        self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
         register(self._index)
         self._compiler = Compiler(self._index.schema, settings.ranking)
         self._pages = PageStore(generation)
@@ -251,7 +252,7 @@ class SearchEngine:
         """What the libraries say about a damaged file, in our words."""
         try:
             yield
-        except (ValueError, OSError, EOFError) as error:
+        except (ValueError, OSError) as error:
             raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # tantivy gave up; its class cannot be imported
@@ -284,4 +285,4 @@ def _pages(count: int) -> str:
 
 def _charset(headers: dict[str, str]) -> str:
     found = _CHARSET.search(headers.get("content-type", ""))
-    return found[1].lower() if found else "utf-8"
+    return found[1].lower() if found else ""

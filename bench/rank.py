@@ -68,7 +68,7 @@ def _targets(
 ) -> Numbers:
     count, kind = len(source), random.random(len(source))
     inside = first + ((last - first) * random.random(count) ** 1.5).astype(np.int64)
-    near = source + np.rint(random.laplace(0, 60, count)).astype(np.int64)
+    near = source + np.rint(random.laplace(0, 100, count)).astype(np.int64)
     near = np.where((near >= first) & (near < last), near, inside)
     away = famous[(len(famous) * random.random(count) ** 3).astype(np.int64)]
-    return np.where(kind < 0.3, near, np.where(kind < 0.55, inside, away))
+    return np.where(kind < 0.4, near, np.where(kind < 0.75, inside, away))

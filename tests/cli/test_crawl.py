@@ -223,6 +223,10 @@ def foreign(path: Path) -> None:
     (path / "thesis.tex").write_text("x")
 
 
+def garbage(path: Path) -> None:
+    (path.parent / "garbage").write_bytes(bytes(range(256)))
+
+
 def nothing(path: Path) -> None:
     pass
 
@@ -243,6 +247,7 @@ TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
     ("no seeds at all", nothing, ["crawl"], 2, "nothing to crawl: no seed was given, now or before"),
     ("missing seeds", nothing, ["crawl", "--seeds", "{}/none.txt"], 2, "none.txt cannot be read"),
     ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "names no URL. Write one URL a line."),
+    ("binary seeds", garbage, ["crawl", "--seeds", "{}/garbage"], 2, "garbage cannot be read"),
     ("seeds folder", nothing, ["crawl", "--seeds", "{}"], 2, "cannot be read"),
     ("log file", nothing, ["crawl", SEED, "--log-file", "{}/no/such/folder/log"], 2, "cannot be written"),
     ("no ca file", nothing, ["crawl", SEED], 2, "fetch.ca_file '/no/ca.pem' cannot be used"),

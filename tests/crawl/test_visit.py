@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def test_nothing_that_robots_disallows_is_ever_requested(tmp_path: Path) -> None
         row = catalog.url("http://a.test/secret/door")
     assert row is not None
     assert row["detail"] == "robots.txt line 2: Disallow: /secret/"
+    sound(tmp_path)
+
+
+def test_not_one_of_many_pages_is_fetched_against_robots(tmp_path: Path) -> None:
+    sites = [replace(site, robots="User-agent: *\nDisallow: /page/1\nAllow: /page/10\n") for site in many_hosts(8, 60)]
+    with TestWeb(sites) as web:
+        result = sail(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"])
+        asked = {entry.path for entry in web.log.entries()}
+    assert not [path for path in asked if path.startswith("/page/1") and not path.startswith("/page/10")]
+    assert "/page/10" in asked
+    assert result.summary["refused"]["robots"] == 8 * 10
     sound(tmp_path)
 
 

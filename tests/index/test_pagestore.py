@@ -107,4 +107,4 @@ def test_a_flipped_bit_ends_in_pages_or_in_our_error(tmp_path: Path, name: str) 
         write(tmp_path, [(HEAD, "some text " * 20)] * 3)
         flip(tmp_path / name, place / 59)
         with suppress(DamagedFile):
-            assert all(isinstance(head, Head) and isinstance(text, str) for head, text in read_all(tmp_path))
+            assert len(read_all(tmp_path)) == 3

@@ -1,0 +1,234 @@
+"""A new generation takes the place of the old one at once or not at all, and nothing wrong with it goes unnoticed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from index.damage import WAYS, flip
+from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex
+from periplus.index import generations as module
+from periplus.index.generations import Generations, facts_of, number_of, problems_of, require_whole
+
+FACTS = {"documents": 3, "duplicates": 1, "ranks": 0, "prior_strength": 0.05}
+FILES = {"heads.dat": b"heads" * 100, "tantivy/meta.json": b"{}", "tantivy/abc.idx": bytes(range(256))}
+
+
+def publish(folder: Path, files: dict[str, bytes] = FILES, facts: dict[str, Any] = FACTS) -> Path:
+    generations = Generations(folder)
+    with generations.building() as building:
+        fill(building, files)
+        return generations.publish(building, facts)
+
+
+def fill(building: Path, files: dict[str, bytes] = FILES) -> None:
+    for name, content in files.items():
+        (building / name).parent.mkdir(exist_ok=True)
+        (building / name).write_bytes(content)
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} - {"build.lock"}
+
+
+# -- publishing -----------------------------------------------------------------------------------------------------
+
+
+def test_before_the_first_there_is_no_index(tmp_path: Path) -> None:
+    with pytest.raises(NoIndex, match="no index yet"):
+        Generations(tmp_path / "index").current()
+
+
+def test_what_was_published_last_is_live(tmp_path: Path) -> None:
+    first = publish(tmp_path / "index")
+    assert Generations(tmp_path / "index").current() == first
+    second = publish(tmp_path / "index")
+    assert Generations(tmp_path / "index").current() == second
+    assert [number_of(path) for path in (first, second)] == [1, 2]
+    assert list(problems_of(first)) == list(problems_of(second)) == []
+
+
+def test_a_generation_states_what_it_was_given(tmp_path: Path) -> None:
+    facts = facts_of(publish(tmp_path / "index"))
+    assert {name: facts[name] for name in FACTS} == FACTS
+    assert facts["format"] == module.FORMAT
+    assert set(facts["files"]) == set(FILES)
+    require_whole(tmp_path / "index" / "gen-000001", facts)
+
+
+def test_the_last_three_are_kept_for_roll_back(tmp_path: Path) -> None:
+    for _ in range(5):
+        publish(tmp_path)
+    assert names(tmp_path) == {"CURRENT", "gen-000003", "gen-000004", "gen-000005"}
+    (tmp_path / "CURRENT").write_text("gen-000003\n")
+    assert number_of(Generations(tmp_path).current()) == 3
+    publish(tmp_path)
+    assert number_of(Generations(tmp_path).current()) == 6
+
+
+def test_locks_of_those_who_have_it_open_are_no_part_of_a_generation(tmp_path: Path) -> None:
+    generation = publish(tmp_path, {**FILES, "tantivy/.tantivy-writer.lock": b""})
+    (generation / "tantivy" / ".tantivy-writer.lock").unlink()
+    assert list(problems_of(generation)) == []
+
+
+# -- builds that fail -----------------------------------------------------------------------------------------------
+
+
+def test_a_build_that_fails_leaves_the_live_one_and_nothing_else(tmp_path: Path) -> None:
+    live = publish(tmp_path)
+
+    def fail() -> None:
+        with Generations(tmp_path).building() as building:
+            fill(building)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert Generations(tmp_path).current() == live
+    assert names(tmp_path) == {"CURRENT", "gen-000001"}
+
+
+@pytest.mark.parametrize("leftover", ["gen-000002.tmp/tantivy", "gen-000001.tmp", "CURRENT.tmp"])
+def test_what_a_killed_build_left_is_removed(tmp_path: Path, leftover: str) -> None:
+    publish(tmp_path)
+    if leftover == "CURRENT.tmp":
+        (tmp_path / leftover).write_text("gen-0")
+    else:
+        (tmp_path / leftover).mkdir(parents=True)
+    publish(tmp_path)
+    assert names(tmp_path) == {"CURRENT", "gen-000001", "gen-000002"}
+
+
+@pytest.mark.parametrize("step", ["sync_file", "sync_directory", "move_into_place", "write_file"])
+def test_a_publication_that_stops_half_way_leaves_the_old_one_live(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    live = publish(tmp_path)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, step, stop)
+        with pytest.raises(KeyboardInterrupt):
+            publish(tmp_path)
+    assert Generations(tmp_path).current() == live
+    assert list(problems_of(live)) == []
+    newest = publish(tmp_path)
+    assert Generations(tmp_path).current() == newest
+    assert list(problems_of(newest)) == []
+    assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_a_generation_that_is_half_removed_has_lost_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        publish(tmp_path)
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("periplus.index.generations.shutil.rmtree", stop)
+        with pytest.raises(KeyboardInterrupt):
+            publish(tmp_path)
+    assert number_of(Generations(tmp_path).current()) == 4
+    assert "gen-000001" not in names(tmp_path)
+    publish(tmp_path)
+    assert names(tmp_path) == {"CURRENT", "gen-000003", "gen-000004", "gen-000005"}
+
+
+def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
+    other = (
+        "import sys; from pathlib import Path; from periplus.index.generations import Generations\n"
+        "with Generations(Path(sys.argv[1])).building(): pass"
+    )
+    with Generations(tmp_path).building() as building:
+        fill(building)
+        with pytest.raises(CollectionLocked, match="another process is building the index"):
+            publish(tmp_path)
+        command = [sys.executable, "-c", other, str(tmp_path)]
+        child = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "CollectionLocked" in child.stderr
+        assert (building / "heads.dat").exists()
+    publish(tmp_path)
+
+
+def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module, "sync_file", full)
+    with pytest.raises(DiskFull):
+        publish(tmp_path)
+
+
+# -- damage ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "deleted"])
+def test_a_damaged_current_is_named(tmp_path: Path, way: str) -> None:
+    publish(tmp_path)
+    WAYS[way](tmp_path / "CURRENT")
+    if (tmp_path / "CURRENT").read_bytes().strip() == b"gen-000001":
+        return  # a flip of the line end changes nothing
+    with pytest.raises(DamagedFile, match=r"CURRENT .*`periplus index` builds a new one\."):
+        Generations(tmp_path).current()
+    assert publish(tmp_path) == Generations(tmp_path).current()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_not_what_was_published_is_named(tmp_path: Path, name: str, way: str) -> None:
+    generation = publish(tmp_path)
+    WAYS[way](generation / name)
+    assert [problem[0] for problem in problems_of(generation)] == [name]
+
+
+def test_a_file_of_another_size_is_found_without_reading_it(tmp_path: Path) -> None:
+    for name in FILES:
+        for way in ("deleted", "emptied", "cut in half"):
+            generation = publish(tmp_path)
+            WAYS[way](generation / name)
+            with pytest.raises(DamagedFile, match=f"{name} is damaged"):
+                require_whole(generation, facts_of(generation))
+
+
+def test_a_flipped_bit_of_the_facts_is_found_wherever_it_is(tmp_path: Path) -> None:
+    generation = publish(tmp_path)
+    path = generation / "meta.json"
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 4):
+        path.write_bytes(whole)
+        flip(path, place / (len(whole) - 1))
+        assert [problem[0] for problem in problems_of(generation)] == ["meta.json"], place
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_damaged_facts_are_named(tmp_path: Path, way: str) -> None:
+    generation = publish(tmp_path)
+    WAYS[way](generation / "meta.json")
+    assert [problem[0] for problem in problems_of(generation)] == ["meta.json"]
+
+
+@pytest.mark.parametrize("content", ["[]", "null", "{}", '{"format": 99}'])
+def test_facts_of_another_shape_are_refused(tmp_path: Path, content: str) -> None:
+    generation = publish(tmp_path)
+    (generation / "meta.json").write_text(content)
+    with pytest.raises(DamagedFile, match="does not state format"):
+        facts_of(generation)
+
+
+def test_facts_changed_by_hand_are_noticed(tmp_path: Path) -> None:
+    generation = publish(tmp_path)
+    facts = json.loads((generation / "meta.json").read_text())
+    (generation / "meta.json").write_text(json.dumps({**facts, "documents": 4}))
+    with pytest.raises(DamagedFile, match="not what was published"):
+        facts_of(generation)

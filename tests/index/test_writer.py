@@ -1,0 +1,140 @@
+"""A page becomes one document that every part of it can be found by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tantivy import Index, Query
+
+from periplus.index.arrays import load_array
+from periplus.index.pagestore import PageStore
+from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
+from periplus.index.writer import IndexWriter
+from periplus.model import ArchivePosition
+from periplus.text.analyzer import register
+from periplus.url import url_id
+
+ROW: dict[str, Any] = {
+    "number": 0,
+    "rank": 1.0,
+    "url_id": url_id("http://www.example.org/harbours/Caf%C3%A9"),
+    "url": "http://www.example.org/harbours/Caf%C3%A9",
+    "host": "www.example.org",
+    "fetched_at": 1_700_000_000.0,
+    "mime": "text/html",
+    "title": "Harbours of the coast",
+    "description": "Every harbour",
+    "keywords": "sailing, anchor",
+    "headings": ["North shore", "South"],
+    "text": "Long ago ships sailed along.",
+    "language": "en",
+    "archive": "w00-000001.warc.gz",
+    "offset": 12,
+    "length": 345,
+    "anchors": ["the periplus", "list of ports"],
+    "copies": ["http://copy.test/"],
+}
+
+
+def write(folder: Path, *rows: dict[str, Any], strength: float = 0.05) -> Index:
+    with IndexWriter(folder, strength) as writer:
+        for number, row in enumerate(rows):
+            writer.add({**ROW, "number": number, **row})
+        assert writer.finish() == len(rows)
+    index = Index.open(str(folder / "tantivy"))
+    register(index)
+    return index
+
+
+def found(index: Index, name: str, *words: object) -> int:
+    if len(words) == 1:
+        query = Query.term_query(index.schema, name, words[0])
+    else:
+        query = Query.phrase_query(index.schema, name, [str(word) for word in words])
+    return len(index.searcher().search(query, 10).hits)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (field("title", "en"), ("harbour",)),
+        (field("head", "en"), ("everi", "harbour")),
+        (field("head", "en"), ("sail", "anchor")),
+        (field("head", "en"), ("north", "shore")),
+        (field("anchors", "en"), ("list",)),
+        (field("body", "en"), ("ship", "sail", "along")),
+        (URL_WORDS, ("harbours", "cafe")),
+        (URL_ID, (ROW["url_id"].hex(),)),
+        (SITE, ("www.example.org",)),
+        (SITE, ("example.org",)),
+        (SITE, ("org",)),
+        (NUMBER, (0,)),
+    ],
+)
+def test_a_page_is_found_by_every_part_of_it(tmp_path: Path, name: str, words: tuple[object, ...]) -> None:
+    assert found(write(tmp_path, {}), name, *words) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (field("head", "en"), ("harbour", "sail")),  # from the description to the keywords
+        (field("head", "en"), ("shore", "south")),
+        (field("anchors", "en"), ("periplus", "list")),
+        (field("title", "other"), ("harbours",)),
+        (SITE, ("example",)),
+    ],
+)
+def test_words_of_different_parts_do_not_stand_side_by_side(tmp_path: Path, name: str, words: tuple[str, ...]) -> None:
+    assert found(write(tmp_path, {}), name, *words) == 0
+
+
+def test_a_page_in_another_language_is_not_stemmed(tmp_path: Path) -> None:
+    index = write(tmp_path, {"language": "de", "title": "The Häfen"})
+    assert found(index, field("title", "other"), "the") == found(index, field("title", "other"), "hafen") == 1
+    assert found(index, field("title", "en"), "hafen") == 0
+
+
+def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
+    write(tmp_path, {"text": "word " * 100_000}, {"archive": None, "copies": [f"http://{n}.test/" for n in range(99)]})
+    with PageStore(tmp_path) as pages:
+        head = pages.head(0)
+        assert (head.url, head.title, head.headings) == (ROW["url"], ROW["title"], ("North shore", "South"))
+        assert head.archive == ArchivePosition("w00-000001.warc.gz", 12, 345)
+        assert len(head.opening) == 600
+        assert len(pages.text(0)) == 200_000
+        assert pages.head(1).archive is None
+        assert len(pages.head(1).same_content) == 20
+
+
+@pytest.mark.parametrize(("rank", "strength"), [(1.0, 0.05), (50.0, 0.05), (50.0, 0.0), (0.2, 0.05), (1e6, 0.5)])
+def test_the_prior_multiplies_the_text_score_by_a_power_of_the_rank(
+    tmp_path: Path, rank: float, strength: float
+) -> None:
+    index = write(tmp_path, {"rank": rank}, strength=strength)
+    query = Query.term_query(index.schema, field("title", "en"), "harbour")
+    ((plain, _),) = index.searcher().search(query, 1).hits
+    ((weighted, _),) = index.searcher().search(query, 1, weight_by_field=PRIOR).hits
+    assert weighted == pytest.approx(plain * max(rank, 1.0) ** strength, rel=1e-5)
+
+
+def test_ranks_and_hosts_are_kept_by_number(tmp_path: Path) -> None:
+    write(tmp_path, {"rank": 3.5}, {"host": "b.test", "rank": 1.0}, {})
+    assert load_array(tmp_path / RANKS, np.float32, 3).tolist() == [3.5, 1.0, 1.0]
+    hosts = load_array(tmp_path / HOSTS, np.uint64, 3).tolist()
+    assert hosts[0] == hosts[2] != hosts[1]
+
+
+def test_numbers_are_dense(tmp_path: Path) -> None:
+    with IndexWriter(tmp_path, 0.05) as writer, pytest.raises(AssertionError, match="dense"):
+        writer.add({**ROW, "number": 1})
+
+
+@pytest.mark.parametrize("name", ["title", "description", "keywords", "text", "language"])
+def test_any_part_may_be_empty(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {name: "", "headings": [], "anchors": [], "copies": []})
+    with PageStore(tmp_path) as pages:
+        assert pages.head(0).headings == ()

@@ -57,7 +57,10 @@ def test_an_answer_that_says_no_is_asked_once_and_recorded(web: TestWeb, tmp_pat
     sound(tmp_path)
 
 
-@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
+@pytest.mark.parametrize(
+    "status",
+    [408, 425, 500, 502, 504, pytest.param(429, marks=pytest.mark.slow), pytest.param(503, marks=pytest.mark.slow)],
+)
 def test_a_server_in_trouble_is_tried_three_times(web: TestWeb, tmp_path: Path, status: int) -> None:
     serve(web, x=Page(status=status))
     result = sail(web, tmp_path, SEED, politeness__longest_backoff=1)

@@ -110,7 +110,7 @@ def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
         assert len(pages.head(1).same_content) == 20
 
 
-@pytest.mark.parametrize(("rank", "strength"), [(1.0, 0.05), (50.0, 0.05), (50.0, 0.0), (0.2, 0.05), (1e6, 0.5)])
+@pytest.mark.parametrize(("rank", "strength"), [(1.0, 0.05), (50.0, 0.05), (50.0, 0.0), (0.2, 0.05), (1e6, 0.3)])
 def test_the_prior_multiplies_the_text_score_by_a_power_of_the_rank(
     tmp_path: Path, rank: float, strength: float
 ) -> None:
@@ -119,6 +119,13 @@ def test_the_prior_multiplies_the_text_score_by_a_power_of_the_rank(
     ((plain, _),) = index.searcher().search(query, 1).hits
     ((weighted, _),) = index.searcher().search(query, 1, weight_by_field=PRIOR).hits
     assert weighted == pytest.approx(plain * max(rank, 1.0) ** strength, rel=1e-5)
+
+
+def test_the_strongest_prior_is_still_a_number(tmp_path: Path) -> None:
+    index = write(tmp_path, {"rank": 1e9}, {"rank": 1.0}, strength=1.0)
+    query = Query.term_query(index.schema, field("title", "en"), "harbour")
+    scores = [score for score, _ in index.searcher().search(query, 2, weight_by_field=PRIOR).hits]
+    assert scores[0] == pytest.approx(100.0 * scores[1], rel=1e-5)
 
 
 def test_ranks_and_hosts_are_kept_by_number(tmp_path: Path) -> None:

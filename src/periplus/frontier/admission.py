@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from periplus.config import Scope
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
@@ -45,7 +47,6 @@ class Admission:
 def open_admission(catalog: Catalog, settings: Scope) -> Admission:
     """The gate of a collection, with all it has let in so far."""
     seen = SeenFilter()
-    for keys in catalog.seen_keys():
-        seen.add_many(keys)
+    seen.add_many(np.concatenate([np.empty(0, np.uint64), *catalog.seen_keys()]))
     scope = ScopeRules(settings, map(host_of, catalog.seeds()))
     return Admission(scope, seen, catalog.domain_sizes(), settings.pages_per_domain)

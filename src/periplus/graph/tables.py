@@ -47,8 +47,9 @@ class Tables:
         self._database = duckdb.connect(":memory:", config=options)
 
     def close(self) -> None:
-        """Drop everything."""
+        """Drop everything, and give the memory back: what follows needs it."""
         self._database.close()
+        pa.default_memory_pool().release_unused()
 
     def read(self, name: str, files: list[Path], schema: pa.Schema) -> None:
         """Let *name* stand for the rows of Parquet files."""

@@ -6,6 +6,8 @@ and the words of the URL they are the full barrel.
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
 from tantivy import Schema, SchemaBuilder
 
 from periplus.text.analyzer import LANGUAGES, OTHER, analyzer_name
@@ -20,6 +22,13 @@ PRIOR = "prior"  # tantivy multiplies a text score by log2(2 + prior)
 
 RANKS = "ranks.npy"  # a file beside the index: the PageRank of every document, 1 for a page that nothing links to
 HOSTS = "hosts.npy"  # another: a number that stands for the host of every document
+
+_STRONGEST = 100.0  # tantivy works with 32 bits, in which 2 to the power of 128 is infinite
+
+
+def prior_factor(ranks: NDArray[np.float64], strength: float) -> NDArray[np.float64]:
+    """What text scores are multiplied by when candidates are selected."""
+    return np.minimum(np.maximum(ranks, 1.0) ** strength, _STRONGEST)
 
 
 def field(name: str, language: str) -> str:

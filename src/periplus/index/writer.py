@@ -12,7 +12,7 @@ from tantivy import Document, Index
 
 from periplus.index.arrays import save_array
 from periplus.index.pagestore import Head, PageStoreWriter
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field, schema
+from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field, prior_factor, schema
 from periplus.model import ArchivePosition
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.url import url_key
@@ -58,7 +58,7 @@ class IndexWriter:
                     NUMBER: row["number"],
                     URL_ID: row["url_id"].hex(),
                     SITE: _domains(row["host"]),
-                    PRIOR: 2.0 ** max(row["rank"], 1.0) ** self._strength - 2.0,
+                    PRIOR: 2.0 ** float(prior_factor(np.array(row["rank"]), self._strength)) - 2.0,
                 }
             )
         )

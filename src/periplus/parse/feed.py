@@ -25,7 +25,7 @@ from periplus.url import Canonicalizer
 LARGEST = 50 * 1024 * 1024  # bytes of a decoded document: the limit of the sitemap protocol
 MOST = 50_000  # records of a document: the same
 _MOST_TAGS = 1_000_000  # that start and end records: ten times what the largest document needs
-_MOST_FIELDS = 50  # of a record
+_MOST_FIELDS = 30  # of a record
 _LONGEST_RECORD = 1024 * 1024  # bytes in which its fields are looked for
 _LONGEST_FIELD = 16_384  # bytes
 _LARGEST_GUESSED = 2 * 1024 * 1024  # bytes; a larger document is in UTF-8, or in UTF-16 with a mark, or unreadable
@@ -42,14 +42,14 @@ _ATTRIBUTE = re.compile(rb"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*+)"|'([^'
 def record_tags(*names: str) -> re.Pattern[bytes]:
     """Finds where these elements begin and end, in any namespace; without a name, also what cannot hold them."""
     tag = rb"(?P<end>/)?(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
-    return re.compile(rb"<(?:%b|%b)" % (_UNREAD, tag), re.DOTALL | re.IGNORECASE)
+    return re.compile(rb"<(?!<)(?:%b|%b)" % (_UNREAD, tag), re.DOTALL | re.IGNORECASE)
 
 
 def field_tags(*names: str, asides: str = "!") -> re.Pattern[bytes]:
     """Finds where these elements begin, in any namespace, with their text; an aside is passed over with its content."""
     aside = rb"(?P<aside>(?:[\w.-]++:)?(?:%b))(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=aside)\s*+>|\Z)" % asides.encode()
     tag = rb"(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
-    return re.compile(rb"<(?:%b|%b(?P<text>%b)|%b)" % (_UNREAD, tag, _TEXT, aside), re.DOTALL | re.IGNORECASE)
+    return re.compile(rb"<(?!<)(?:%b|%b(?P<text>%b)|%b)" % (_UNREAD, tag, _TEXT, aside), re.DOTALL | re.IGNORECASE)
 
 
 _RECORDS = record_tags("rss", "rdf", "feed", "channel", "item", "entry")

@@ -25,7 +25,7 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.index.arrays import load_array
 from periplus.index.generations import REBUILD, Generations, facts_of, number_of, require_whole
 from periplus.index.pagestore import Head, PageStore
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, URL_ID
+from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, URL_ID, prior_factor
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.compile import Compiler
 from periplus.search.crowding import spread
@@ -190,7 +190,8 @@ class SearchEngine:
         numbers = np.array(found, np.int64)
         weighted = np.array([score for score, _ in result.hits], np.float64)
         # tantivy multiplied by the stored prior; dividing gives the text score back, so that fresh ranks can be used.
-        return numbers, weighted / self._ranks[numbers] ** self._prior_strength, result.count  # type: ignore[attr-defined]  # missing in its stubs
+        texts = weighted / prior_factor(self._ranks[numbers], self._prior_strength)
+        return numbers, texts, result.count  # type: ignore[attr-defined]  # missing in its stubs
 
     def _by_numbers(self, numbers: NDArray[np.int64], texts: Numbers) -> list[_Found]:
         order = np.lexsort((numbers, -by_numbers(texts, self._ranks[numbers], self._weights)))

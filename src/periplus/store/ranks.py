@@ -117,7 +117,7 @@ class RankTable:
 
     def sources(self, node: int) -> NDArray[np.uint32]:
         """The nodes that link to a node, each once."""
-        return self._sources[int(self.indptr[node]) : int(self.indptr[node + 1])]
+        return self.all_sources[int(self.indptr[node]) : int(self.indptr[node + 1])]
 
     def anchors(self, url_id: bytes) -> Anchors | None:
         """What others call a page; *url_id* is that of its node."""
@@ -158,7 +158,8 @@ class RankTable:
         return self._array("indptr")
 
     @cached_property
-    def _sources(self) -> NDArray[np.uint32]:
+    def all_sources(self) -> NDArray[np.uint32]:
+        """The sources of all nodes, one after the other."""
         return self._array("sources")
 
     @cached_property

@@ -1,0 +1,250 @@
+"""What was crawled becomes an index: the newest version of every page, each content once, or a clear refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import sound
+from index.damage import WAYS
+from periplus.config import Indexing
+from periplus.errors import CollectionLocked, DamagedFile, NoIndex, PeriplusError
+from periplus.graph.run import GraphSettings, rank
+from periplus.index import build as module
+from periplus.index.build import build_index
+from periplus.index.generations import Generations, facts_of, problems_of
+from periplus.index.pagestore import PageStore
+from periplus.model import Link
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection, create_collection
+from search.library import Doc, documents_of, index, opened, shelve
+
+
+def heads(collection: Collection) -> dict[str, str]:
+    """Title by URL, of the live generation."""
+    with PageStore(Generations(collection.index).current()) as pages:
+        return {pages.head(number).url: pages.head(number).title for number in range(len(pages))}
+
+
+# -- what becomes a document ----------------------------------------------------------------------------------------
+
+
+def test_every_page_becomes_a_document(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, [Doc(f"http://a.test/{n}", f"Page {n}") for n in range(40)])
+    summary = index(collection)
+    assert (summary.documents, summary.duplicates, summary.generation) == (40, 0, 1)
+    generation = Generations(collection.index).current()
+    assert summary.bytes == sum(path.stat().st_size for path in generation.rglob("*") if path.is_file())
+    assert facts_of(generation)["documents"] == 40
+    assert heads(collection) == {f"http://a.test/{n}": f"Page {n}" for n in range(40)}
+    assert list(problems_of(generation)) == []
+    sound(tmp_path)
+
+
+def test_the_newest_version_of_a_page_wins_wherever_it_lies(tmp_path: Path) -> None:
+    url = "http://a.test/"
+    shelve(tmp_path, [Doc(url, "middle", at=2000.0), Doc("http://b.test/", "b")])
+    shelve(tmp_path, [Doc(url, "newest", at=3000.0)])
+    collection = shelve(tmp_path, [Doc(url, "oldest", at=1000.0)])
+    assert index(collection).documents == 2
+    assert heads(collection) == {url: "newest", "http://b.test/": "b"}
+
+
+def test_a_page_whose_newest_version_asks_to_be_left_out_is_left_out(tmp_path: Path) -> None:
+    shelve(tmp_path, [Doc("http://a.test/", "was public", at=1.0), Doc("http://b.test/", noindex=True, at=1.0)])
+    collection = shelve(
+        tmp_path, [Doc("http://a.test/", noindex=True, at=2.0), Doc("http://b.test/", "now public", at=2.0)]
+    )
+    assert index(collection).documents == 1
+    assert heads(collection) == {"http://b.test/": "now public"}
+
+
+def test_a_page_that_stands_in_two_segments_is_one_document(tmp_path: Path) -> None:
+    again = Doc("http://a.test/", "twice", "word")
+    shelve(tmp_path, [again, Doc("http://a.test/other", "other", "word")])
+    collection = shelve(tmp_path, [again, Doc("http://a.test/third", "third", "word")])
+    summary = index(collection)
+    assert (summary.documents, summary.duplicates) == (3, 0)
+    with opened(collection) as engine:
+        found = {hit.title: hit.url for hit in engine.search("word").hits}
+    assert found == {"twice": again.url, "other": "http://a.test/other", "third": "http://a.test/third"}
+
+
+def test_an_index_of_pages_that_all_ask_to_be_left_out_is_empty(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "x", noindex=True)])
+    assert index(collection).documents == 0
+    with opened(collection) as engine:
+        assert engine.documents == 0
+        assert engine.search("x").hits == ()
+        assert engine.cached("http://a.test/") is None
+
+
+def test_nothing_to_index_is_told(tmp_path: Path) -> None:
+    collection = create_collection(tmp_path)
+    Catalog(collection.catalog, create=True).close()
+    with pytest.raises(NoIndex, match=r"nothing to index.*periplus crawl"):
+        index(collection)
+    assert not collection.index.exists()
+
+
+# -- the same content at several addresses --------------------------------------------------------------------------
+
+
+def test_pages_with_the_same_bytes_are_one_document_under_the_shortest_url(tmp_path: Path) -> None:
+    addresses = ["http://a.test/index.html", "http://a.test/", "http://mirror.test/copy", "http://b.test/zz"]
+    docs = [Doc(url, "Same", "text", body=b"same bytes") for url in addresses]
+    collection = shelve(tmp_path, [*docs, Doc("http://c.test/", "Other", "text")])
+    summary = index(collection)
+    assert (summary.documents, summary.duplicates) == (2, 3)
+    with opened(collection) as engine:
+        assert documents_of(engine) == {
+            "http://a.test/": ("http://a.test/index.html", "http://b.test/zz", "http://mirror.test/copy"),
+            "http://c.test/": (),
+        }
+
+
+def test_an_old_version_that_equals_another_page_is_no_copy(tmp_path: Path) -> None:
+    shelve(tmp_path, [Doc("http://a.test/", "old", at=1.0, body=b"x"), Doc("http://b.test/", "b", at=1.0, body=b"x")])
+    collection = shelve(tmp_path, [Doc("http://a.test/", "new", at=2.0, body=b"y")])
+    assert (index(collection).documents, index(collection).duplicates) == (2, 0)
+    with opened(collection) as engine:
+        assert documents_of(engine) == {"http://a.test/": (), "http://b.test/": ()}
+
+
+# -- links ----------------------------------------------------------------------------------------------------------
+
+
+def starred(home: Path) -> Collection:
+    """Twelve pages link to one address of a document that has three."""
+    famous = Link("http://star.test/long/address", "the famous lighthouse", nofollow=False)
+    sources = [Doc(f"http://h{n}.test/", f"Page {n}", f"words {n}", links=(famous,)) for n in range(12)]
+    copies = ["http://s.test/", famous.target, "http://star.test/z"]
+    return shelve(home, [*sources, *(Doc(url, "Star", "shining", body=b"same") for url in copies)])
+
+
+@pytest.mark.slow
+def test_a_document_stands_under_the_address_that_is_linked_to_and_is_found_by_what_links_call_it(
+    tmp_path: Path,
+) -> None:
+    collection = starred(tmp_path)
+    rank(collection, GraphSettings())
+    assert index(collection).duplicates == 2
+    assert facts_of(Generations(collection.index).current())["ranks"] == 1
+    with opened(collection) as engine:
+        (hit,) = engine.search("famous lighthouse", explain=True, mode="and").hits
+        assert hit.url == "http://star.test/long/address"
+        assert set(hit.same_content) == {"http://s.test/", "http://star.test/z"}
+        assert hit.explain["rank"] > 0
+        (plain,) = engine.search("words 3", mode="and", explain=True).hits
+        assert plain.explain["rank"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_without_ranks_every_page_is_an_unremarkable_one(tmp_path: Path) -> None:
+    collection = starred(tmp_path)
+    index(collection)
+    assert facts_of(Generations(collection.index).current())["ranks"] == 0
+    with opened(collection) as engine:
+        assert engine.search("famous lighthouse", mode="and").total == 0
+        (hit,) = engine.search("shining", explain=True).hits
+        assert (hit.url, hit.explain["rank"]) == ("http://s.test/", 0.0)
+
+
+# -- many pages, little memory --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_more_text_than_memory_is_indexed(tmp_path: Path) -> None:
+    texts = (f"word{number % 997} " + "- " * 40_000 for number in range(2_500))
+    collection = shelve(tmp_path, (Doc(f"http://a.test/{n}", f"Page {n}", text) for n, text in enumerate(texts)))
+    summary = build_index(collection, Indexing(memory_mb=128, threads=2))
+    assert summary.documents == 2_500
+    with opened(collection) as engine:
+        assert engine.search("word996").total == 2
+    assert not list(collection.index.rglob("spill"))
+
+
+def test_progress_is_told_as_it_is_made(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, [Doc(f"http://a.test/{n}", f"Page {n}") for n in range(1_100)])
+    told: list[tuple[int, int]] = []
+    build_index(collection, Indexing(), lambda done, total: told.append((done, total)))
+    assert told == [(512, 1_100), (1_024, 1_100)]
+
+
+# -- what can go wrong ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["deleted", "emptied", "zeroed", "cut in half"])
+def test_a_damaged_segment_is_told_in_one_line_and_the_last_index_serves(tmp_path: Path, way: str) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    index(collection)
+    shelve(tmp_path, [Doc("http://b.test/", "Second", "word")])
+    (broken,) = collection.segments.glob("pages-*-000002.parquet")
+    WAYS[way](broken)
+    with pytest.raises(DamagedFile, match=r"a segment cannot be read: .*periplus verify") as caught:
+        index(collection)
+    assert "\n" not in str(caught.value)
+    assert not list(collection.index.glob("*.tmp"))
+    with opened(collection) as engine:
+        assert engine.search("word").total == 1
+
+
+def test_too_little_memory_is_told_with_what_to_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+
+    def too_much(*_: object) -> None:
+        raise module.duckdb.OutOfMemoryException("no")
+
+    monkeypatch.setattr("periplus.index.build._Documents._prepare", too_much)
+    with pytest.raises(PeriplusError, match="Raise index.memory_mb"):
+        index(collection)
+
+
+@pytest.mark.parametrize("name", ["heads.npy", "texts.dat"])
+def test_a_generation_that_does_not_read_back_is_not_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    index(collection)
+    finish = module.IndexWriter.finish
+
+    def spoil(writer: module.IndexWriter) -> int:
+        written = finish(writer)
+        (path,) = collection.index.rglob(f"*.tmp/{name}")
+        path.write_bytes(b"")
+        return written
+
+    monkeypatch.setattr(module.IndexWriter, "finish", spoil)
+    with pytest.raises(DamagedFile):
+        index(collection)
+    with opened(collection) as engine:
+        assert engine.generation == 1
+
+
+def test_documents_lost_on_the_way_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    finish = module.IndexWriter.finish
+    monkeypatch.setattr(module.IndexWriter, "finish", lambda writer: finish(writer) + 1)
+    with pytest.raises(DamagedFile, match="2 documents were written"):
+        index(collection)
+    with pytest.raises(NoIndex):
+        Generations(collection.index).current()
+
+
+def test_a_second_build_is_refused_while_one_runs(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First")])
+    with Generations(collection.index).building(), pytest.raises(CollectionLocked):
+        index(collection)
+
+
+def test_an_engine_keeps_answering_from_the_generation_it_opened(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    index(collection)
+    with opened(collection) as engine:
+        shelve(tmp_path, [Doc("http://b.test/", "Second", "word")])
+        for _ in range(4):
+            index(collection)
+        assert not (collection.index / "gen-000001").exists()
+        assert [hit.title for hit in engine.search("word").hits] == ["First"]
+    with opened(collection) as engine:
+        assert engine.search("word").total == 2

@@ -1,0 +1,71 @@
+"""A build that is killed at any point leaves the last index serving, and the next build gives the same answers."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import start, wait
+from periplus.index.generations import Generations, problems_of
+from search.library import Doc, index, opened, shelve
+
+WORDS = ["harbour", "lighthouse", "reef", "deep water", "coast", "tide", "anchor", "sail", "the", "of"]
+
+
+def coast(pages: int) -> list[Doc]:
+    chance = random.Random(4)
+    texts = [" ".join(chance.choices(WORDS, k=60)) for _ in range(pages)]
+    return [
+        Doc(f"http://h{n % 7}.test/{n}", texts[n][:40], texts[n], body=f"{n % (pages - 5)}".encode())
+        for n in range(pages)
+    ]
+
+
+def built_after_kills(home: Path, kills: int) -> dict[str, int]:
+    shelve(home, coast(60))
+    command = [sys.executable, str(Path(__file__).with_name("kills.py")), str(home), str(kills)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=3000, check=False)
+    assert result.returncode == 0, result.stderr
+    found: dict[str, int] = json.loads(result.stdout)
+    return found
+
+
+@pytest.mark.slow
+def test_a_killed_build_changes_nothing_and_the_next_one_gives_the_same_answers(tmp_path: Path) -> None:
+    found = built_after_kills(tmp_path, 20)
+    assert found["killed"] >= 19
+    assert 0 < found["switched"] < 10
+    assert (found["differing"], found["leftovers"]) == (0, 0)
+
+
+@pytest.mark.long
+def test_five_hundred_kills_change_nothing_either(tmp_path: Path) -> None:
+    found = built_after_kills(tmp_path, 500)
+    assert (found["differing"], found["leftovers"]) == (0, 0)
+
+
+@pytest.mark.slow
+def test_the_command_may_be_killed_at_any_time(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, coast(300))
+    documents = index(collection).documents
+    with opened(collection) as engine:
+        expected = [hit.url for hit in engine.search("harbour reef", size=50).hits]
+    chance = random.Random(8)
+    for _ in range(4):
+        child = start("index", "--home", tmp_path)
+        time.sleep(0.5 + chance.random())
+        child.kill()
+        wait(child)
+        live = Generations(collection.index).current()
+        assert list(problems_of(live)) == []
+        with opened(collection) as engine:
+            assert engine.documents == documents
+            assert [hit.url for hit in engine.search("harbour reef", size=50).hits] == expected
+    done = wait(start("index", "--home", tmp_path, "--json"))
+    assert done.json["documents"] == documents

@@ -1,0 +1,127 @@
+"""Which pages does a query mean? Answered by looking at every word of every page, without an index.
+
+The rules, as they are documented: a word stands in any field of a page, in the form its language gives it; a word of
+several terms is a phrase; a phrase keeps the gaps that stop words leave; what is a stop word in any language cannot be
+required; `site:` means a host and all hosts below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from periplus.search.query import And, Node, Not, Or, Phrase, Site, Word
+from periplus.text.analyzer import LANGUAGES, OTHER, language_of, tokens, url_words
+from periplus.url import host_of
+from search.library import Doc
+
+_GAP = 1  # places between two values of one field
+
+Field = dict[str, set[int]]  # the places of every term
+
+
+class Meaning(NamedTuple):
+    """The pages that match a part of a query, and whether a page must, may or must not be among them."""
+
+    kind: str  # must, may, not
+    pages: frozenset[str]
+
+
+class Shelf:
+    """Pages, taken apart once."""
+
+    def __init__(self, docs: Iterable[Doc]) -> None:
+        self._fields: dict[str, list[tuple[str, Field]]] = {}
+        for doc in docs:
+            language = language_of(doc.language)
+            values = [[doc.title], [doc.description, doc.keywords, *doc.headings], [doc.text]]
+            own = [(language, _field(language, value)) for value in values]
+            self._fields[doc.url] = [*own, (OTHER, _field(OTHER, [url_words(doc.url)]))]
+        self._everything = frozenset(self._fields)
+
+    def found(self, root: Node, mode: str) -> frozenset[str]:
+        """The pages that a query finds."""
+        meaning = self._meaning(_any_word_suffices(root) if mode == "or" else root)
+        return frozenset() if meaning is None else self._looked_for(meaning)
+
+    def _meaning(self, node: Node) -> Meaning | None:
+        match node:
+            case Word(text) | Phrase(text):
+                return self._with_words(text)
+            case Site(name):
+                hosts = {url: host_of(url) for url in self._everything}
+                below = [url for url, host in hosts.items() if host == name or host.endswith(f".{name}")]
+                return Meaning("must", frozenset(below))
+            case Not(inner):
+                meaning = self._meaning(inner)
+                if meaning is None:
+                    return None
+                return Meaning("must" if meaning.kind == "not" else "not", meaning.pages)
+            case And(nodes):
+                return self._all(self._meanings(nodes))
+            case Or(nodes):
+                return self._any(self._meanings(nodes))
+
+    def _meanings(self, nodes: Iterable[Node]) -> list[Meaning]:
+        return [meaning for node in nodes if (meaning := self._meaning(node)) is not None]
+
+    def _all(self, parts: list[Meaning]) -> Meaning | None:
+        if not parts:
+            return None
+        must, may, excluded = (
+            [part.pages for part in parts if part.kind == kind] for kind in ("must", "may", "not")
+        )
+        unwanted = frozenset[str]().union(*excluded)
+        if must:
+            return Meaning("must", self._everything.intersection(*must) - unwanted)
+        return Meaning("may", frozenset[str]().union(*may) - unwanted) if may else Meaning("not", unwanted)
+
+    def _any(self, parts: list[Meaning]) -> Meaning | None:
+        if not parts:
+            return None
+        kind = "may" if all(part.kind == "may" for part in parts) else "must"
+        return Meaning(kind, frozenset[str]().union(*map(self._looked_for, parts)))
+
+    def _looked_for(self, meaning: Meaning) -> frozenset[str]:
+        return self._everything - meaning.pages if meaning.kind == "not" else meaning.pages
+
+    def _with_words(self, text: str) -> Meaning | None:
+        phrases = {language: tokens(language, text) for language in LANGUAGES}
+        if not any(phrases.values()):
+            return None
+        pages = frozenset(
+            url
+            for url, fields in self._fields.items()
+            if any(_stands_in(field, [*phrases[language]]) for language, field in fields)
+        )
+        return Meaning("must" if all(phrases.values()) else "may", pages)
+
+
+def _field(language: str, values: Iterable[str]) -> Field:
+    places: Field = {}
+    start = 0
+    for value in values:
+        found = tokens(language, value)
+        for term, place in found:
+            places.setdefault(term, set()).add(start + place)
+        if found:
+            start += found[-1].position + 1 + _GAP
+    return places
+
+
+def _stands_in(field: Field, phrase: list[tuple[str, int]]) -> bool:
+    if not phrase:
+        return False
+    first, start = phrase[0]
+    return any(
+        all(place + offset - start in field.get(term, ()) for term, offset in phrase) for place in field.get(first, ())
+    )
+
+
+def _any_word_suffices(root: Node) -> Node:
+    """At the top of a query, one of the wanted words is enough; exclusions and site: still hold."""
+    if not isinstance(root, And):
+        return root
+    wanted = tuple(node for node in root.nodes if not isinstance(node, Not | Site))
+    others = tuple(node for node in root.nodes if isinstance(node, Not | Site))
+    return root if len(wanted) < 2 else And((Or(wanted), *others)) if others else Or(wanted)

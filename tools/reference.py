@@ -19,6 +19,19 @@ from periplus.model import Reason, Verdict
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 _MADE = "<!-- Made by `make docs` from the code: change the code, not this page. -->\n"
+_ABOUT_SETTINGS = """\
+Values are layered: defaults, then `periplus.toml` in the collection, then the environment
+(`PERIPLUS_FETCH__TIMEOUT=20`; lists with commas), then command-line flags. Unknown keys are errors.
+`periplus config show --origin` tells what is in force and why.
+"""
+_ABOUT_REASONS = """\
+Every decision about a URL has a verdict and one reason code; `periplus inspect url` shows them, and summaries count
+them.
+"""
+_ABOUT_COMMANDS = """\
+stdout is data, stderr is messages. Exit codes: 0 ok (a reached budget is ok), 1 failure, 2 usage, 3 partial, 130
+interrupted. `--debug`, anywhere on the line, shows the traceback of a failure.
+"""
 
 
 def pages() -> dict[str, str]:
@@ -30,9 +43,7 @@ def _settings() -> str:
     lines = [
         "# Settings\n",
         _MADE,
-        "Values are layered: defaults, then `periplus.toml` in the collection, then the environment\n"
-        "(`PERIPLUS_FETCH__TIMEOUT=20`; lists with commas), then command-line flags. Unknown keys are errors.\n"
-        "`periplus config show --origin` tells what is in force and why.\n",
+        _ABOUT_SETTINGS,
     ]
     for section, model in sections():
         lines.append(f"## `[{section}]`\n")
@@ -55,8 +66,7 @@ def _reasons() -> str:
     lines = [
         "# Verdicts and reasons\n",
         _MADE,
-        "Every decision about a URL has a verdict and one reason code; `periplus inspect url` shows them, and summaries\n"
-        "count them.\n",
+        _ABOUT_REASONS,
         "Verdicts: " + ", ".join(f"`{verdict}`" for verdict in Verdict) + ".\n",
         "Reasons: " + ", ".join(f"`{reason}`" for reason in Reason) + ".",
     ]
@@ -67,8 +77,7 @@ def _commands() -> str:
     lines = [
         "# Commands\n",
         _MADE,
-        "stdout is data, stderr is messages. Exit codes: 0 ok (a reached budget is ok), 1 failure, 2 usage, 3 partial,\n"
-        "130 interrupted. `--debug`, anywhere on the line, shows the traceback of a failure.\n",
+        _ABOUT_COMMANDS,
     ]
     for name in COMMANDS:
         command = typer.main.get_command(import_module(f"periplus.cli.{name}").app)

@@ -74,7 +74,8 @@ def content(collection: Collection) -> list[Any]:
     with opened(collection) as engine:
         for query in QUERIES:
             results = engine.search(query, size=100, explain=True)
-            found.append([results.total, [[hit.url, hit.score, hit.snippet, *hit.same_content] for hit in results.hits]])
+            hits = [[hit.url, hit.score, hit.snippet, *hit.same_content] for hit in results.hits]
+            found.append([results.total, hits])
     return [engine.documents, found]
 
 

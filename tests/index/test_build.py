@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from crawl.voyage import sound
 from index.damage import WAYS
 from periplus.config import Indexing
-from periplus.errors import CollectionLocked, DamagedFile, NoIndex, PeriplusError
+from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, PeriplusError
 from periplus.graph.run import GraphSettings, rank
-from periplus.index import build as module
 from periplus.index.build import build_index
 from periplus.index.generations import Generations, facts_of, problems_of
 from periplus.index.pagestore import PageStore
+from periplus.index.writer import IndexWriter
 from periplus.model import Link
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from search.library import Doc, documents_of, index, opened, shelve
+from store.small_disk import fill, small_disk
 
 
 def heads(collection: Collection) -> dict[str, str]:
@@ -193,10 +196,10 @@ def test_too_little_memory_is_told_with_what_to_change(tmp_path: Path, monkeypat
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
 
     def too_much(*_: object) -> None:
-        raise module.duckdb.OutOfMemoryException("no")
+        raise duckdb.OutOfMemoryException("no")
 
     monkeypatch.setattr("periplus.index.build._Documents._prepare", too_much)
-    with pytest.raises(PeriplusError, match="Raise index.memory_mb"):
+    with pytest.raises(PeriplusError, match=r"Raise index\.memory_mb"):
         index(collection)
 
 
@@ -206,15 +209,15 @@ def test_a_generation_that_does_not_read_back_is_not_published(
 ) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
     index(collection)
-    finish = module.IndexWriter.finish
+    finish = IndexWriter.finish
 
-    def spoil(writer: module.IndexWriter) -> int:
+    def spoil(writer: IndexWriter) -> int:
         written = finish(writer)
         (path,) = collection.index.rglob(f"*.tmp/{name}")
         path.write_bytes(b"")
         return written
 
-    monkeypatch.setattr(module.IndexWriter, "finish", spoil)
+    monkeypatch.setattr(IndexWriter, "finish", spoil)
     with pytest.raises(DamagedFile):
         index(collection)
     with opened(collection) as engine:
@@ -223,12 +226,30 @@ def test_a_generation_that_does_not_read_back_is_not_published(
 
 def test_documents_lost_on_the_way_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
-    finish = module.IndexWriter.finish
-    monkeypatch.setattr(module.IndexWriter, "finish", lambda writer: finish(writer) + 1)
+    finish = IndexWriter.finish
+    monkeypatch.setattr(IndexWriter, "finish", lambda writer: finish(writer) + 1)
     with pytest.raises(DamagedFile, match="2 documents were written"):
         index(collection)
     with pytest.raises(NoIndex):
         Generations(collection.index).current()
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_told_and_the_last_index_serves(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    with small_disk(tmp_path / "disk", "24m") as disk:
+        texts = [" ".join(str(chance.random()) for _ in range(200)) for _ in range(500)]
+        collection = shelve(disk / "c", [Doc(f"http://a.test/{n}", f"Page {n}", text) for n, text in enumerate(texts)])
+        size = index(collection).bytes
+        for share in (0.05, 0.5, 0.9):
+            ballast = fill(disk, int(size * share))
+            with pytest.raises(DiskFull, match="No space left on device"):
+                index(collection)
+            ballast.unlink()
+            assert not list(collection.index.glob("*.tmp"))
+            with opened(collection) as engine:
+                assert engine.search("page", mode="and").total == 500
+        assert index(collection).generation == 2
 
 
 def test_a_second_build_is_refused_while_one_runs(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ class Shelf:
     def found(self, root: Node, mode: str) -> frozenset[str]:
         """The pages that a query finds."""
         meaning = self._meaning(_any_word_suffices(root) if mode == "or" else root)
-        return frozenset() if meaning is None else self._looked_for(meaning)
+        return frozenset() if meaning is None or meaning.kind == "not" else meaning.pages
 
     def _meaning(self, node: Node) -> Meaning | None:
         match node:
@@ -68,9 +68,7 @@ class Shelf:
     def _all(self, parts: list[Meaning]) -> Meaning | None:
         if not parts:
             return None
-        must, may, excluded = (
-            [part.pages for part in parts if part.kind == kind] for kind in ("must", "may", "not")
-        )
+        must, may, excluded = ([part.pages for part in parts if part.kind == kind] for kind in ("must", "may", "not"))
         unwanted = frozenset[str]().union(*excluded)
         if must:
             return Meaning("must", self._everything.intersection(*must) - unwanted)

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
 from periplus.config import Indexing, Settings, load
+from periplus.graph.draft import drafting
 from periplus.index.build import IndexSummary, build_index
 from periplus.model import Decision, Fetch, Hit, Link, Page, QueuedUrl, Reason, Response, Results, UrlState, Verdict
 from periplus.search.engine import SearchEngine
@@ -20,6 +25,7 @@ from periplus.store.archive import ArchiveWriter, archive_name
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.ledger import Batch, Settled, Written
+from periplus.store.ranks import Figures
 from periplus.store.segments import PageRow, SegmentWriter, Target
 from periplus.url import host_of, url_id
 
@@ -103,6 +109,19 @@ def _settled(fetch: Fetch) -> Settled:
     return Settled(item, UrlState.DONE, fetch.decision, fetch)
 
 
+def give_ranks(collection: Collection, ranks: Mapping[str, float]) -> None:
+    """Publish ranks of our own choosing, relative to that of a page that nothing links to."""
+    known = sorted((url_id(url), rank) for url, rank in ranks.items())
+    floor = 1e-6
+    with drafting(collection.ranks) as draft:
+        draft.save("ids", np.array([key for key, _ in known], "S16"))
+        draft.save("numbers", np.arange(len(known), dtype=np.uint32))
+        draft.save("ranks", np.array([rank * floor for _, rank in known], np.float32))
+        columns = [pa.array([], pa.binary(16)), pa.array([], pa.list_(pa.string()))]
+        parquet.write_table(pa.table(columns, names=["target_id", "anchors"]), draft.path / "anchors.parquet")
+        draft.publish(Figures(len(known), 0, 0, 1, 0.0, 0.85, floor, floor, ""), keep=2)
+
+
 def settings(**flags: Any) -> Settings:
     """The settings with `section__name` overrides."""
     return load(Path("no-such-folder"), {key.replace("__", "."): value for key, value in flags.items()}, {}).settings
@@ -135,11 +154,6 @@ def library(home: Path, docs: Iterable[Doc], **flags: Any) -> Iterator[SearchEng
 def urls(results: Results) -> list[str]:
     """What was found, best first."""
     return [hit.url for hit in results.hits]
-
-
-def paths(results: Results) -> list[str]:
-    """What was found, best first, without scheme and host."""
-    return [url.partition("//")[2].partition("/")[2] for url in urls(results)]
 
 
 def marked(hit: Hit) -> list[str]:

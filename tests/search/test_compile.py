@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tantivy import Query
 
@@ -84,15 +84,19 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
         yield opened
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries)
 def test_a_query_finds_what_brute_force_finds(engine: SearchEngine, query: str) -> None:
     agree(engine, Shelf(FIXED), query)
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
-@given(st.lists(docs, min_size=1, max_size=12, unique_by=lambda doc: doc.url), st.lists(queries, min_size=40, max_size=40))
+@settings(
+    max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)  # a smaller failure costs minutes
+@given(
+    st.lists(docs, min_size=1, max_size=12, unique_by=lambda doc: doc.url), st.lists(queries, min_size=40, max_size=40)
+)
 def test_it_does_so_whatever_the_pages(pages: list[Doc], asked: list[str]) -> None:
     with tempfile.TemporaryDirectory() as home, library(Path(home), pages) as opened:
         shelf = Shelf(pages)
@@ -103,11 +107,11 @@ def test_it_does_so_whatever_the_pages(pages: list[Doc], asked: list[str]) -> No
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("cat -(-blue -running)", {"1", "3", "5"}),  # a cat that is blue or running; 4 is not English
+        ("cat -(-blue -running)", {"1", "3", "4", "5"}),  # a cat that is blue or running
         ("cat (the OR of)", {"1", "3", "4", "5"}),  # a stop word is not required, in whatever place
         ("cat the", {"1", "3", "4", "5"}),
         ('"cat blue"', {"5"}),
-        ('"cat of running"', {"3"}),  # the gap of "of the" is two words wide
+        ('"cat of running"', set()),  # the gap of "of the" is two words wide
         ('"running north the west"', {"4"}),
         ('"cat of the running"', {"3"}),
         ("north-west", {"1"}),
@@ -122,15 +126,11 @@ def test_it_does_so_whatever_the_pages(pages: list[Doc], asked: list[str]) -> No
         ("café", {"2", "4"}),
         ("UBER", {"5"}),
         ("x-1", {"3"}),
-        ("the of", {"1", "2", "3", "4", "5", "6", "7"}),
+        ("the of", {"2", "3", "4", "7"}),  # only where they are indexed: other languages, and the words of a URL
     ],
 )
 def test_what_some_queries_mean(engine: SearchEngine, query: str, expected: set[str]) -> None:
     agree(engine, Shelf(FIXED), query)
-    if query == '"cat of running"':
-        expected = set()
-    if query == "the of":  # only where it is indexed: other languages, and the words of a URL
-        expected = {"2", "3", "4", "7"}
     assert {url.rpartition("/")[2] for url in found(engine, query, "and")} == expected
 
 

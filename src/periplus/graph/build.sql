@@ -5,10 +5,10 @@
 -- host_numbers (host, number).
 
 -- name: followed
-SELECT source_id, target_id, target, target_host, anchor, fetched_at FROM links WHERE NOT nofollow;
+SELECT source_id, target_id, target, anchor, fetched_at FROM links WHERE NOT nofollow;
 
 -- name: all_followed
-SELECT source_id, target_id, target, target_host, anchor, fetched_at FROM links;
+SELECT source_id, target_id, target, anchor, fetched_at FROM links;
 
 -- name: latest
 -- The newest version of each page.
@@ -98,15 +98,20 @@ SELECT url_id FROM own UNION ALL SELECT url_id FROM folded UNION ALL SELECT url_
 
 -- name: strangers
 -- Addresses known from links alone.
-SELECT target_id AS url_id, any_value(target) AS url, any_value(target_host) AS host
+SELECT target_id AS url_id, any_value(target) AS url
 FROM followed LEFT JOIN familiar ON familiar.url_id = followed.target_id WHERE familiar.url_id IS NULL
 GROUP BY target_id;
 
 -- name: known
--- Every address that stands for itself, crawled or not.
+-- Every address that stands for itself, crawled or not. Cutting hosts out of addresses, each once, takes less time than
+-- reading the host of every link.
 SELECT own.url_id, url, host FROM own LEFT JOIN copies ON copies.url_id = own.url_id WHERE copies.url_id IS NULL
 UNION ALL SELECT url_id, url, host FROM introduced
-UNION ALL SELECT url_id, url, host FROM strangers;
+UNION ALL
+SELECT url_id, url, CASE WHEN url LIKE 'http://[%' OR url LIKE 'https://[%'
+                         THEN concat(split_part(split_part(url, '/', 3), ']', 1), ']')
+                         ELSE split_part(split_part(url, '/', 3), ':', 1) END AS host
+FROM strangers;
 
 -- name: hosts
 SELECT DISTINCT host FROM known;

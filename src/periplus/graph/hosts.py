@@ -17,6 +17,8 @@ from periplus.graph.draft import Draft
 from periplus.graph.pagerank import WeightedLinks
 from periplus.url import registrable_domain
 
+U32 = NDArray[np.uint32]
+
 
 def domain_numbers(hosts: list[str]) -> NDArray[np.int64]:
     """Equal numbers for hosts of one registrable domain."""
@@ -26,24 +28,25 @@ def domain_numbers(hosts: list[str]) -> NDArray[np.int64]:
 
 def host_links(graph: Graph, rows: csr.Rows, inside_domain: float) -> WeightedLinks:
     """The votes between hosts, as shares of what each host has to give."""
-    votes = _votes(graph, rows)
-    votes = votes[np.lexsort((votes[:, 0], votes[:, 1]))]
-    source, target, pages = votes[:, 0], votes[:, 1], votes[:, 2].astype(np.float64)
+    source, target, votes = _votes(graph, rows)
+    total = np.bincount(source, votes, len(graph.hosts))
     domains = domain_numbers(graph.hosts)
-    total = np.bincount(source, pages, len(graph.hosts))
-    counted = np.where(domains[source] == domains[target], inside_domain, 1.0) * pages
+    shares = np.where(domains[source] == domains[target], inside_domain, 1.0) * votes / total[source]
     indptr = csr.offsets(np.bincount(target, minlength=len(graph.hosts)))
-    return WeightedLinks(indptr, np.ascontiguousarray(source), counted / total[source])
+    order = np.empty(len(source), np.uint32)
+    kernel.place(target, np.arange(len(source), dtype=np.uint32), indptr[:-1].copy(), order)
+    return WeightedLinks(indptr, source[order], shares[order])
 
 
-def _votes(graph: Graph, rows: csr.Rows) -> NDArray[np.uint32]:
+def _votes(graph: Graph, rows: csr.Rows) -> tuple[U32, U32, U32]:
+    """Pairs of hosts in the order of the first, and how many pages of it link to the second."""
     count = len(graph.hosts)
     scratch = np.zeros(count, np.uint32), np.empty(count, np.uint32)
-    found = kernel.host_votes(rows.indptr, rows.targets, graph.host, *scratch, np.empty((0, 3), np.uint32))
-    pairs = np.empty((found, 3), np.uint32)
+    found = kernel.host_votes(rows.indptr, rows.targets, graph.host, *scratch, np.empty((3, 0), np.uint32))
+    pairs = np.empty((3, found), np.uint32)
     if found:
         kernel.host_votes(rows.indptr, rows.targets, graph.host, *scratch, pairs)
-    return pairs
+    return pairs[0], pairs[1], pairs[2]
 
 
 def write_hosts(graph: Graph, ranks: NDArray[np.float32], draft: Draft) -> None:

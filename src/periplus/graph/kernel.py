@@ -155,30 +155,38 @@ def renumber(rows: U32, numbers: U32) -> None:
 
 
 @compiled
-def host_votes(indptr: I64, rows: U32, host: U32, votes: U32, found: U32, pairs: U32) -> int:
-    """Count the pages of each host that link to each other host, as rows (from, to, pages); returns how many rows.
+def note_votes(targets: U32, host: U32, own: int, votes: U32, found: U32, new: int) -> int:
+    """Give one vote of a page to every other host it links to; returns how many hosts are in *found* now.
 
-    Nodes of one host lie side by side, and so do the targets of a page that are of one host. *pairs* may have no room:
-    then the rows are only counted.
+    Targets are in order, so those of one host lie side by side.
+    """
+    current = own
+    for target in targets:
+        other = host[target]
+        if other not in (current, own):
+            if votes[other] == 0:
+                found[new] = other
+                new += 1
+            votes[other] += 1
+        current = other
+    return new
+
+
+@compiled
+def host_votes(indptr: I64, rows: U32, host: U32, votes: U32, found: U32, pairs: U32) -> int:
+    """Count the pages of each host that link to each other host, as columns (from, to, pages); returns how many.
+
+    Nodes of one host lie side by side. *pairs* may have no room: then they are only counted.
     """
     made, node = 0, 0
     while node < len(indptr) - 1:
         own, new = host[node], 0
         while node < len(indptr) - 1 and host[node] == own:
-            current = own
-            for position in range(indptr[node], indptr[node + 1]):
-                other = host[rows[position]]
-                if other not in (current, own):
-                    if votes[other] == 0:
-                        found[new] = other
-                        new += 1
-                    votes[other] += 1
-                current = other
+            new = note_votes(rows[indptr[node] : indptr[node + 1]], host, own, votes, found, new)
             node += 1
-        for place in range(new):
-            other = found[place]
-            if len(pairs):
-                pairs[made, 0], pairs[made, 1], pairs[made, 2] = own, other, votes[other]
+        for other in found[:new]:
+            if made < pairs.shape[1]:
+                pairs[0, made], pairs[1, made], pairs[2, made] = own, other, votes[other]
             votes[other] = 0
             made += 1
     return made

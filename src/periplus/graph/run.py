@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
+from periplus.graph.csr import Rows
 from periplus.graph.draft import Draft, drafting
 from periplus.graph.folding import Redirect
 from periplus.graph.hosts import host_links, write_hosts
-from periplus.graph.pagerank import Ranking, Walk, WeightedLinks, page_ranks, weighted_ranks
+from periplus.graph.pagerank import Ranking, Walk, page_ranks, weighted_ranks
 from periplus.graph.tables import Tables
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -85,13 +86,13 @@ class _Run:
     ) -> None:
         self._collection, self._catalog, self._settings, self._draft = collection, catalog, settings, draft
         self._progress = progress
+        self._live = catalog.segments()  # once: a crawl may be adding to them
         self._begun = self._since = time.monotonic()
         self._steps: dict[str, float] = {}
 
     def run(self, before: RankTable | None) -> RankSummary:
-        graph, votes, start = self._build(before)
+        graph, hosts, start = self._build(before)
         pages = self._rank_pages(graph, start)
-        hosts = self._rank_hosts(graph, votes)
         figures = self._figures(graph, pages, hosts)
         self._progress("writing ranks")
         generation = self._draft.publish(figures, self._settings.generations)
@@ -109,29 +110,31 @@ class _Run:
             self._steps,
         )
 
-    def _build(self, before: RankTable | None) -> tuple[Graph, WeightedLinks, NDArray[np.float32] | None]:
+    def _build(self, before: RankTable | None) -> tuple[Graph, Ranking, NDArray[np.float32] | None]:
+        """The graph, what needs its tables or its links by source, and ranks to start from."""
         settings, draft = self._settings, self._draft
         tables = Tables(draft.scratch, settings.memory, settings.threads)
         try:
             rules = Rules(settings.nofollow, settings.links_per_host)
             graph, rows = build(tables, self._segments(), rules, draft, self._progress)
-            votes = host_links(graph, rows, settings.inside_domain)
-            del rows
             write_addresses(tables, graph, draft)
             self._done("graph")
+            hosts = self._rank_hosts(graph, rows)
+            del rows
             self._progress("collecting anchor texts")
             write_anchors(tables, graph, AnchorCaps(settings.anchors_per_page, settings.anchor_chars), draft)
             self._done("anchors")
-            return graph, votes, None if before is None else _known_ranks(tables, graph, before)
+            return graph, hosts, None if before is None else _known_ranks(tables, graph, before)
         finally:
             tables.close()
 
     def _segments(self) -> Segments:
-        folder, live = self._collection.segments, self._catalog.segments("links")
+        folder = self._collection.segments
+        pages, links = ([segment for segment in self._live if segment.kind == kind] for kind in ("pages", "links"))
         return Segments(
-            [folder / segment.name for segment in self._catalog.segments("pages")],
-            [folder / segment.name for segment in live],
-            sum(segment.rows for segment in live),
+            [folder / segment.name for segment in pages],
+            [folder / segment.name for segment in links],
+            sum(segment.rows for segment in links),
             _redirects(self._catalog),
         )
 
@@ -144,8 +147,10 @@ class _Run:
         self._done("pages")
         return ranking
 
-    def _rank_hosts(self, graph: Graph, votes: WeightedLinks) -> Ranking:
+    def _rank_hosts(self, graph: Graph, rows: Rows) -> Ranking:
+        self._progress("ranking hosts")
         trusted = self._trusted(graph.hosts)
+        votes = host_links(graph, rows, self._settings.inside_domain)
         ranking = weighted_ranks(votes, self._walk(), _teleport(trusted, self._settings.trusted_share))
         write_hosts(graph, ranking.ranks, self._draft)
         self._done("hosts")
@@ -172,7 +177,7 @@ class _Run:
             damping=self._settings.damping,
             floor=pages.floor,
             host_floor=hosts.floor,
-            inputs=_digest(self._catalog.segments()),
+            inputs=_digest(self._live),
         )
 
     def _done(self, step: str) -> None:

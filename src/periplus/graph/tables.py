@@ -5,6 +5,7 @@ A block of SQL makes a table or a stream of its own name. What does not fit into
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,9 +42,8 @@ class Tables:
             "preserve_insertion_order": False,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            "threads": threads or len(os.sched_getaffinity(0)),
         }
-        if threads:
-            options["threads"] = threads
         self._database = duckdb.connect(":memory:", config=options)
 
     def close(self) -> None:

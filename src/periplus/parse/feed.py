@@ -24,7 +24,9 @@ from periplus.url import Canonicalizer
 
 LARGEST = 50 * 1024 * 1024  # bytes of a decoded document: the limit of the sitemap protocol
 MOST = 50_000  # records of a document: the same
+_MOST_MARKS = 3_000_000  # "<" in a document: one in 17 bytes of the largest, which would be all tags
 _MOST_TAGS = 1_000_000  # that start and end records: ten times what the largest document needs
+_MOST_ROOTS = 8  # <rss>, <channel> and the like
 _MOST_FIELDS = 30  # of a record
 _LONGEST_RECORD = 1024 * 1024  # bytes in which its fields are looked for
 _LONGEST_FIELD = 16_384  # bytes
@@ -89,7 +91,8 @@ class Record(NamedTuple):
 
 def read_feed(body: bytes, url: str, canonicalizer: Canonicalizer) -> Feed:
     """The pages that a feed at *url* announces; a body that makes no sense announces none."""
-    title, base, number, left_out = "", url, 0, 0
+    title, base = "", url
+    roots = number = left_out = 0
     entries: dict[str, FeedEntry] = {}
     for record in records(utf8(body[:LARGEST]), _RECORDS):
         if record.name in {"item", "entry"}:
@@ -99,7 +102,8 @@ def read_feed(body: bytes, url: str, canonicalizer: Canonicalizer) -> Feed:
                 entries.setdefault(entry.link, entry)
             else:
                 left_out += 1
-        else:
+        elif roots < _MOST_ROOTS:
+            roots += 1
             base = _base(record, base, canonicalizer)
             title = title or squeeze(fields(record, _FIELDS).get("title", ""), TITLE)
     return Feed(title, tuple(entries.values()), left_out)
@@ -126,10 +130,11 @@ def _base(record: Record, base: str, canonicalizer: Canonicalizer) -> str:
 
 
 def utf8(body: bytes) -> bytes:
-    """The same document in UTF-8, without a mark and without NULs."""
+    """The same document in UTF-8, without a mark and without NULs; of one that is nothing but tags, a part."""
     if len(body) <= _LARGEST_GUESSED or body.startswith(_WIDE):
         body = decode(body, "").encode()
-    return body.removeprefix(codecs.BOM_UTF8).replace(b"\0", b"")
+    data = body.removeprefix(codecs.BOM_UTF8).replace(b"\0", b"")
+    return data[: len(data) // (data.count(b"<") // _MOST_MARKS + 1)]
 
 
 def records(data: bytes, names: re.Pattern[bytes]) -> Iterator[Record]:

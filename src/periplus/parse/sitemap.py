@@ -33,8 +33,8 @@ _ROOT = record_tags(*_ROOTS, "url", "sitemap", "channel", "html")
 _FEEDS = frozenset({"rss", "rdf", "feed", "channel"})
 _RECORDS = record_tags("urlset", "sitemapindex", "url", "sitemap")
 _FIELDS = field_tags("loc", "lastmod", "changefreq", "priority")
-_CLOSED = re.compile(rb"<(?:/|(?=[^<>]*+/>))(?:[\w.-]++:)?(?:%b)[\s/>]" % "|".join(_ROOTS).encode(), re.IGNORECASE)
-_LINE = re.compile(rb"[^\s][^\r\n]*+")
+_CLOSED = re.compile(rb"<(?:/|(?=[^<>]*+(?<=/)>))(?:[\w.-]++:)?(?:%b)[\s/>]" % "|".join(_ROOTS).encode(), re.IGNORECASE)
+_LINE = re.compile(rb"\S[^\r\n]*+")
 _FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
 _PRIORITY = re.compile(r"0?[.,]\d{1,9}|[01](?:[.,]\d{0,9})?", re.ASCII)
 
@@ -68,10 +68,10 @@ def read_sitemap(body: bytes, url: str, canonicalizer: Canonicalizer, *, now: fl
     root = next((tag["name"].decode().lower() for tag in _ROOT.finditer(data, 0, _SNIFFED) if tag["name"]), "")
     if root in _FEEDS:
         listing.add_feed(read_feed(body, url, canonicalizer))
-    elif root == "html":
-        listing.problems.append("It is a page in HTML, not a sitemap.")
-    elif root or data.lstrip().startswith(b"<"):
+    elif root and root != "html":
         listing.add_xml(data)
+    elif root or data.lstrip().startswith(b"<"):
+        listing.problems.append(f"It is neither a sitemap nor a feed, but {'a page in HTML' if root else 'other XML'}.")
     else:
         listing.add_lines(data)
     if root in _ROOTS and not _CLOSED.search(data, max(0, len(data) - _TAIL)):
@@ -108,14 +108,14 @@ class _Listing:
         for line in islice(_LINE.finditer(data), _MOST_LINES):
             self._number += 1
             if self._number <= MOST:
-                loc = line[0][:ADDRESS].decode("utf-8", "replace").strip()
-                self._add(self._urls, loc, self._canonicalizer.canonical(loc), {})
+                loc = line[0][: ADDRESS + 1].decode("utf-8", "replace").strip()
+                self._add(self._urls, loc, self._canonicalizer.canonical(loc) if len(loc) <= ADDRESS else None, {})
 
     def add_feed(self, feed: Feed) -> None:
         for entry in feed.entries:
             at = entry.published if entry.updated is None else entry.updated
             self._urls[entry.link] = SitemapEntry(entry.link, at if at is not None and at <= self._latest else None)
-        self._number = len(feed.entries) + feed.left_out
+        self._number = min(len(feed.entries) + feed.left_out, MOST)
         if feed.left_out:
             why = f"they have no web address, or come after the first {MOST:,}"
             self.problems.append(f"Entries of the feed left out because {why}: {feed.left_out:,}.")
@@ -174,7 +174,7 @@ def _uncompressed(body: bytes, problems: list[str]) -> bytes:
 
 
 def _gunzipped(body: bytes, problems: list[str]) -> bytes:
-    """At least as much as could be had, and little more than the limit."""
+    """What can be had of it, up to one byte past the limit."""
     out = bytearray()
     position = members = 0
     reader = None

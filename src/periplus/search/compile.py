@@ -25,9 +25,9 @@ class Compiler:
         self._url_weight = weights.field_url
 
     def compile(self, node: Node) -> Query | None:
-        """The query, or None when every word of it is a stop word that no page can be asked for."""
+        """The query, or None when it holds no word that a page can be asked for."""
         clause = self._clause(node)
-        return None if clause is None else Query.boolean_query([_wanted(clause)])
+        return None if clause is None or clause[0] is Occur.MustNot else Query.boolean_query([(Occur.Must, clause[1])])
 
     def _clause(self, node: Node) -> _Clause | None:
         """A part of the query: required, optional or excluded."""

@@ -25,7 +25,7 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.index.arrays import load_array
 from periplus.index.generations import REBUILD, Generations, facts_of, number_of, require_whole
 from periplus.index.pagestore import Head, PageStore
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, URL_ID, prior_factor
+from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, URL_ID, prior_factor, schema
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.compile import Compiler
 from periplus.search.crowding import spread
@@ -99,6 +99,8 @@ class SearchEngine:
         with self._naming_damage():
             self._index = Index.open(str(generation / "tantivy"))
             self._searcher = self._index.searcher()
+            if self._index.schema != schema() or self._searcher.num_docs != self.documents:
+                raise ValueError("its fields or documents are not those that were published")
         self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
         self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
         register(self._index)
@@ -187,7 +189,9 @@ class SearchEngine:
         with self._naming_damage():
             result = self._searcher.search(query, limit, weight_by_field=PRIOR)
             found = self._searcher.fast_field_values(NUMBER, [address for _, address in result.hits])
-        numbers = np.array(found, np.int64)
+            numbers = np.array(found, np.int64)
+            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self.documents:
+                raise ValueError("it names documents that it does not hold")
         weighted = np.array([score for score, _ in result.hits], np.float64)
         # tantivy multiplied by the stored prior; dividing gives the text score back, so that fresh ranks can be used.
         texts = weighted / prior_factor(self._ranks[numbers], self._prior_strength)
@@ -253,7 +257,7 @@ class SearchEngine:
         """What the libraries say about a damaged file, in our words."""
         try:
             yield
-        except (ValueError, OSError) as error:
+        except (ValueError, TypeError, OSError) as error:
             raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # tantivy gave up; its class cannot be imported

@@ -41,7 +41,7 @@ _QUOTED = re.compile(r'"[^"]*"')
 _TERM = re.compile(r'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([^\W_]+)')  # the group is empty for an operator
 _CUT_OFF = re.compile(r'(?:(?<![^\s()"])(?:OR|AND|-+)|[\s(])*$')  # what a query cannot end with
 _MARKS = re.compile(r'[()"]')
-_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)")
+_HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:@]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +211,10 @@ def _tidied(text: str) -> tuple[str, list[str]]:
         text = _without_parentheses(text)
         why = "do not match" if depth is None else f"are nested deeper than {_DEEPEST}"
         hints.append(f"The parentheses {why}; they were ignored.")
+    text = _LONE_MINUS.sub(" ", text)
     while (emptied := _EMPTY_GROUP.sub(" ", text)) != text:
         text = emptied
-    return _LONE_MINUS.sub(" ", text), hints
+    return text, hints
 
 
 def _without_parentheses(text: str) -> str:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from periplus.text.analyzer import folded, start_of, terms
 
+_WORD = re.compile(r"[^\W_]+")
+
 
 class Match(NamedTuple):
     """A wanted word in a text, as a range of characters."""
@@ -29,6 +31,7 @@ class Wanted:
         self.language = language
         self.sequence = terms(language, text)  # in order, repeats kept
         self.distinct = frozenset(self.sequence)
+        self._text = text
         self._known: dict[str, str | None] = {}
 
     @property
@@ -48,7 +51,7 @@ class Wanted:
         return frozenset(held)
 
     def matches(self, text: str) -> Iterator[Match]:
-        """The wanted words in a text, from its start; one written with a ligature may be missed."""
+        """The wanted words in a text, from its start; one with a ligature is missed unless the query has it too."""
         if not self.distinct:
             return
         for candidate in self._pattern.finditer(folded(text)):
@@ -64,5 +67,7 @@ class Wanted:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         """Words that may be one of the terms. That it is the start of a word is tested later, which is faster."""
-        starts = sorted({re.escape(start_of(term, self.language)) for term in self.distinct}, key=len, reverse=True)
-        return re.compile(rf"(?:{'|'.join(starts)})[^\W_]*")
+        starts = {start_of(term, self.language) for term in self.distinct}
+        starts |= {folded(word) for word in _WORD.findall(self._text) if not word.isascii()}
+        choice = "|".join(map(re.escape, sorted(starts, key=len, reverse=True)))
+        return re.compile(rf"(?:{choice})[^\W_]*")

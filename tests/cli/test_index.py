@@ -1,0 +1,59 @@
+"""periplus index: one command makes what was crawled searchable, and says what it did or why it did not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from crawl.voyage import periplus
+from index.damage import cut
+from periplus.cli.index import app
+from periplus.index.generations import Generations
+from search.library import Doc, shelve
+
+PAGES = [Doc(f"http://a.test/{n}", f"Page {n}", "reef", body=str(n // 2).encode()) for n in range(6)]
+
+
+def test_it_tells_what_it_made_as_json(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, PAGES)
+    result = CliRunner().invoke(app, ["--home", str(tmp_path), "--json"])
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert set(found) == {"documents", "duplicates", "generation", "seconds", "bytes"}
+    assert (found["documents"], found["duplicates"], found["generation"]) == (3, 3, 1)
+    assert found["seconds"] > 0
+    assert found["bytes"] > 1_000
+    assert Generations(collection.index).current().name == "gen-000001"
+
+
+def test_it_tells_a_person_too(tmp_path: Path) -> None:
+    shelve(tmp_path, PAGES)
+    result = CliRunner().invoke(app, ["--home", str(tmp_path)])
+    assert result.exit_code == 0
+    lines = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
+    assert lines[0] == ["documents", "3 (3 duplicates folded)"]
+    assert [name for name, _ in lines] == ["documents", "generation", "time", "size"]
+
+
+def test_a_second_run_makes_the_next_generation(tmp_path: Path) -> None:
+    shelve(tmp_path, PAGES)
+    for generation in (1, 2):
+        result = CliRunner().invoke(app, ["--home", str(tmp_path), "--json"])
+        assert json.loads(result.stdout)["generation"] == generation
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
+    nothing = periplus("index", "--home", tmp_path)
+    assert nothing.code == 1
+    assert "holds no collection" in nothing.complaint
+    collection = shelve(tmp_path / "c", PAGES)
+    (segment,) = collection.segments.glob("pages-*")
+    cut(segment)
+    damaged = periplus("index", "--home", tmp_path / "c")
+    assert damaged.code == 1
+    assert "a segment cannot be read" in damaged.complaint
+    assert damaged.out == ""

@@ -1,0 +1,48 @@
+"""The compiled loops compute what they say, and nobody pays for the compiler who does not rank."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from periplus.graph import kernel
+
+
+def pulled(given: list[float] | np.ndarray[tuple[int], np.dtype[np.float32]]) -> float:
+    """The rank of a node that all others link to, each giving so much."""
+    links = len(given)
+    rank, gives = np.zeros(links + 1, np.float32), np.zeros(links + 1, np.float32)
+    kernel.pull(
+        np.append(np.zeros(links + 1, np.int64), links),
+        np.arange(links, dtype=np.uint32),
+        np.array(given, np.float32),
+        np.ones(links + 1, np.float32),
+        np.zeros(1, np.float32),
+        1.0,
+        0.0,
+        rank,
+        gives,
+        links,
+        links + 1,
+    )
+    assert gives[links] == rank[links]
+    return float(rank[links])
+
+
+@pytest.mark.parametrize("links", [0, 1, 3, 4, 5, 8, 1003])
+def test_a_node_gets_what_all_its_sources_give(links: int) -> None:
+    assert pulled([float(number) for number in range(links)]) == sum(range(links))
+
+
+def test_a_hub_of_a_million_small_sources_loses_no_precision() -> None:
+    small = np.full(1_000_000, 1e-7, np.float32)
+    assert pulled(small) == pytest.approx(small.sum(dtype=np.float64), rel=1e-7)
+
+
+def test_a_crawl_or_a_question_about_ranks_does_not_load_the_compiler() -> None:
+    modules = "periplus.cli.crawl, periplus.cli.inspect, periplus.cli.top, periplus.inspector.rank"
+    code = f"import sys, {modules}; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

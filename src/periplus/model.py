@@ -29,6 +29,7 @@ class Reason(StrEnum):
     SEED = "seed"
     LINK = "link"
     REDIRECT_TARGET = "redirect_target"
+    SITEMAP = "sitemap"
     # refused by a rule of this crawl
     NOT_WEB = "not_web"
     TOO_LONG = "too_long"
@@ -152,7 +153,7 @@ class HostPolicy:
     """How one host is to be treated, and why; survives restarts."""
 
     host: str
-    delay: float | None  # seconds between the starts of two requests; None: as configured
+    delay: float | None  # seconds from the end of a request to the start of the next; None: as configured
     why: str = ""  # where the delay comes from
     next_fetch: float = 0.0  # not before this time
     failures: int = 0  # errors in a row

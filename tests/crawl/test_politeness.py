@@ -35,10 +35,10 @@ def wait_after(polite: PolitenessClock, response: Response) -> float:
 # -- the delay ------------------------------------------------------------------------------------------------------
 
 
-def test_the_delay_counts_from_the_start_of_a_request() -> None:
+def test_the_delay_counts_from_the_end_of_a_request() -> None:
     polite = clock(delay=2)
     assert polite.claim(HOST, NOW) == 0
-    assert polite.after(HOST, answer(), now=NOW + 1.5).ready == NOW + 2
+    assert polite.after(HOST, answer(), now=NOW + 1.5).ready == NOW + 3.5
 
 
 def test_a_request_that_comes_too_early_is_told_how_long_to_wait() -> None:

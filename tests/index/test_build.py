@@ -258,6 +258,7 @@ def test_a_second_build_is_refused_while_one_runs(tmp_path: Path) -> None:
         index(collection)
 
 
+@pytest.mark.slow
 def test_an_engine_keeps_answering_from_the_generation_it_opened(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
     index(collection)

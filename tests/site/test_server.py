@@ -69,12 +69,27 @@ def wait_for(site: Site) -> None:
     pytest.fail("the site did not start")
 
 
+def wait_for_workers(parent: int, workers: int) -> None:
+    """Every worker is past its start, where the interpreter itself would answer a signal."""
+    if workers == 1:
+        return
+    for _ in range(200):
+        children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="ascii").split()
+        maps = [Path(f"/proc/{child}/maps").read_text(encoding="utf-8") for child in children]
+        if sum("uvloop" in text for text in maps) >= workers:
+            time.sleep(0.5)
+            return
+        time.sleep(0.05)
+    pytest.fail("the workers did not start")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("workers", [1, 2])
 def test_being_told_to_stop_is_no_failure(tmp_path: Path, number: signal.Signals, workers: int) -> None:
     with started(tmp_path, workers) as (process, site):
         assert site.get("/search?q=harbour").status == 200
+        wait_for_workers(process.pid, workers)
         os.killpg(process.pid, number)  # as a terminal does: the workers are told as well
         output, messages = process.communicate(timeout=20)
     assert (process.returncode, output.strip()) == (0, "ended")

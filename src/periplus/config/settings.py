@@ -128,7 +128,9 @@ class Addresses(Section):
 class Politeness(Section):
     """How gently hosts are treated."""
 
-    delay: float = Field(default=1.0, ge=0, description="Seconds between the starts of two requests to one host.")
+    delay: float = Field(
+        default=1.0, ge=0, description="Seconds from the end of a request to a host to the start of the next."
+    )
     longest_crawl_delay: float = Field(
         default=30.0, ge=0, description="Seconds; a host whose robots.txt asks for more is skipped and reported."
     )

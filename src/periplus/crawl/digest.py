@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from periplus.config import Settings
@@ -67,6 +67,12 @@ class Digester:
         self._admission.scope.add_seed_host(host_of(url))
         self.log.batch.seeds.append(url)
         return self._admit(url, 0, Reason.SEED, via="")
+
+    def sitemaps(self, urls: Iterable[str], via: str) -> None:
+        """Admit what a robots.txt names as sitemaps; they are fetched like pages, and their entries are links."""
+        for url in urls:
+            if (target := self._canonicalizer.canonical(url)) is not None:
+                self._admit(target, 0, Reason.SITEMAP, via=via)
 
     def refuse(self, item: QueuedUrl, decision: Decision) -> None:
         """A queued URL turns out to be forbidden: no request is made for it."""

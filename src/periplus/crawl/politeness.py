@@ -18,7 +18,7 @@ class _Manners:
     why: str
     backoff: float = 0.0  # seconds on top of nothing: the delay while the host asks to be spared
     failures: int = 0
-    asked: float = 0.0  # when its last request of this run began
+    asked: float = 0.0  # when its last request of this run ended, or began while it is under way
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,11 @@ class Rest:
 
 
 class PolitenessClock:
-    """Keeps the delay of every host, by the starts of its requests."""
+    """Keeps the delay of every host: from the end of a request to the start of the next.
+
+    Counted from the end, because only then is it certain that the server had the request: however busy this machine or
+    the network is, the server never sees two requests closer than the delay.
+    """
 
     def __init__(self, settings: Politeness, *, after_kill: bool = False) -> None:
         """*after_kill*: the last requests of the run before are not known, so every host rests once more."""
@@ -74,6 +78,7 @@ class PolitenessClock:
     def after(self, host: str, response: Response, now: float) -> Rest:
         """What a response means for the next request to its host."""
         manners = self._manners(host)
+        manners.asked = now
         self._learn(manners, response)
         ready, why = manners.asked + max(manners.delay, manners.backoff), manners.why
         if manners.backoff > manners.delay:
@@ -89,7 +94,8 @@ class PolitenessClock:
     def park(self, host: str, why: str, response: Response, now: float) -> Rest:
         """Leave a host alone for the longest back-off, or for as long as it asks."""
         manners = self._manners(host)
-        ready = max(manners.asked + manners.delay, now + (self._retry_after(response, now) or 0.0))
+        manners.asked = now
+        ready = now + max(manners.delay, self._retry_after(response, now) or 0.0)
         return self._parked(host, why, ready, now)
 
     def _parked(self, host: str, why: str, ready: float, now: float) -> Rest:

@@ -8,6 +8,7 @@ from typing import Any
 
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 
+_NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})  # refused by us, not failed by the host
 _PDF = "application/pdf"
 _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 
@@ -37,7 +38,7 @@ class Tally:
 
     def count_robots(self, response: Response) -> None:
         """A robots.txt that could not be had is an error too."""
-        if response.failure is not None:
+        if response.failure not in _NO_ERROR:
             self.errors[f"robots_{response.failure}"] += 1
 
     def refuse(self, reason: Reason) -> None:

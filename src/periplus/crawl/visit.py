@@ -96,6 +96,7 @@ class Visitor:
         self._digester.log.batch.robots.append(file)
         self._politeness.obey(item.host, None if self._is_too_slow(rules) else rules.crawl_delay)
         self._queues.put_back(item)
+        self._digester.sitemaps(rules.sitemaps, via=f"{origin}/robots.txt")
         if is_unreachable(file.status):
             why = f"{response.failure.value} {response.detail}" if response.failure else f"it answers {response.status}"
             self._robots.forget(origin)

@@ -62,8 +62,10 @@ class PageStoreWriter:
 
     def close(self) -> None:
         """Let go of the files; what was not finished cannot be read."""
-        self._heads.close()
-        self._texts.close()
+        try:
+            self._heads.close()
+        finally:  # on a full disk, closing the first fails
+            self._texts.close()
 
 
 class PageStore:

@@ -11,6 +11,9 @@ from periplus.store.collection import Collection
 def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
     """The shape that `status --json` prints."""
     archives = catalog.archives()
+    run = catalog.last_run()
+    if run is not None and run["ended"] is None and not collection.in_use():
+        run["outcome"] = "killed"
     segments = catalog.segments()
     return {
         "home": str(collection.home),
@@ -25,5 +28,5 @@ def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
             "unsealed_archive_bytes": sum(file.committed - file.sealed for file in archives),
         },
         "seeds": catalog.seeds(),
-        "last_run": catalog.last_run(),
+        "last_run": run,
     }

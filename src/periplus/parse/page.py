@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from periplus.model import Page, Response
+from periplus.model import Link, Page, Response
 from periplus.parse import directives
 from periplus.parse.charset import decode
+from periplus.parse.feed import read_feed
 from periplus.parse.html import HtmlReader
 from periplus.parse.plain import read_text, read_xml
+from periplus.parse.sitemap import read_sitemap
 from periplus.url import Canonicalizer
 
 _UNSAID = frozenset({"", "*/*", "application/octet-stream", "application/unknown", "unknown/unknown"})
@@ -19,6 +21,8 @@ _HTML_START = re.compile(
     rb"\s*<(?:!doctype\s+html|!--|(?:a|b|body|br|div|font|h1|head|html|iframe|p|script|style|table|title)[\s>])",
     re.IGNORECASE,
 )
+_SITEMAPS = frozenset({"urlset", "sitemapindex"})
+_LISTING = re.compile(r"<(urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]")
 _BINARY = re.compile(rb"%PDF-|[^\0]*\0")
 
 
@@ -29,6 +33,7 @@ class PageParser:
     """
 
     def __init__(self, canonicalizer: Canonicalizer, *, links_per_page: int) -> None:
+        self._canonicalizer = canonicalizer
         self._html = HtmlReader(canonicalizer, links_per_page)
 
     def parse(self, response: Response) -> Page:
@@ -50,7 +55,19 @@ class PageParser:
         text = _text(response)
         if _XHTML_NAMESPACE in text[:_SNIFFED]:
             return self._html.read_xhtml(text, response.url, asked)
+        if (listing := _LISTING.search(text[:_SNIFFED])) is not None:
+            return self._parse_listing(response, is_feed=listing[1] not in _SITEMAPS)
         return _marked(read_xml(text), asked)
+
+    def _parse_listing(self, response: Response, *, is_feed: bool) -> Page:
+        """A sitemap or feed is a list of links: they are followed, the list itself is not a page to be found."""
+        if is_feed:
+            feed = read_feed(response.body, response.url, self._canonicalizer)
+            links = [Link(entry.link, entry.title, False) for entry in feed.entries if entry.link]
+            return Page(title=feed.title, noindex=True, links=tuple(links))
+        sitemap = read_sitemap(response.body, response.url, self._canonicalizer)
+        entries = (*sitemap.sitemaps, *sitemap.urls)
+        return Page(noindex=True, links=tuple(Link(entry.loc, "", False) for entry in entries))
 
 
 def _text(response: Response) -> str:

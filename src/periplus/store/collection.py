@@ -65,10 +65,20 @@ class Collection:
                     f"{self.home} is in use", f"process {owner} is writing it", "Wait for it to end, or stop it."
                 ) from None
             with reporting_full_disk(self.home):
-                handle.truncate(0)
-                handle.write(str(os.getpid()))
-                handle.flush()
+                os.ftruncate(handle.fileno(), 0)
+                os.write(handle.fileno(), str(os.getpid()).encode())
             yield
+
+    def in_use(self) -> bool:
+        """Whether a process holds the collection for writing."""
+        try:
+            with (self.home / "crawl.lock").open("rb") as handle:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass  # nobody ever wrote it, or it cannot be told
+        return False
 
     def _lock_file(self) -> TextIO:
         path = self.home / "crawl.lock"

@@ -63,7 +63,8 @@ _REPEATING_COLUMNS = {
     "pages": ["host", "mime", "language", "archive"],
     "links": ["source_id", "source_host", "target_host", "target_id", "target", "anchor", "fetched_at"],
 }
-_ROW_GROUP_PAGES = 512  # bounds what waits in memory
+_ROW_GROUP_PAGES = 512  # these two bound what waits in memory
+_ROW_GROUP_CHARACTERS = 16 << 20
 
 
 class SealedSegment(NamedTuple):
@@ -105,14 +106,16 @@ class SegmentWriter:
     def __init__(self, folder: Path, worker: int, number: int) -> None:
         self._folder, self.worker, self.number = folder, worker, number
         self._rows: list[PageRow] = []
+        self._waiting = 0  # characters of text
         self._files = {"pages": self._begin("pages", PAGES), "links": self._begin("links", LINKS)}
         self.pages = 0
 
     def add(self, row: PageRow) -> None:
         """Take a page that is acknowledged."""
         self._rows.append(row)
+        self._waiting += len(row.page.text)
         self.pages += 1
-        if len(self._rows) >= _ROW_GROUP_PAGES:
+        if len(self._rows) >= _ROW_GROUP_PAGES or self._waiting >= _ROW_GROUP_CHARACTERS:
             self._flush()
 
     @property
@@ -145,6 +148,7 @@ class SegmentWriter:
             self._files["pages"].write(_page_table(self._rows))
             self._files["links"].write(_link_table(self._rows))
             self._rows.clear()
+            self._waiting = 0
 
     def _finish(self, kind: str, file: _OpenFile) -> SealedSegment:
         file.writer.close()

@@ -115,7 +115,7 @@ def test_an_unknown_command_is_a_usage_error() -> None:
 def test_a_failure_is_one_line_and_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
 ) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise error
 
     monkeypatch.setattr(main, "app", fail)
@@ -126,7 +126,7 @@ def test_a_failure_is_one_line_and_its_exit_code(
 
 
 def test_a_mistake_of_ours_asks_to_be_reported_and_debug_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise ValueError("oops")
 
     monkeypatch.setattr(main, "app", fail)
@@ -138,7 +138,7 @@ def test_a_mistake_of_ours_asks_to_be_reported_and_debug_shows_where(monkeypatch
 
 
 def test_a_message_cannot_move_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> None:
+    def fail(**_: object) -> None:
         raise PeriplusError("bad \x1b[31mred\x07 \x9b2J and\u202e back", "line\r\nforged")
 
     monkeypatch.setattr(main, "app", fail)
@@ -209,3 +209,25 @@ def test_ctrl_c_before_anything_has_begun_is_an_interruption(tmp_path: Path) -> 
 
 def test_the_app_is_what_the_script_runs() -> None:
     assert isinstance(main.app, typer.Typer)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["fly"], "No such command 'fly'"),
+        (["crawl", "--pages", "many"], "Invalid value for '--pages'"),
+        (["crawl", "--nosuch"], "No such option: --nosuch"),
+        (["inspect", "url"], "Missing argument 'URL'"),
+    ],
+)
+def test_a_mistyped_command_is_told_in_one_line(words: list[str], complaint: str) -> None:
+    outcome = typed(*words)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert complaint in outcome.complaint
+    assert "--help" in outcome.complaint
+
+
+def test_a_command_without_words_shows_what_can_be_typed() -> None:
+    outcome = typed()
+    assert outcome.code == 2
+    assert "Usage: periplus" in outcome.out + outcome.err

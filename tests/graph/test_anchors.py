@@ -87,5 +87,11 @@ def test_the_index_finds_one_row_a_target_in_the_order_of_its_identity(tmp_path:
     assert table.schema.field("anchors").type == pa.list_(pa.string())
 
 
+def test_texts_of_any_kind_come_through(tmp_path: Path) -> None:
+    odd = ["a\x00b", "line\nbreak", "雨 \U0001f6a2", "'; DROP TABLE nodes; --", "100 % {chars}"]
+    pages = [Told(site, [(PAGE, text)]) for site, text in zip(sites(len(odd)), odd, strict=True)]
+    assert set(web(tmp_path, *pages).rank().names(PAGE)) == set(odd)
+
+
 def test_the_list_of_empty_words_is_in_lower_case() -> None:
     assert [phrase for phrase in BOILERPLATE if phrase != phrase.lower()] == []

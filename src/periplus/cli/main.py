@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
 from periplus import __version__
 from periplus.errors import PeriplusError
@@ -85,7 +86,9 @@ def run() -> None:
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except TyperException as error:
+        _give_up(*_mistyped(error), debug=debug)
     except PeriplusError as error:
         _give_up(str(error), error.exit_code, debug=debug)
     except KeyboardInterrupt:
@@ -98,6 +101,18 @@ def run() -> None:
         _give_up(
             f"internal error: {type(error).__name__}: {error}. --debug shows where; please report it.", debug=debug
         )
+
+
+def _mistyped(error: TyperException) -> tuple[str, int]:
+    """What is wrong with the words of a command, in one line; a command without words has shown its help."""
+    context, code = getattr(error, "ctx", None), getattr(error, "exit_code", _FAILURE)
+    message = " ".join(str(getattr(error, "message", error)).split())
+    if getattr(error, "param", None) is not None:
+        message = " ".join(error.format_message().split())  # names the option too
+    if not message:
+        sys.exit(code)
+    hint = f" `{context.command_path} --help` shows what can be typed." if context is not None else ""
+    return message.rstrip(".") + "." + hint, code
 
 
 def _give_up(message: str, code: int = _FAILURE, *, debug: bool) -> None:

@@ -11,14 +11,15 @@ WHERE followed.anchor <> '' AND voters.node <> addresses.node
 GROUP BY addresses.node, voters.host, followed.anchor;
 
 -- name: names
-SELECT node, min(substr(anchor, 1, {chars})) AS anchor, lower(substr(anchor, 1, {chars})) AS said, sum(weight) AS weight
+SELECT node, min(substr(anchor, 1, {chars})) AS anchor, lower(substr(anchor, 1, {chars})) AS said,
+       CAST(sum(weight) AS BIGINT) AS weight
 FROM calls GROUP BY node, lower(substr(anchor, 1, {chars}));
 
 -- name: weighed
 -- Words that fit every page, and the bare address, say a tenth.
 SELECT node, anchor,
        CASE WHEN phrases.phrase IS NOT NULL OR said LIKE 'http://%' OR said LIKE 'https://%' OR said LIKE 'www.%'
-            THEN CAST(weight * 0.1 AS BIGINT) ELSE CAST(weight AS BIGINT) END AS weight
+            THEN CAST(floor(weight / 10) AS BIGINT) ELSE weight END AS weight
 FROM names LEFT JOIN phrases ON phrases.phrase = names.said;
 
 -- name: anchors

@@ -10,6 +10,7 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import moment, print_json, print_table
 from periplus.config import load
 from periplus.inspector.history import url_history
+from periplus.inspector.rank import rank_of
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
 
@@ -29,15 +30,17 @@ def url(
 ) -> None:
     """Every decision, attempt, robots line and archive record of one URL; also why it is not here."""
     settings = load(home).settings
-    catalog = Catalog(open_collection(home).catalog)
+    collection = open_collection(home)
+    catalog = Catalog(collection.catalog)
     try:
         found = url_history(catalog, settings, address)
     finally:
         catalog.close()
+    found["rank"] = rank_of(collection, found["url"])
     if as_json:
         print_json(found)
     else:
-        print_table([*_verdict_rows(found), *_fetch_rows(found["fetches"])])
+        print_table([*_verdict_rows(found), *_fetch_rows(found["fetches"]), *_rank_rows(found["rank"])])
 
 
 def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -68,4 +71,15 @@ def _fetch_rows(fetches: list[dict[str, Any]]) -> list[tuple[str, str]]:
         if fetch["archive"]:
             text += f"; {fetch['bytes']:,} bytes in {fetch['archive']['file']} at {fetch['archive']['offset']}"
         rows.append((moment(fetch["at"]), text))
+    return rows
+
+
+def _rank_rows(rank: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if rank is None:
+        return []
+    place = f"higher than {rank['percentile']:.1f} % of the known pages, by {rank['in_links']:,} links"
+    rows = [("rank", f"{rank['rank']:.3e}, number {rank['place']:,}: {place}")]
+    rows += [("  link from", f"{link['url']} gives {link['mass']:.1e}") for link in rank["strongest"][:5]]
+    if texts := rank["anchors"]["texts"]:
+        rows.append(("called", ", ".join(texts[:5])))
     return rows

@@ -30,8 +30,9 @@ from pyarrow import parquet
 from harness import venvs
 from harness.errors import BenchError
 from harness.machine import busy_seconds
+from periplus.config import LinkAnalysis
 from periplus.graph.pagerank import Links, Walk, page_ranks
-from periplus.graph.run import GraphSettings, rank
+from periplus.graph.run import rank
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.ranks import RankTable, open_ranks
@@ -103,7 +104,7 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
 
 SEED = 20240229
 CRAWLED = 0.8  # share of the pages; the others are only known
-LINKS_AN_EDGE = 1.16  # the others repeat one, are not vouched for, or exceed the limit for one host
+LINKS_AN_EDGE = 1.18  # the others repeat one, are not vouched for, or exceed the limit for one host
 PAGES_A_SEGMENT, PAGES_A_GROUP = 80 * 1024, 2048
 
 
@@ -116,7 +117,9 @@ def web_like(nodes: int, edges: int) -> tuple[Numbers, Numbers, Numbers]:
     host = np.repeat(np.arange(len(sizes)), np.diff(firsts))
     degrees = random.lognormal(0, 0.7, nodes) * (random.random(nodes) < CRAWLED)
     source = np.repeat(np.arange(nodes), np.round(degrees / degrees.sum() * edges * LINKS_AN_EDGE).astype(np.int64))
-    famous = random.permutation(nodes)
+    famous = np.lexsort(
+        (random.random(nodes), np.arange(nodes) - firsts[host])
+    )  # home pages first, then the second ones
     target = np.empty_like(source)
     for start in range(0, len(source), 1 << 22):  # in pieces, or the temporaries take gigabytes
         part = slice(start, start + (1 << 22))
@@ -130,7 +133,7 @@ def _targets(random: np.random.Generator, source: Numbers, first: Numbers, last:
     inside = first + ((last - first) * random.random(count) ** 1.5).astype(np.int64)
     near = source + np.rint(random.laplace(0, 100, count)).astype(np.int64)
     near = np.where((near >= first) & (near < last), near, inside)
-    away = famous[(len(famous) * random.random(count) ** 3).astype(np.int64)]
+    away = famous[(len(famous) * random.random(count) ** 4).astype(np.int64)]
     return np.where(kind < 0.4, near, np.where(kind < 0.75, inside, away))
 
 
@@ -324,7 +327,7 @@ def stream(ids: NDArray[np.uint32]) -> int:
     total = np.uint32(0)
     for number in ids:
         total += number
-    return total
+    return int(total)
 
 
 def play_ours(folder: Path) -> None:
@@ -371,7 +374,7 @@ def play_all(home: Path) -> None:
     links = sum(segment.rows for segment in catalog.segments("links"))
     catalog.close()
     with Phases() as phases:
-        summary = rank(collection, GraphSettings(memory=MEMORY), progress=phases.enter)
+        summary = rank(collection, LinkAnalysis(memory_mb=MEMORY >> 20), progress=phases.enter)
     cpu, peak = phases.cpu, phases.peak
     building = [name for name in cpu if name in ("start", *BUILDING)]
     found = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from periplus.crawl.start import Progress, Request, Result, crawl
 from periplus.crawl.worker import Ending
 from periplus.errors import Interrupted
-from periplus.graph.run import GraphSettings, RankSummary, rank
+from periplus.graph.run import RankSummary, rank
 from periplus.index.build import IndexSummary, build_index
 from periplus.search.engine import SearchEngine
 from periplus.store.collection import open_collection
@@ -45,7 +45,7 @@ def build(request: Request, watch: Watch = Watch()) -> Built:  # noqa: B008  # i
     if crawled.ending is Ending.INTERRUPTED:
         raise Interrupted("stopped as asked", hint="Everything fetched is kept; the same command continues.")
     collection = open_collection(request.home)
-    ranked = rank(collection, GraphSettings(), progress=watch.rank)
+    ranked = rank(collection, request.settings.graph, progress=watch.rank)
     indexed = build_index(collection, request.settings.index, watch.index)
     return Built(crawled, ranked, indexed)
 

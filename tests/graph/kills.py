@@ -16,11 +16,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from periplus.graph.run import GraphSettings, rank
+from periplus.config import LinkAnalysis
+from periplus.graph.run import rank
 from periplus.store.collection import Collection, open_collection
 from periplus.store.ranks import damage, open_ranks
 
-SETTINGS = GraphSettings(memory=256 << 20, threads=1)
+SETTINGS = LinkAnalysis(memory_mb=256, threads=1)
 
 
 class Countdown:

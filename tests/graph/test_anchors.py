@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from graph.webs import QUICK, Moved, Told, web
+from graph.webs import Moved, Told, quick, web
 from periplus.graph.anchors import BOILERPLATE
 from periplus.url import url_id
 
@@ -72,7 +71,7 @@ def test_links_that_do_not_count_say_nothing(tmp_path: Path) -> None:
 
 def test_only_the_strongest_names_are_kept_and_long_ones_are_cut(tmp_path: Path) -> None:
     pages = [Told(site, [(PAGE, f"name {n} " + "x" * 500)]) for n, site in enumerate(sites(9))]
-    names = web(tmp_path, *pages).rank(replace(QUICK, anchors_per_page=4, anchor_chars=20)).names(PAGE)
+    names = web(tmp_path, *pages).rank(quick(anchors_per_page=4, anchor_chars=20)).names(PAGE)
     assert len(names) == 4
     assert {len(name) for name in names} == {20}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph.test_pagerank import textbook
-from graph.webs import QUICK, Told, web
+from graph.webs import Told, quick, web
 from periplus.url import host_of
 
 HUB, A, B, C = "https://hub.org/", "https://a.org/", "https://b.org/", "https://c.org/"
@@ -41,13 +40,13 @@ def test_links_to_itself_and_repeated_links_do_not_count(tmp_path: Path) -> None
 def test_links_that_their_author_does_not_vouch_for_count_only_when_asked(tmp_path: Path) -> None:
     crawled = web(tmp_path, Told(A, [(B, "b", True), (C, "c", False)]))
     assert not crawled.rank().known(B)
-    assert crawled.rank(replace(QUICK, nofollow=True)).voters(B) == {A}
+    assert crawled.rank(quick(nofollow=True)).voters(B) == {A}
 
 
 def test_a_page_may_give_only_so_many_votes_to_one_other_host(tmp_path: Path) -> None:
     away = [f"https://farm.net/{number:02}" for number in range(30)]
     inside = [f"https://a.org/{number:02}" for number in range(30)]
-    ranks = web(tmp_path, Told(A, [*away, *inside, B])).rank(replace(QUICK, links_per_host=5))
+    ranks = web(tmp_path, Told(A, [*away, *inside, B])).rank(quick(links_per_host=5))
     assert ranks.summary.edges == 5 + 30 + 1
     assert [bool(ranks.voters(url)) for url in away[:6]] == [True] * 5 + [False]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from graph.webs import QUICK, Told, web
+from graph.webs import Told, quick, web
 
 
 def test_votes_inside_one_registrable_domain_count_less_for_the_rank_of_hosts(tmp_path: Path) -> None:
@@ -19,7 +18,7 @@ def test_votes_inside_one_registrable_domain_count_less_for_the_rank_of_hosts(tm
     crawled = web(tmp_path, *pages)
     ranks = crawled.rank()
     assert ranks.host("stranger.net") > ranks.host("two.family.org") > ranks.host("one.family.org")
-    equal = crawled.rank(replace(QUICK, inside_domain=1.0))
+    equal = crawled.rank(quick(inside_domain=1.0))
     assert equal.host("stranger.net") == pytest.approx(equal.host("two.family.org"))
 
 

@@ -16,7 +16,7 @@ def pulled(given: list[float] | np.ndarray[tuple[int], np.dtype[np.float32]]) ->
     links = len(given)
     rank, gives = np.zeros(links + 1, np.float32), np.zeros(links + 1, np.float32)
     kernel.pull(
-        np.append(np.zeros(links + 1, np.int64), links),
+        np.append(np.zeros(links + 1, np.uint64), np.uint64(links)),
         np.arange(links, dtype=np.uint32),
         np.array(given, np.float32),
         np.ones(links + 1, np.float32),

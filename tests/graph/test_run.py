@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from graph.webs import QUICK, Told, web
+from graph.webs import QUICK, Told, quick, web
 from periplus.errors import DamagedFile
 from periplus.graph.run import rank
 from store.records import told
@@ -36,7 +35,7 @@ def test_trusted_hosts_lift_themselves_and_what_they_link_to(tmp_path: Path) -> 
     crawled = web(tmp_path, Told(A, [HUB]), Told(B, [C]), Told(HUB), Told(C))
     plain = crawled.rank()
     assert plain.of(HUB) == pytest.approx(plain.of(C))
-    trusting = crawled.rank(replace(QUICK, trusted_hosts=["a.org", "not.crawled"]))
+    trusting = crawled.rank(quick(trusted_hosts=["a.org", "not.crawled"]))
     assert trusting.of(A) > trusting.of(B)
     assert trusting.of(HUB) > trusting.of(C)
     assert trusting.host("hub.org") > trusting.host("c.org")

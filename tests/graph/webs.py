@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from periplus.graph.run import GraphSettings, RankSummary, rank
+from periplus.config import LinkAnalysis
+from periplus.graph.run import RankSummary, rank
 from periplus.model import ArchivePosition, Decision, Fetch, Link, Page, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
@@ -20,7 +22,12 @@ from periplus.store.segments import PageRow, SegmentWriter, Target
 from periplus.url import host_of, url_id
 
 ARCHIVE = "w00-000001.warc.gz"
-QUICK = GraphSettings(memory=256 << 20)
+QUICK = LinkAnalysis(memory_mb=256)
+
+
+def quick(**changes: Any) -> LinkAnalysis:
+    """The settings of a small graph, with changes."""
+    return QUICK.model_copy(update=changes)
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ class Web:
             catalog.commit(Batch(settled=moves), Written(0, ARCHIVE, 4096), run, {})
         catalog.close()
 
-    def rank(self, settings: GraphSettings = QUICK, *, warm: bool = False) -> Ranks:
+    def rank(self, settings: LinkAnalysis = QUICK, *, warm: bool = False) -> Ranks:
         """Rank what was crawled so far."""
         summary = rank(self.collection, settings, warm=warm)
         table = open_ranks(self.collection.ranks)

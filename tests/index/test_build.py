@@ -10,9 +10,9 @@ import pytest
 
 from crawl.voyage import sound
 from index.damage import WAYS
-from periplus.config import Indexing
+from periplus.config import Indexing, LinkAnalysis
 from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, PeriplusError
-from periplus.graph.run import GraphSettings, rank
+from periplus.graph.run import rank
 from periplus.index.build import build_index
 from periplus.index.generations import Generations, facts_of, problems_of
 from periplus.index.pagestore import PageStore
@@ -131,7 +131,7 @@ def test_a_document_stands_under_the_address_that_is_linked_to_and_is_found_by_w
     tmp_path: Path,
 ) -> None:
     collection = starred(tmp_path)
-    rank(collection, GraphSettings())
+    rank(collection, LinkAnalysis())
     assert index(collection).duplicates == 2
     assert facts_of(Generations(collection.index).current())["ranks"] == 1
     with opened(collection) as engine:

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
-from periplus.graph.run import GraphSettings, RankSummary, rank
+from periplus.config import load
+from periplus.graph.run import RankSummary, rank
 from periplus.store.collection import open_collection
 
 app = typer.Typer(add_completion=False)
@@ -27,9 +28,10 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Rank every known page and host by the links to it, and collect what the links call it."""
+    settings = load(home).settings
     collection = open_collection(home)
     with _saying(quiet=as_json) as say:
-        summary = rank(collection, GraphSettings(), warm=warm, progress=say)
+        summary = rank(collection, settings.graph, warm=warm, progress=say)
     if as_json:
         print_json(summary.report())
     else:

@@ -61,7 +61,7 @@ def load(
 def _from_file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return {}
     except OSError as error:
         why = error.strerror or str(error)

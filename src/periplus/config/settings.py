@@ -187,6 +187,26 @@ class Storage(Section):
     buffer_urls: int = Field(default=100_000, ge=64, description="Queued URLs held in memory; the others wait on disk.")
 
 
+class LinkAnalysis(Section):
+    """How links are counted and pages ranked."""
+
+    damping: float = Field(default=0.85, gt=0, lt=1, description="The share of a page's rank that its links pass on.")
+    tolerance: float = Field(default=1e-6, gt=0, description="Ranks are final when they change less than this in all.")
+    iterations: int = Field(default=200, ge=1, description="Passes over the links at most.")
+    nofollow: bool = Field(default=False, description="Whether links marked nofollow count.")
+    links_per_host: int = Field(default=20, ge=1, description="Votes of one page for pages of one other host at most.")
+    inside_domain: float = Field(
+        default=0.1, ge=0, le=1, description="What a link within one registrable domain counts for the rank of hosts."
+    )
+    trusted_hosts: list[str] = Field(default=[], description="Hosts that are given more rank to begin with.")
+    trusted_share: float = Field(default=0.5, ge=0, le=1, description="The share of that rank they are given.")
+    anchors_per_page: int = Field(default=32, ge=0, description="Different texts of links to a page that are kept.")
+    anchor_chars: int = Field(default=120, ge=1, description="Characters of such a text.")
+    memory_mb: int = Field(default=2048, ge=128, description="Megabytes that joins may use before they go to disk.")
+    threads: int = Field(default=0, ge=0, description="Threads of joins and of PageRank; 0: one for each core.")
+    generations: int = Field(default=3, ge=1, description="Generations of ranks that are kept.")
+
+
 class Indexing(Section):
     """How the index is built."""
 
@@ -229,6 +249,7 @@ class Settings(Section):
     politeness: Politeness = Politeness()
     fetch: Fetching = Fetching()
     store: Storage = Storage()
+    graph: LinkAnalysis = LinkAnalysis()
     index: Indexing = Indexing()
     ranking: Ranking = Ranking()
 

@@ -1,7 +1,7 @@
 """Which loops run at the speed of memory?
 
 Compiled by numba, which costs a second and a hundred megabytes to import: nothing outside the link analysis may import
-this module. Measured choices: unsigned 32-bit ids (a signed one is tested for "counts from the end" at every access),
+this module. Measured choices: unsigned ids and positions (signed ones are tested for "counts from the end" each time),
 four accumulators (one would wait for its own last addition) of 64 bits (a hub adds up thousands of tiny numbers: with
 32 bits that loses more precision than the last iterations gain), no fastmath (it doubles the time of the gather). Every
 function works on a range of its own and returns its sums, so results do not depend on how many threads there are.
@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., object])
 U32 = NDArray[np.uint32]
+U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+_ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in (1, 2, 3, 4))  # a signed one would make positions signed
 
 
 def compiled(function: Function) -> Function:
@@ -33,7 +35,7 @@ def compiled(function: Function) -> Function:
 
 @compiled
 def pull(
-    indptr: I64,
+    indptr: U64,
     sources: U32,
     given: F32,  # what every node gives along each of its links
     inverse: F32,  # 1 / out-degree; 0 for a dead end
@@ -51,15 +53,15 @@ def pull(
     for node in range(first, last):
         a = b = c = d = 0.0
         edge, end = indptr[node], indptr[node + 1]
-        while edge + 4 <= end:
+        while edge + _FOUR <= end:
             a += given[sources[edge]]
-            b += given[sources[edge + 1]]
-            c += given[sources[edge + 2]]
-            d += given[sources[edge + 3]]
-            edge += 4
+            b += given[sources[edge + _ONE]]
+            c += given[sources[edge + _TWO]]
+            d += given[sources[edge + _THREE]]
+            edge += _FOUR
         while edge < end:
             a += given[sources[edge]]
-            edge += 1
+            edge += _ONE
         share = teleport[0] if one_for_all else teleport[node]
         new = np.float32(damping * ((a + b) + (c + d)) + base * share)
         change += float(abs(new - rank[node]))

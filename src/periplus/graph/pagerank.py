@@ -103,7 +103,7 @@ class _Iteration:
     ) -> None:
         nodes = links.nodes
         self._damping = walk.damping
-        self._indptr, self._sources = links.indptr.view(np.int64), links.sources
+        self._indptr, self._sources = links.indptr, links.sources
         self._inverse = _inverses(links.degrees)
         self._teleport = np.full(1, 1 / nodes, np.float32) if teleport is None else teleport.astype(np.float32)
         self.rank = np.full(nodes, 1 / nodes, np.float32) if start is None else _summing_to_one(start)
@@ -158,10 +158,10 @@ def _inverses(degrees: NDArray[np.uint32]) -> NDArray[np.float32]:
     return inverse
 
 
-def _equal_pieces(indptr: NDArray[np.int64], nodes: int) -> list[tuple[int, int]]:
+def _equal_pieces(indptr: NDArray[np.uint64], nodes: int) -> list[tuple[int, int]]:
     """Ranges of nodes with about the same number of links; a node costs as much as some links do."""
     work = np.linspace(0, int(indptr[-1]) + 4 * nodes, _PIECES + 1)
-    bounds = np.searchsorted(indptr + 4 * np.arange(nodes + 1), work)
+    bounds = np.searchsorted(indptr.astype(np.int64) + 4 * np.arange(nodes + 1), work)
     bounds[0], bounds[-1] = 0, nodes
     return [(int(first), int(last)) for first, last in pairwise(bounds) if first < last]
 

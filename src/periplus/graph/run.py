@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from periplus.config import LinkAnalysis
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
 from periplus.graph.csr import Rows
@@ -23,25 +24,6 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.ranks import Figures, RankTable, open_ranks
 from periplus.store.segments import SealedSegment
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSettings:
-    """What can be set about the link analysis."""
-
-    damping: float = 0.85
-    tolerance: float = 1e-6
-    iterations: int = 200
-    nofollow: bool = False
-    links_per_host: int = 20
-    inside_domain: float = 0.1
-    trusted_hosts: list[str] = field(default_factory=list)
-    trusted_share: float = 0.5
-    anchors_per_page: int = 32
-    anchor_chars: int = 120
-    memory: int = 2 << 30
-    threads: int = 0
-    generations: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +47,7 @@ class RankSummary:
 
 
 def rank(
-    collection: Collection, settings: GraphSettings, *, warm: bool = False, progress: Say = lambda _: None
+    collection: Collection, settings: LinkAnalysis, *, warm: bool = False, progress: Say = lambda _: None
 ) -> RankSummary:
     """Rank every known page and host, and publish the result as a new generation."""
     folder = collection.ranks
@@ -82,7 +64,7 @@ class _Run:
     """One run, step by step."""
 
     def __init__(
-        self, collection: Collection, catalog: Catalog, settings: GraphSettings, draft: Draft, progress: Say
+        self, collection: Collection, catalog: Catalog, settings: LinkAnalysis, draft: Draft, progress: Say
     ) -> None:
         self._collection, self._catalog, self._settings, self._draft = collection, catalog, settings, draft
         self._progress = progress
@@ -113,7 +95,7 @@ class _Run:
     def _build(self, before: RankTable | None) -> tuple[Graph, Ranking, NDArray[np.float32] | None]:
         """The graph, what needs its tables or its links by source, and ranks to start from."""
         settings, draft = self._settings, self._draft
-        tables = Tables(draft.scratch, settings.memory, settings.threads)
+        tables = Tables(draft.scratch, settings.memory_mb << 20, settings.threads)
         try:
             rules = Rules(settings.nofollow, settings.links_per_host)
             graph, rows = build(tables, self._segments(), rules, draft, self._progress)

@@ -328,7 +328,7 @@ def test_a_wrong_value_is_told_with_key_value_layer_and_reason(
 def test_the_complaint_ends_with_what_the_setting_means(tmp_path: Path) -> None:
     assert mistake(tmp_path, file="[politeness]\ndelay = -1\n") == (
         "politeness.delay = -1 in periplus.toml is not valid: it should be greater than or equal to 0. "
-        "Seconds between the starts of two requests to one host."
+        "Seconds from the end of a request to a host to the start of the next."
     )
 
 

@@ -59,8 +59,8 @@ class Graph:
     numbers: NDArray[np.uint32]  # and its number there
 
 
-def build(tables: Tables, segments: Segments, rules: Rules, draft: Draft, say: Say) -> tuple[Graph, csr.Rows]:
-    """The graph of the latest version of every page, its arrays being those of the draft; also its links by source."""
+def build(tables: Tables, segments: Segments, rules: Rules, draft: Draft, say: Say) -> Graph:
+    """The graph of the latest version of every page, its arrays being those of the draft."""
     tables.read("pages", segments.pages, pa.schema([PAGES.field(name) for name in _PAGE_COLUMNS]))
     tables.read("links", segments.links, LINKS)
     tables.view("followed", "all_followed" if rules.nofollow else "followed")
@@ -92,37 +92,39 @@ def reversed_host(host: str) -> tuple[str, ...]:
     return tuple(reversed(host.split(".")))
 
 
-def _shape(tables: Tables, most: int, rules: Rules, hosts: list[str], draft: Draft) -> tuple[Graph, csr.Rows]:
+def _shape(tables: Tables, most: int, rules: Rules, hosts: list[str], draft: Draft) -> Graph:
     nodes = tables.size("nodes")
-    rows, in_links = csr.sorted_rows(tables.stream("edges"), most, nodes)
+    found = csr.in_links(tables.stream("edges"), most, nodes)
     crawled, host = np.zeros(nodes, np.bool_), np.zeros(nodes, np.uint32)
     for (node,) in _columns(tables, "crawled_nodes"):
         crawled[node] = True
     for node, number in _columns(tables, "node_hosts"):
         host[node] = number
-    degrees = csr.apply_rules(rows, host, rules.per_host, _documents(tables))
-    used = crawled | (in_links > 0)
-    numbers = csr.keep_nodes(rows, used)
-    degrees, crawled, host = degrees[used], crawled[used], host[used]
-    present, places = np.unique(host, return_inverse=True)
+    used = crawled | (np.diff(found.indptr) > 0)
+    degrees = csr.apply_rules(found, host, rules.per_host, _copies(tables))
+    numbers = csr.keep_nodes(found, used)
+    links = _written(found, degrees[used], draft)
+    draft.save("crawled", crawled[used])
+    present, places = np.unique(host[used], return_inverse=True)
+    return Graph(links, [hosts[number] for number in present], places.astype(np.uint32), crawled[used], used, numbers)
+
+
+def _written(found: csr.InLinks, degrees: NDArray[np.uint32], draft: Draft) -> Links:
+    """The links as the draft keeps them, mapped into memory."""
     links = Links(
-        draft.array("indptr", np.uint64, len(degrees) + 1),
-        draft.array("sources", np.uint32, len(rows.targets)),
+        draft.array("indptr", np.uint64, len(found.indptr)),
+        draft.array("sources", np.uint32, len(found.sources)),
         degrees,
     )
-    csr.by_target(rows, links.indptr, links.sources)
+    links.indptr[:], links.sources[:] = found.indptr, found.sources
     draft.save("degrees", degrees)
-    draft.save("crawled", crawled)
-    return Graph(links, [hosts[number] for number in present], places.astype(np.uint32), crawled, used, numbers), rows
+    return links
 
 
-def _documents(tables: Tables) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Nodes that show the same bytes as another, and the number of the document they show."""
-    batches = list(_columns(tables, "documents"))
-    if not batches:
-        return np.empty(0, np.uint32), np.empty(0, np.uint32)
+def _copies(tables: Tables) -> csr.Copies:
+    batches = [[np.empty(0, np.uint32)] * 2, *_columns(tables, "documents")]
     nodes, documents = (np.concatenate(parts).astype(np.uint32) for parts in zip(*batches, strict=True))
-    return nodes, documents
+    return csr.Copies(nodes, documents)
 
 
 def _columns(tables: Tables, block: str) -> Iterator[list[NDArray[np.int32]]]:

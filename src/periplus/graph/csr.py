@@ -1,7 +1,8 @@
-"""How do pairs of numbers become rows in order, without sorting and within eight bytes a link?
+"""How do pairs of numbers become the sources of every target, in order, without sorting?
 
-Three passes of counting: by target, by source (where repeated links lie side by side and rules are applied), and by
-target again, which is the form that PageRank reads. The result does not depend on the order of the pairs.
+Two passes of counting: by source, which is nearly how pages arrive, and from there by target, where the sources then
+come in order. Repeated links lie side by side, and the rules are applied on the way. The result does not depend on the
+order of the pairs.
 """
 
 from __future__ import annotations
@@ -20,11 +21,19 @@ I64 = NDArray[np.int64]
 
 
 @dataclass(slots=True)
-class Rows:
-    """Targets of every source, in order."""
+class InLinks:
+    """The sources of every node: those of node n are sources[indptr[n]:indptr[n + 1]], in order."""
 
     indptr: I64
-    targets: U32
+    sources: U32
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Nodes that show the same bytes as another one, and the number of the document they show, from 1."""
+
+    nodes: U32
+    documents: U32
 
 
 def offsets(counts: NDArray[np.integer]) -> I64:
@@ -34,17 +43,16 @@ def offsets(counts: NDArray[np.integer]) -> I64:
     return starts
 
 
-def sorted_rows(pairs: Iterable[pa.RecordBatch], most: int, nodes: int) -> tuple[Rows, I64]:
-    """Rows of (source, target) pairs, of which there are at most *most*; also how often each node is a target."""
+def in_links(pairs: Iterable[pa.RecordBatch], most: int, nodes: int) -> InLinks:
+    """All (source, target) pairs, of which there are at most *most*, by target."""
     sources, targets = _collected(pairs, most)
-    in_links, out_links = _counts(targets, nodes), _counts(sources, nodes)
-    starts = offsets(in_links)
-    column = np.empty(len(sources), np.uint32)
-    kernel.place(targets, sources, starts[:-1].copy(), column)
+    rows, columns = offsets(_counts(sources, nodes)), offsets(_counts(targets, nodes))
+    by_source = np.empty(len(sources), np.uint32)
+    kernel.place(sources, targets, rows[:-1].copy(), by_source)
     del sources, targets
-    rows = Rows(offsets(out_links), np.empty(len(column), np.uint32))
-    kernel.transpose(starts, column, rows.indptr[:-1].copy(), rows.targets)
-    return rows, in_links
+    by_target = np.empty(len(by_source), np.uint32)
+    kernel.transpose(rows, by_source, columns[:-1].copy(), by_target)
+    return InLinks(columns, by_target)
 
 
 def _collected(pairs: Iterable[pa.RecordBatch], most: int) -> tuple[U32, U32]:
@@ -62,28 +70,24 @@ def _counts(numbers: U32, nodes: int) -> I64:
     return counts
 
 
-def apply_rules(rows: Rows, host: U32, per_host: int, copies: tuple[U32, U32]) -> U32:
-    """Keep the links that count, in place; returns the out-degrees. *copies* are nodes and the document each shows."""
+def apply_rules(links: InLinks, host: U32, per_host: int, copies: Copies) -> U32:
+    """Keep the links that count, in place; returns how many each node gives."""
     nodes = len(host)
-    if len(copies[0]):
-        kernel.credit_once(rows.indptr, rows.targets, *copies, np.zeros(nodes, np.uint32))
-    degrees = np.empty(nodes, np.uint32)
-    kept = kernel.tidy(rows.indptr, rows.targets, host, per_host, degrees)
-    rows.indptr, rows.targets = offsets(degrees), rows.targets[:kept]
-    return degrees
+    document = np.zeros(nodes if len(copies.nodes) else 0, np.uint32)
+    document[copies.nodes] = copies.documents
+    seen = np.zeros(int(copies.documents.max(initial=0)) + 1, np.uint32)
+    state = np.zeros((nodes, 4), np.uint32)
+    state[:, kernel.HOST] = host
+    counts = np.empty(nodes, np.int64)
+    kept = kernel.tidy(links.indptr, links.sources, state, per_host, document, seen, counts)
+    links.indptr, links.sources = offsets(counts), links.sources[:kept]
+    return state[:, kernel.DEGREE].copy()
 
 
-def keep_nodes(rows: Rows, used: NDArray[np.bool_]) -> U32:
+def keep_nodes(links: InLinks, used: NDArray[np.bool_]) -> U32:
     """Drop nodes that have no links at all; returns the new number of each."""
     numbers = (np.cumsum(used) - 1).astype(np.uint32)
     if not used.all():
-        kernel.renumber(rows.targets, numbers)
-        rows.indptr = np.append(rows.indptr[:-1][used], rows.indptr[-1:])
+        kernel.renumber(links.sources, numbers)
+        links.indptr = np.append(links.indptr[:-1][used], links.indptr[-1:])
     return numbers
-
-
-def by_target(rows: Rows, indptr: NDArray[np.uint64], sources: U32) -> None:
-    """Fill *indptr* and *sources* with the same links, turned round."""
-    nodes = len(rows.indptr) - 1
-    indptr[:] = offsets(_counts(rows.targets, nodes)).view(np.uint64)
-    kernel.transpose(rows.indptr, rows.targets, indptr[:-1].astype(np.int64), sources)

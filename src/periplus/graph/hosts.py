@@ -18,6 +18,7 @@ from periplus.graph.pagerank import WeightedLinks
 from periplus.url import registrable_domain
 
 U32 = NDArray[np.uint32]
+_PAIRS_AT_ONCE = 1 << 20
 
 
 def domain_numbers(hosts: list[str]) -> NDArray[np.int64]:
@@ -26,27 +27,26 @@ def domain_numbers(hosts: list[str]) -> NDArray[np.int64]:
     return np.array([numbers.setdefault(registrable_domain(host), len(numbers)) for host in hosts], np.int64)
 
 
-def host_links(graph: Graph, rows: csr.Rows, inside_domain: float) -> WeightedLinks:
+def host_links(graph: Graph, inside_domain: float) -> WeightedLinks:
     """The votes between hosts, as shares of what each host has to give."""
-    source, target, votes = _votes(graph, rows)
+    source, target, votes = _votes(graph)
     total = np.bincount(source, votes, len(graph.hosts))
     domains = domain_numbers(graph.hosts)
     shares = np.where(domains[source] == domains[target], inside_domain, 1.0) * votes / total[source]
-    indptr = csr.offsets(np.bincount(target, minlength=len(graph.hosts)))
-    order = np.empty(len(source), np.uint32)
-    kernel.place(target, np.arange(len(source), dtype=np.uint32), indptr[:-1].copy(), order)
-    return WeightedLinks(indptr, source[order], shares[order])
+    return WeightedLinks(csr.offsets(np.bincount(target, minlength=len(graph.hosts))), source, shares)
 
 
-def _votes(graph: Graph, rows: csr.Rows) -> tuple[U32, U32, U32]:
-    """Pairs of hosts in the order of the first, and how many pages of it link to the second."""
-    count = len(graph.hosts)
-    scratch = np.zeros(count, np.uint32), np.empty(count, np.uint32)
-    found = kernel.host_votes(rows.indptr, rows.targets, graph.host, *scratch, np.empty((3, 0), np.uint32))
-    pairs = np.empty((3, found), np.uint32)
-    if found:
-        kernel.host_votes(rows.indptr, rows.targets, graph.host, *scratch, pairs)
-    return pairs[0], pairs[1], pairs[2]
+def _votes(graph: Graph) -> tuple[U32, U32, U32]:
+    """Pairs of hosts in the order of the second, and how many pages of the first link to it."""
+    hosts, links = len(graph.hosts), graph.links
+    voted, votes, found = (np.zeros(size, np.uint32) for size in (links.nodes, hosts, hosts))
+    room = np.empty((3, max(hosts, _PAIRS_AT_ONCE)), np.uint32)
+    parts, node = [np.empty((3, 0), np.uint32)], 0
+    while node < links.nodes:
+        node, made = kernel.host_votes(links.indptr, links.sources, graph.host, node, voted, votes, found, room)
+        parts.append(room[:, :made].copy())
+    source, target, pages = np.concatenate(parts, axis=1)
+    return source, target, pages
 
 
 def write_hosts(graph: Graph, ranks: NDArray[np.float32], draft: Draft) -> None:

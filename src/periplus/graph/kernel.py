@@ -22,6 +22,7 @@ U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+HOST, LAST_HOST, GIVEN, DEGREE = range(4)  # columns of the state of a source
 _ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in (1, 2, 3, 4))  # a signed one would make positions signed
 
 
@@ -117,35 +118,35 @@ def transpose(indptr: I64, rows: U32, cursor: I64, out: U32) -> None:
 
 
 @compiled
-def credit_once(indptr: I64, rows: U32, nodes: U32, documents: U32, seen: U32) -> None:
-    """Give each target of a copied document to the first copy that names it; the others link to themselves instead."""
-    for place in range(len(nodes)):
-        node, document = nodes[place], documents[place]
-        for position in range(indptr[node], indptr[node + 1]):
-            if seen[rows[position]] == document:
-                rows[position] = node
-            else:
-                seen[rows[position]] = document
+def tidy(indptr: I64, sources: U32, state: U32, limit: int, document: U32, seen: U32, counts: I64) -> int:
+    """Drop repeated links, links to itself, those of another copy, and those past *limit* to one other host.
 
-
-@compiled
-def tidy(indptr: I64, rows: U32, host: U32, limit: int, degrees: U32) -> int:
-    """Drop repeated links, links to itself, and those past *limit* to one other host; returns how many are left."""
+    Targets come host by host, so it is enough to remember of each source the last host it gave to, and how often; what
+    belongs together lies together in *state*. *seen* holds the last target of every document. Rows move up in place;
+    returns how many links are left, their numbers by target in *counts*.
+    """
     kept = 0
-    for node in range(len(indptr) - 1):
-        start, current, of_host, last = kept, host[node], 0, node
-        for position in range(indptr[node], indptr[node + 1]):
-            target = rows[position]
-            if target in (node, last):
+    for target in range(len(counts)):
+        start, last, its_host = kept, target, state[target, HOST]
+        for position in range(indptr[target], indptr[target + 1]):
+            source = sources[position]
+            if source in (target, last):
                 continue
-            last = target
-            if host[target] != current:
-                current, of_host = host[target], 0
-            of_host += 1
-            if of_host <= limit or current == host[node]:
-                rows[kept] = target
-                kept += 1
-        degrees[node] = kept - start
+            last = source
+            if len(document) and document[source]:
+                if seen[document[source]] == target + 1:
+                    continue
+                seen[document[source]] = target + 1
+            if state[source, HOST] != its_host:
+                if state[source, LAST_HOST] != its_host + 1:
+                    state[source, LAST_HOST], state[source, GIVEN] = its_host + 1, 0
+                state[source, GIVEN] += 1
+                if state[source, GIVEN] > limit:
+                    continue
+            state[source, DEGREE] += 1
+            sources[kept] = source
+            kept += 1
+        counts[target] = kept - start
     return kept
 
 
@@ -157,38 +158,36 @@ def renumber(rows: U32, numbers: U32) -> None:
 
 
 @compiled
-def note_votes(targets: U32, host: U32, own: int, votes: U32, found: U32, new: int) -> int:
-    """Give one vote of a page to every other host it links to; returns how many hosts are in *found* now.
-
-    Targets are in order, so those of one host lie side by side.
-    """
-    current = own
-    for target in targets:
-        other = host[target]
-        if other not in (current, own):
+def note_votes(sources: U32, host: U32, own: int, voted: U32, votes: U32, found: U32, new: int) -> int:
+    """Take one vote of every page of another host that has not *voted* for this one; returns how many hosts are found."""
+    for source in sources:
+        other = host[source]
+        if other != own and voted[source] != own + 1:
+            voted[source] = own + 1
             if votes[other] == 0:
                 found[new] = other
                 new += 1
             votes[other] += 1
-        current = other
     return new
 
 
 @compiled
-def host_votes(indptr: I64, rows: U32, host: U32, votes: U32, found: U32, pairs: U32) -> int:
-    """Count the pages of each host that link to each other host, as columns (from, to, pages); returns how many.
+def host_votes(
+    indptr: U64, sources: U32, host: U32, node: int, voted: U32, votes: U32, found: U32, pairs: U32
+) -> tuple[int, int]:
+    """Count the pages of each host that link to each other host, as columns (from, to, pages), from a *node* on.
 
-    Nodes of one host lie side by side. *pairs* may have no room: then they are only counted.
+    Nodes of one host lie side by side. Goes on as long as *pairs* has room for all hosts that may vote for one; returns
+    where it stopped and how many pairs it found.
     """
-    made, node = 0, 0
-    while node < len(indptr) - 1:
+    made = 0
+    while node < len(host) and made + len(votes) <= pairs.shape[1]:
         own, new = host[node], 0
-        while node < len(indptr) - 1 and host[node] == own:
-            new = note_votes(rows[indptr[node] : indptr[node + 1]], host, own, votes, found, new)
+        while node < len(host) and host[node] == own:
+            new = note_votes(sources[indptr[node] : indptr[node + 1]], host, own, voted, votes, found, new)
             node += 1
         for other in found[:new]:
-            if made < pairs.shape[1]:
-                pairs[0, made], pairs[1, made], pairs[2, made] = own, other, votes[other]
+            pairs[0, made], pairs[1, made], pairs[2, made] = other, own, votes[other]
             votes[other] = 0
             made += 1
-    return made
+    return node, made

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from periplus.config import LinkAnalysis
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
-from periplus.graph.csr import Rows
 from periplus.graph.draft import Draft, drafting
 from periplus.graph.folding import Redirect
 from periplus.graph.hosts import host_links, write_hosts
@@ -93,16 +92,15 @@ class _Run:
         )
 
     def _build(self, before: RankTable | None) -> tuple[Graph, Ranking, NDArray[np.float32] | None]:
-        """The graph, what needs its tables or its links by source, and ranks to start from."""
+        """The graph, the ranks of its hosts, and ranks of pages to start from."""
         settings, draft = self._settings, self._draft
         tables = Tables(draft.scratch, settings.memory_mb << 20, settings.threads)
         try:
             rules = Rules(settings.nofollow, settings.links_per_host)
-            graph, rows = build(tables, self._segments(), rules, draft, self._progress)
+            graph = build(tables, self._segments(), rules, draft, self._progress)
             write_addresses(tables, graph, draft)
             self._done("graph")
-            hosts = self._rank_hosts(graph, rows)
-            del rows
+            hosts = self._rank_hosts(graph)
             self._progress("collecting anchor texts")
             write_anchors(tables, graph, AnchorCaps(settings.anchors_per_page, settings.anchor_chars), draft)
             self._done("anchors")
@@ -129,10 +127,10 @@ class _Run:
         self._done("pages")
         return ranking
 
-    def _rank_hosts(self, graph: Graph, rows: Rows) -> Ranking:
+    def _rank_hosts(self, graph: Graph) -> Ranking:
         self._progress("ranking hosts")
         trusted = self._trusted(graph.hosts)
-        votes = host_links(graph, rows, self._settings.inside_domain)
+        votes = host_links(graph, self._settings.inside_domain)
         ranking = weighted_ranks(votes, self._walk(), _teleport(trusted, self._settings.trusted_share))
         write_hosts(graph, ranking.ranks, self._draft)
         self._done("hosts")

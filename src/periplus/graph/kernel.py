@@ -159,7 +159,7 @@ def renumber(rows: U32, numbers: U32) -> None:
 
 @compiled
 def note_votes(sources: U32, host: U32, own: int, voted: U32, votes: U32, found: U32, new: int) -> int:
-    """Take one vote of every page of another host that has not *voted* for this one; returns how many hosts are found."""
+    """Take one vote of each page of another host that has not *voted* for this one; returns how many hosts have."""
     for source in sources:
         other = host[source]
         if other != own and voted[source] != own + 1:

@@ -68,4 +68,4 @@ def test_what_does_not_fit_into_memory_is_told_with_the_setting_to_change(tmp_pa
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(statements(), "all_anchors", "SELECT list(anchor) AS every_one FROM links")
         read()
-        assert "graph.memory" in told(PeriplusError, lambda: list(small.stream("all_anchors")))
+        assert "graph.memory_mb" in told(PeriplusError, lambda: list(small.stream("all_anchors")))

@@ -2,9 +2,9 @@
 
 Compiled by numba, which costs a second and a hundred megabytes to import: nothing outside the link analysis may import
 this module. Measured choices: unsigned ids and positions (signed ones are tested for "counts from the end" each time),
-four accumulators (one would wait for its own last addition) of 64 bits (a hub adds up thousands of tiny numbers: with
-32 bits that loses more precision than the last iterations gain), no fastmath (it doubles the time of the gather). Every
-function works on a range of its own and returns its sums, so results do not depend on how many threads there are.
+four accumulators of 32 bits (one would wait for its own last addition), emptied into one of 64 bits now and then (a hub
+adds up thousands of tiny numbers, and would lose more than the last iterations gain), no fastmath (it doubles the time
+of the gather). Functions that threads share return the sums of their range, so results do not depend on the threads.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ I64 = NDArray[np.int64]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 HOST, LAST_HOST, GIVEN, DEGREE = range(4)  # columns of the state of a source
-_ONE, _TWO, _THREE, _FOUR = (np.uint64(number) for number in (1, 2, 3, 4))  # a signed one would make positions signed
+_ONE, _TWO, _THREE, _FOUR, _BLOCK = (np.uint64(n) for n in (1, 2, 3, 4, 512))  # signed ones make positions signed
 
 
 def compiled(function: Function) -> Function:
@@ -32,6 +32,26 @@ def compiled(function: Function) -> Function:
 
 
 # -- PageRank ---------------------------------------------------------------------------------------------------
+
+
+@compiled
+def gathered(given: F32, sources: U32, edge: np.uint64, end: np.uint64) -> float:
+    """What the sources at the positions from *edge* to *end* give together."""
+    total = 0.0
+    while edge < end:
+        stop = min(end, edge + _BLOCK)
+        a = b = c = d = np.float32(0)
+        while edge + _FOUR <= stop:
+            a += given[sources[edge]]
+            b += given[sources[edge + _ONE]]
+            c += given[sources[edge + _TWO]]
+            d += given[sources[edge + _THREE]]
+            edge += _FOUR
+        while edge < stop:
+            a += given[sources[edge]]
+            edge += _ONE
+        total += float((a + b) + (c + d))
+    return total
 
 
 @compiled
@@ -52,19 +72,9 @@ def pull(
     change, passed = 0.0, 0.0
     one_for_all = len(teleport) == 1
     for node in range(first, last):
-        a = b = c = d = 0.0
-        edge, end = indptr[node], indptr[node + 1]
-        while edge + _FOUR <= end:
-            a += given[sources[edge]]
-            b += given[sources[edge + _ONE]]
-            c += given[sources[edge + _TWO]]
-            d += given[sources[edge + _THREE]]
-            edge += _FOUR
-        while edge < end:
-            a += given[sources[edge]]
-            edge += _ONE
         share = teleport[0] if one_for_all else teleport[node]
-        new = np.float32(damping * ((a + b) + (c + d)) + base * share)
+        received = gathered(given, sources, indptr[node], indptr[node + 1])
+        new = np.float32(damping * received + base * share)
         change += float(abs(new - rank[node]))
         rank[node] = new
         gives[node] = new * inverse[node]

@@ -113,7 +113,7 @@ def _plain_errors() -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise PeriplusError(
-            "the links do not fit into the memory that was given", str(error), "Raise graph.memory in periplus.toml."
+            "the links do not fit into the memory that was given", str(error), "Raise graph.memory_mb in periplus.toml."
         ) from error
     except duckdb.IOException as error:
         if "No space left" in str(error):

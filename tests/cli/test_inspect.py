@@ -12,10 +12,11 @@ from testweb import Page, Site, TestWeb, hostile
 SEED = "http://a.test/"
 KNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "depth", "admitted", "via", "attempts",
-    "first_seen", "host_policy", "robots", "fetches",
+    "first_seen", "host_policy", "robots", "fetches", "rank",
 ]  # fmt: skip
 STRANGER = [
-    "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots", "fetches",
+    "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots",
+    "fetches", "rank",
 ]  # fmt: skip
 
 

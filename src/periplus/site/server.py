@@ -6,6 +6,7 @@ import errno
 import signal
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from starlette.types import ASGIApp
 from uvicorn import Config, Server
@@ -15,6 +16,7 @@ from periplus.errors import PortTaken, UsageError
 from periplus.site.protocol import BoundedProtocol
 
 _BACKLOG = 2_048  # connections that may wait to be accepted
+_STOP = frozenset({signal.SIGINT, signal.SIGTERM})
 _GRACE = 5  # seconds that answers under way are given when the site stops
 
 
@@ -66,10 +68,10 @@ def configuration(make_app: Callable[[], ASGIApp], workers: int = 1) -> Config:
 
 def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int = 1) -> None:
     """Serve until Ctrl-C or SIGTERM. Each of several workers makes its own application, so *make_app* must pickle."""
-    config = configuration(make_app, workers)
     if workers > 1:
-        Multiprocess(config, sockets=[listener]).run()
+        _Workers(configuration(_Unheeding(make_app), workers), sockets=[listener]).run()
         return
+    config = configuration(make_app)
     # The server raises the signal again once it has stopped; being told to stop is no failure.
     before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -77,6 +79,29 @@ def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int =
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class _Workers(Multiprocess):
+    """Worker processes that are deaf until they serve: before, the interpreter would answer, with a traceback."""
+
+    def init_processes(self) -> None:
+        """Start the workers with the signals held back."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+        try:
+            super().init_processes()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unheeding:
+    """Makes the application in a worker whose signals were held back; by now the server answers them."""
+
+    make_app: Callable[[], ASGIApp]
+
+    def __call__(self) -> ASGIApp:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
+        return self.make_app()
 
 
 def _stopped(number: int, frame: object) -> None:

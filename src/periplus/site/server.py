@@ -71,11 +71,16 @@ def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int =
     if workers > 1:
         _Workers(configuration(_Unheeding(make_app), workers), sockets=[listener]).run()
         return
-    config = configuration(make_app)
-    # The server raises the signal again once it has stopped; being told to stop is no failure.
-    before = {number: signal.signal(number, _stopped) for number in (signal.SIGINT, signal.SIGTERM)}
+    server = Server(configuration(make_app))
+
+    def stop(number: int, frame: object) -> None:
+        """Told to stop before the server listens to signals itself, or by the server once it has stopped."""
+        del number, frame
+        server.should_exit = True
+
+    before = {number: signal.signal(number, stop) for number in _STOP}
     try:
-        Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -102,7 +107,3 @@ class _Unheeding:
     def __call__(self) -> ASGIApp:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
         return self.make_app()
-
-
-def _stopped(number: int, frame: object) -> None:
-    del number, frame

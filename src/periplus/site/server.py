@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 
 from starlette.types import ASGIApp
 from uvicorn import Config, Server
@@ -91,6 +92,7 @@ class _Workers(Multiprocess):
 
     def init_processes(self) -> None:
         """Start the workers with the signals held back."""
+        resource_tracker.ensure_running()  # starting it, the first worker would let the signals through again
         signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
         try:
             super().init_processes()

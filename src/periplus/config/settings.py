@@ -199,7 +199,7 @@ class LinkAnalysis(Section):
         default=0.1, ge=0, le=1, description="What a link within one registrable domain counts for the rank of hosts."
     )
     trusted_hosts: list[str] = Field(default=[], description="Hosts that are given more rank to begin with.")
-    trusted_share: float = Field(default=0.5, ge=0, le=1, description="The share of that rank they are given.")
+    trusted_share: float = Field(default=0.5, ge=0, lt=1, description="The share of that rank they are given.")
     anchors_per_page: int = Field(default=32, ge=0, description="Different texts of links to a page that are kept.")
     anchor_chars: int = Field(default=120, ge=1, description="Characters of such a text.")
     memory_mb: int = Field(default=2048, ge=128, description="Megabytes that joins may use before they go to disk.")

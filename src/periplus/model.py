@@ -115,7 +115,8 @@ class Response:
     ip: str = ""  # the address really dialled
     failure: Reason | None = None  # why there is no usable answer
     detail: str = ""  # the library's own words about the failure
-    seconds: float = 0.0
+    seconds: float = 0.0  # from the first step to the last byte
+    connect_seconds: float = 0.0  # of those, until the connection stood; next to nothing when one was used again
 
     @property
     def mime(self) -> str:

@@ -18,6 +18,7 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
 from periplus.crawl.budget import Budget
 from periplus.crawl.commit import Committer
+from periplus.crawl.tally import Timing
 from periplus.errors import DiskFull
 from periplus.model import Response
 from periplus.store.catalog import Catalog
@@ -133,7 +134,7 @@ def committing(collection: Collection, work: Callable[[Committer], Any]) -> None
     """Run *work* with a committer, in a loop of its own."""
 
     async def run() -> None:
-        committer = Committer(collection, settings_for(None).store, 0, 1)
+        committer = Committer(collection, settings_for(None).store, 0, 1, Timing(0.0))
         try:
             await work(committer)
         finally:

@@ -57,6 +57,20 @@ def test_a_request_that_was_not_made_delays_nothing() -> None:
     assert polite.claim(HOST, NOW) == 0
 
 
+def test_rests_that_requests_waited_for_are_added_up() -> None:
+    polite = clock(delay=2)
+    polite.claim(HOST, NOW)
+    assert polite.rested == 0  # the first request to a host waits for nothing
+    polite.after(HOST, answer(503, retry_after="10"), NOW + 1)
+    polite.claim(HOST, NOW + 15)  # it was ready since NOW + 11
+    assert polite.rested == 10
+    polite.after(HOST, answer(), NOW + 16)
+    assert polite.claim(HOST, NOW + 17) == 1  # too early: nothing is asked, so nothing has waited
+    assert polite.rested == 10
+    polite.claim(HOST, NOW + 18)
+    assert polite.rested == 12
+
+
 @pytest.mark.parametrize(("asked", "delay"), [(5.0, 5.0), (0.5, 2.0), (None, 2.0)])
 def test_robots_may_ask_for_more_than_configured_but_not_for_less(asked: float | None, delay: float) -> None:
     polite = clock(delay=2)

@@ -57,6 +57,22 @@ def test_pages_and_links_lie_in_the_segments(web: TestWeb, tmp_path: Path) -> No
     assert found == Counter((url, f"http://a.test{link[0]}", link[1]) for url, link in expected)
 
 
+def test_the_summary_says_where_the_time_went(tmp_path: Path) -> None:
+    slow = Site("a.test", {"/": Page(delay=0.2, links=["/2"]), "/2": Page()}, robots=Page(delay=0.1))
+    with TestWeb([slow]) as web:
+        began = time.monotonic()
+        figures = sail(web, tmp_path, SEED, politeness__delay=0.3).summary
+        whole = time.monotonic() - began
+    timing = figures["timing"]
+    assert list(timing) == ["idle", "robots", "delay", "connect", "fetch", "parse", "store"]
+    assert timing["robots"] >= 0.1
+    assert timing["fetch"] >= 0.2
+    assert timing["delay"] == pytest.approx(0.6, abs=0.01)  # before each page; before robots.txt nothing was asked
+    assert timing["delay"] <= timing["idle"] <= figures["seconds"]  # there is no other host to ask meanwhile
+    assert sum(timing[step] for step in ("idle", "robots", "connect", "fetch")) <= whole
+    assert min(timing["parse"], timing["store"]) > 0
+
+
 def test_the_same_command_again_fetches_nothing_again(web: TestWeb, tmp_path: Path) -> None:
     sail(web, tmp_path, SEED)
     before = len(web.log.entries())

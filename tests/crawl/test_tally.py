@@ -74,6 +74,7 @@ def test_the_summary_has_the_promised_keys_and_lists_the_commonest_first() -> No
         "queued": 3,
         "errors": {"http_404": 5, "dns": 2},
         "refused": {"robots": 1},
+        "timing": {"idle": 4.0, "robots": 0, "delay": 0, "connect": 0, "fetch": 0, "parse": 0, "store": 0},
         "run_id": 7,
     }
     assert list(tally.summary(104.0, 0, 0)["errors"]) == ["http_404", "dns"]
@@ -81,3 +82,36 @@ def test_the_summary_has_the_promised_keys_and_lists_the_commonest_first() -> No
 
 def test_a_run_that_took_no_time_divides_by_nothing() -> None:
     assert counted().summary(now=100.0, known=0, queued=0)["pages_per_second"] == 0.0
+
+
+# -- where the time went --------------------------------------------------------------------------------------------
+
+
+def answer(seconds: float, connect: float) -> Response:
+    return Response("http://a.test/", 0.0, status=200, seconds=seconds, connect_seconds=connect)
+
+
+def test_a_request_is_connecting_first_and_fetching_then() -> None:
+    timing = counted().timing
+    for _ in range(2):
+        timing.count(answer(1.5, 0.25), robots=False)
+    timing.count(answer(8.0, 1.0), robots=True)
+    assert (timing.connect, timing.fetch, timing.robots) == (0.5, 2.5, 8.0)
+
+
+def test_a_run_is_idle_while_no_request_is_under_way() -> None:
+    timing = counted().timing
+    timing.begin(103.0)
+    timing.begin(104.0)
+    timing.end(106.0)
+    assert timing.shown(109.0)["idle"] == 3.0
+    timing.end(110.0)
+    assert timing.shown(112.0)["idle"] == 5.0
+    timing.begin(115.0)
+    assert timing.shown(120.0)["idle"] == 8.0
+
+
+def test_storing_is_compressing_and_committing() -> None:
+    timing = counted().timing
+    timing.archive, timing.commit = 1.0, 2.0004
+    assert timing.shown(100.0)["store"] == 3.0

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Storage
+from periplus.crawl.tally import Timing
 from periplus.model import Response
 from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name
 from periplus.store.catalog import Catalog
@@ -38,10 +39,10 @@ class Cut:
 class Committer:
     """The one writer of a worker's archive, catalog rows and segments."""
 
-    def __init__(self, collection: Collection, settings: Storage, worker: int, run_id: int) -> None:
+    def __init__(self, collection: Collection, settings: Storage, worker: int, run_id: int, timing: Timing) -> None:
         self._catalog = Catalog(collection.catalog)
         self._collection, self._settings = collection, settings
-        self._worker, self._run_id = worker, run_id
+        self._worker, self._run_id, self._timing = worker, run_id, timing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
         files = self._catalog.archives(worker)
         self._number = len(files) or 1
@@ -78,6 +79,7 @@ class Committer:
         self._catalog.close()
 
     def _write(self, cut: Cut) -> None:
+        began = time.perf_counter()
         with reporting_full_disk(self._collection.home):
             cut.writer.sync(cut.pending)
             written = Written(self._worker, cut.writer.name, cut.pending.size)
@@ -85,6 +87,7 @@ class Committer:
             if cut.writer is not self._writer:
                 cut.writer.close()
             self._segments.add(cut.rows, archive_id, cut.pending.size)
+        self._timing.commit += time.perf_counter() - began
 
 
 class SegmentStream:

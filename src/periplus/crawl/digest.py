@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -94,7 +95,8 @@ class Digester:
     # -- the four endings ---------------------------------------------------------------------------------------
 
     def _fetched(self, item: QueuedUrl, response: Response) -> None:
-        archived = self._archive(response)
+        archived = self._keep(response)
+        began = time.perf_counter()
         fetch = replace(
             _attempt(response, Decision(Verdict.FETCHED, Reason.OK)),
             content_id=archived.content_id,
@@ -104,10 +106,11 @@ class Digester:
         self._settle(item, UrlState.DONE, fetch)
         self.log.rows.append(self._reader.row(fetch, page))
         self._follow(item, page)
+        self._tally.timing.parse += time.perf_counter() - began
 
     def _redirected(self, item: QueuedUrl, response: Response) -> None:
         target = self._canonicalizer.join(item.url, response.headers["location"])
-        position = self._archive(response).position
+        position = self._keep(response).position
         if target is None:
             decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])
             self._settle(item, UrlState.FAILED, replace(_attempt(response, decision), position=position))
@@ -118,7 +121,7 @@ class Digester:
         self._follow_redirect(item, target)
 
     def _answered_no(self, item: QueuedUrl, response: Response, now: float) -> None:
-        position = self._archive(response).position
+        position = self._keep(response).position
         if response.status in _TRY_AGAIN and self._retry(item, response, now, position):
             return
         decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
@@ -193,6 +196,12 @@ class Digester:
         self.log.batch.refused[host, decision.reason] += 1
         if via:
             self.log.batch.samples.append(Refusal(host, url, decision, via))
+
+    def _keep(self, response: Response) -> Archived:
+        began = time.perf_counter()
+        archived = self._archive(response)
+        self._tally.timing.archive += time.perf_counter() - began
+        return archived
 
     def _settle(self, item: QueuedUrl, state: UrlState, fetch: Fetch) -> None:
         self._tally.count(fetch)

@@ -19,6 +19,7 @@ class _Manners:
     backoff: float = 0.0  # seconds on top of nothing: the delay while the host asks to be spared
     failures: int = 0
     asked: float = 0.0  # when its last request of this run ended, or began while it is under way
+    ready: float = 0.0  # until when it rests after that request
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class PolitenessClock:
         self._settings = settings
         self._after_kill = after_kill
         self._hosts: dict[str, _Manners] = {}
+        self.rested = 0.0  # seconds, over all requests: how long each had to wait for the rest of its host to end
 
     def knows(self, host: str) -> bool:
         """Whether the host was met or recalled in this run."""
@@ -66,10 +68,13 @@ class PolitenessClock:
     def claim(self, host: str, now: float) -> float:
         """Begin a request to a host; returns the seconds to wait instead, when it is too early for one."""
         manners = self._manners(host)
-        wait = manners.asked + manners.delay - now
-        if wait <= 0:
-            manners.asked = now
-        return max(wait, 0.0)
+        earliest = manners.asked + manners.delay
+        if now < earliest:
+            return earliest - now
+        if manners.asked:
+            self.rested += min(now, max(manners.ready, earliest)) - manners.asked
+        manners.asked = now
+        return 0.0
 
     def waive(self, host: str) -> None:
         """The request was not made after all; the one before it is long enough ago."""
@@ -86,6 +91,7 @@ class PolitenessClock:
         if (retry_after := self._retry_after(response, now)) is not None:
             ready = max(ready, now + retry_after)
             why = f"Retry-After of {retry_after:.0f} s"
+        manners.ready = ready
         if manners.failures >= self._settings.failures_to_park:
             return self._parked(host, f"{manners.failures} errors in a row", ready, now)
         parked = ready > now + self._settings.longest_backoff

@@ -126,7 +126,7 @@ class _Voyage:
         self._previous = self._catalog.last_run()
         run_id = self._catalog.begin_run(self._request.arguments)
         self._tally = Tally(run_id, self._clock.now())
-        committer = Committer(self._collection, self._settings.store, _WORKER, run_id)
+        committer = Committer(self._collection, self._settings.store, _WORKER, run_id, self._tally.timing)
         contact = self._settings.identity.contact
         fetcher = Fetcher(self._settings.fetch, user_agent(contact), public_allowed=bool(contact))
         try:

@@ -14,6 +14,56 @@ _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 
 
 @dataclass(slots=True)
+class Timing:
+    """Seconds spent in each step; every figure adds up over requests and over workers."""
+
+    idle_since: float | None  # when the last request under way ended; None while one is
+    under_way: int = 0
+    idle: float = 0.0  # no request was under way
+    robots: float = 0.0  # requests for robots.txt were under way
+    delay: float = 0.0  # requests waited because their host was resting
+    connect: float = 0.0  # other requests looked up names, reached servers and shook hands
+    fetch: float = 0.0  # other requests waited for answers and read them
+    parse: float = 0.0  # pages were read and their links admitted
+    archive: float = 0.0  # answers were compressed into the archive
+    commit: float = 0.0  # files and tables were written; counted by the thread that does it, and by nobody else
+
+    def begin(self, now: float) -> None:
+        """A visit begins."""
+        if self.idle_since is not None:
+            self.idle += now - self.idle_since
+            self.idle_since = None
+        self.under_way += 1
+
+    def end(self, now: float) -> None:
+        """A visit is over."""
+        self.under_way -= 1
+        if not self.under_way:
+            self.idle_since = now
+
+    def count(self, response: Response, *, robots: bool) -> None:
+        """A request is over."""
+        if robots:
+            self.robots += response.seconds
+        else:
+            self.connect += response.connect_seconds
+            self.fetch += response.seconds - response.connect_seconds
+
+    def shown(self, now: float) -> dict[str, float]:
+        """The steps in the order in which a URL takes them."""
+        steps = {
+            "idle": self.idle + (0.0 if self.idle_since is None else now - self.idle_since),
+            "robots": self.robots,
+            "delay": self.delay,
+            "connect": self.connect,
+            "fetch": self.fetch,
+            "parse": self.parse,
+            "store": self.archive + self.commit,
+        }
+        return {name: round(seconds, 3) for name, seconds in steps.items()}
+
+
+@dataclass(slots=True)
 class Tally:
     """The figures of one run."""
 
@@ -25,6 +75,10 @@ class Tally:
     bytes: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    timing: Timing = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.timing = Timing(self.started)
 
     def count(self, fetch: Fetch) -> None:
         """Take an attempt into account."""
@@ -59,6 +113,7 @@ class Tally:
             "queued": queued,
             "errors": dict(self.errors.most_common()),
             "refused": dict(self.refused.most_common()),
+            "timing": self.timing.shown(now),
             "run_id": self.run_id,
         }
 

@@ -46,6 +46,13 @@ class Visitor:
 
     async def visit(self, item: QueuedUrl) -> None:
         """Make the request that a URL needs next, and let its host rest."""
+        self._tally.timing.begin(self._clock.now())
+        try:
+            await self._visit(item)
+        finally:
+            self._tally.timing.end(self._clock.now())
+
+    async def _visit(self, item: QueuedUrl) -> None:
         url = split(item.url)
         rules = self._robots.find(url.origin, self._clock.now())
         if (rest := self._carried_over(item.host)) is not None:
@@ -79,6 +86,8 @@ class Visitor:
         while wait := self._politeness.claim(host, self._clock.now()):  # noqa: ASYNC110  # no event, a known moment
             await asyncio.sleep(wait)
         response = await self._fetcher.fetch(url, purpose=purpose)
+        self._tally.timing.delay = self._politeness.rested
+        self._tally.timing.count(response, robots=purpose is Purpose.ROBOTS)
         if response.failure in _REFUSED_BY_GUARD:
             self._politeness.waive(host)
         return response

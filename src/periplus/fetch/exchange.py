@@ -85,6 +85,7 @@ class Exchange:
             failure=self._failure,
             detail=self._detail if failed else "",
             seconds=self.curl.getinfo(pycurl.TOTAL_TIME),
+            connect_seconds=max(self.curl.getinfo(pycurl.CONNECT_TIME), self.curl.getinfo(pycurl.APPCONNECT_TIME)),
         )
 
     def _blame(self, error: pycurl.error | None, connected: bool) -> None:

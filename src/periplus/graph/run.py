@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +14,6 @@ from periplus.config import LinkAnalysis
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
 from periplus.graph.draft import Draft, drafting
-from periplus.graph.folding import Redirect
 from periplus.graph.hosts import host_links, write_hosts
 from periplus.graph.pagerank import Ranking, Walk, page_ranks, weighted_ranks
 from periplus.graph.tables import Tables
@@ -115,7 +113,7 @@ class _Run:
             [folder / segment.name for segment in pages],
             [folder / segment.name for segment in links],
             sum(segment.rows for segment in links),
-            _redirects(self._catalog),
+            self._catalog.redirects(),
         )
 
     def _rank_pages(self, graph: Graph, start: NDArray[np.float32] | None) -> Ranking:
@@ -163,13 +161,6 @@ class _Run:
     def _done(self, step: str) -> None:
         now = time.monotonic()
         self._steps[step], self._since = round(now - self._since, 3), now
-
-
-def _redirects(catalog: Catalog) -> Iterator[Redirect]:
-    for file in catalog.archives():
-        for fetch in catalog.fetches_in(file.archive_id):
-            if fetch.redirect_to:
-                yield fetch.url, fetch.redirect_to, fetch.at
 
 
 def _teleport(trusted: NDArray[np.bool_], share: float) -> NDArray[np.float64]:

@@ -154,6 +154,10 @@ class Catalog:
         """What lies in an archive file from *offset* on, in order."""
         return map(ledger.fetch_from_row, self._database.rows("fetches_of_archive", archive_id, offset))
 
+    def redirects(self) -> Iterator[tuple[str, str, float]]:
+        """Every redirect that was met: the address, where it led, and when."""
+        return self._database.rows("redirects")
+
     def seal(self, worker: int, number: int, segments: list[SealedSegment], upto: dict[int, int]) -> None:
         """Make segments live, and note up to where they cover each archive file."""
         now = time.time()

@@ -72,6 +72,9 @@ FROM fetches LEFT JOIN archives USING (archive_id) WHERE url_key = ? AND url = ?
 SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, offset, length, redirect_to, etag, last_modified, seconds
 FROM fetches JOIN archives USING (archive_id) WHERE archive_id = ? AND offset >= ? ORDER BY offset;
 
+-- name: redirects
+SELECT url, redirect_to, at FROM fetches WHERE redirect_to <> '';
+
 -- name: archives
 SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? ORDER BY archive_id;
 

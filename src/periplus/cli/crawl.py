@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, print_json, print_table, size
+from periplus.cli.output import print_json, print_table, summary_rows
 from periplus.cli.progress import watching
 from periplus.cli.seeds import read_seeds
 from periplus.config import load
@@ -69,21 +69,8 @@ def _show(result: Result, *, as_json: bool) -> None:
     if as_json:
         print_json(result.summary)
     else:
-        print_table(_rows(result))
+        print_table([("run", f"{result.summary['run_id']} ({result.ending})"), *summary_rows(result.summary)])
     if result.failure is not None:
         raise result.failure
     if result.ending is Ending.INTERRUPTED:
         raise Interrupted("stopped as asked", hint="Everything fetched is kept; the same command continues.")
-
-
-def _rows(result: Result) -> list[tuple[str, str]]:
-    figures = result.summary
-    kinds = f"{figures['html']:,} HTML, {figures['pdf']:,} PDF"
-    return [
-        ("run", f"{figures['run_id']} ({result.ending})"),
-        ("fetched", f"{figures['fetched']:,} pages, {size(figures['bytes'])} ({kinds})"),
-        ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
-        ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
-        ("errors", by_count(figures["errors"])),
-        ("refused", by_count(figures["refused"])),
-    ]

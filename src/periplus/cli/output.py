@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import typer
@@ -16,8 +16,8 @@ from rich.text import Text
 _NO_TERMINAL = 1_000_000  # columns; where nobody looks, a value is not broken into lines
 
 
-def print_json(value: Mapping[str, Any]) -> None:
-    """One JSON object on stdout; what could move a cursor is escaped, and means the same to a program."""
+def print_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
+    """One JSON object or list on stdout; what could move a cursor is escaped, and means the same to a program."""
     text = json.dumps(value, ensure_ascii=False)
     if not text.isprintable():
         text = "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
@@ -57,3 +57,15 @@ def size(count: float) -> str:
 def by_count(counts: Mapping[str, int]) -> str:
     """`12 robots, 3 scope_host`, or a dash."""
     return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "-"
+
+
+def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The figures of a run."""
+    kinds = f"{figures['html']:,} HTML, {figures['pdf']:,} PDF"
+    return [
+        ("fetched", f"{figures['fetched']:,} pages, {size(figures['bytes'])} ({kinds})"),
+        ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
+        ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
+        ("errors", by_count(figures["errors"])),
+        ("refused", by_count(figures["refused"])),
+    ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, moment, print_json, print_table, size
+from periplus.cli.output import by_count, moment, print_json, print_table, size, summary_rows
 from periplus.inspector.overview import overview
+from periplus.inspector.runs import one_run, shares
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
 
@@ -14,17 +17,25 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
+def command(
+    home: Home = DEFAULT_HOME,
+    run: Annotated[int | None, typer.Option(metavar="ID", help="All about one run instead; `runs` lists them.")] = None,
+    as_json: Json = False,
+) -> None:
     """What a collection holds and what its last crawl did."""
     collection = open_collection(home)
     catalog = Catalog(collection.catalog)
     try:
-        found = overview(collection, catalog)
+        found = overview(collection, catalog) if run is None else one_run(collection, catalog, run)
     finally:
         catalog.close()
     if as_json:
         print_json(found)
-        return
+    else:
+        print_table(_collection_rows(found) if run is None else _run_rows(found))
+
+
+def _collection_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     urls, segments, run = found["urls"], found["segments"], found["last_run"]
     states = ", ".join(f"{urls[state]:,} {state}" for state in ("done", "queued", "refused", "failed"))
     tables = f"{segments['pages']:,} pages and {segments['links']:,} links in {segments['files']} files"
@@ -39,4 +50,25 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     ]
     if run is not None:
         rows.append(("last run", f"{run['run_id']}: {run['outcome']}, begun {moment(run['started'])}"))
-    print_table(rows)
+    return rows
+
+
+def _run_rows(run: dict[str, Any]) -> list[tuple[str, str]]:
+    arguments, figures = run["arguments"], run["summary"]
+    rows = [
+        ("run", f"{run['run_id']} ({run['outcome']})"),
+        ("begun", moment(run["started"])),
+        ("ended", moment(run["ended"])),
+        *((f"asked: {name}", _asked(value)) for name, value in arguments.items() if value not in (None, [], {})),
+    ]
+    if not figures:
+        return [*rows, ("figures", "it ended before its first commit")]
+    timing = figures.get("timing", {})
+    steps = [(f"in {step}", f"{timing[step]:.1f} s, {100 * share:.1f} %") for step, share in shares(timing).items()]
+    return [*rows, *summary_rows(figures), *steps]
+
+
+def _asked(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} = {_asked(given)}" for name, given in value.items())
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from periplus.inspector.runs import last_run
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 
@@ -11,9 +12,6 @@ from periplus.store.collection import Collection
 def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
     """The shape that `status --json` prints."""
     archives = catalog.archives()
-    run = catalog.last_run()
-    if run is not None and run["ended"] is None and not collection.in_use():
-        run["outcome"] = "killed"
     segments = catalog.segments()
     return {
         "home": str(collection.home),
@@ -28,5 +26,5 @@ def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
             "unsealed_archive_bytes": sum(file.committed - file.sealed for file in archives),
         },
         "seeds": catalog.seeds(),
-        "last_run": run,
+        "last_run": last_run(collection, catalog),
     }

@@ -188,6 +188,14 @@ class Catalog:
         with self._database.transaction():
             self._database.run("end_run", time.time(), outcome, json.dumps(summary), run_id)
 
+    def runs(self, limit: int) -> list[dict[str, Any]]:
+        """The newest runs, newest first, with their arguments and summaries."""
+        return list(map(_run, self._database.records("newest_runs", limit)))
+
+    def run(self, run_id: int) -> dict[str, Any] | None:
+        """One run, with its arguments and summary."""
+        return next(map(_run, self._database.records("run", run_id)), None)
+
     def last_run(self) -> dict[str, Any] | None:
         """The newest run, with its arguments and summary."""
         run = self._database.record("last_run")
@@ -244,3 +252,7 @@ class Catalog:
                 self._host_ids.clear()
             self._host_ids[host] = number
         return number
+
+
+def _run(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"arguments": json.loads(row["arguments"]), "summary": json.loads(row["summary"])}

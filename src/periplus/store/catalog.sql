@@ -150,6 +150,12 @@ INSERT INTO runs (started, arguments) VALUES (?, ?) RETURNING run_id;
 -- name: update_run
 UPDATE runs SET summary = ? WHERE run_id = ?;
 
+-- name: newest_runs
+SELECT run_id, started, ended, outcome, arguments, summary FROM runs ORDER BY run_id DESC LIMIT ?;
+
+-- name: run
+SELECT run_id, started, ended, outcome, arguments, summary FROM runs WHERE run_id = ?;
+
 -- name: end_run
 UPDATE runs SET ended = ?, outcome = ?, summary = ? WHERE run_id = ?;
 

@@ -103,17 +103,23 @@ class Database:
 
     def rows(self, name: str, *values: Any) -> Iterator[Any]:
         """The rows of the answer, as they come."""
+        yield from self._answer(self.run(name, *values))
+
+    def record(self, name: str, *values: Any) -> dict[str, Any] | None:
+        """The first row of the answer with the names of its columns, or None."""
+        return next(self.records(name, *values), None)
+
+    def records(self, name: str, *values: Any) -> Iterator[dict[str, Any]]:
+        """The rows of the answer with the names of its columns, as they come."""
         cursor = self.run(name, *values)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in self._answer(cursor))
+
+    def _answer(self, cursor: sqlite3.Cursor) -> Iterator[Any]:
         try:
             yield from cursor
         except sqlite3.DatabaseError as error:
             raise self._failure(error) from error
-
-    def record(self, name: str, *values: Any) -> dict[str, Any] | None:
-        """The first row of the answer with the names of its columns, or None."""
-        cursor = self.run(name, *values)
-        row = cursor.fetchone()
-        return dict(zip((column[0] for column in cursor.description), row, strict=True)) if row else None
 
     def check(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""

@@ -1,0 +1,50 @@
+"""periplus runs: every crawl of a collection, side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from periplus.cli.options import DEFAULT_HOME, Home
+from periplus.cli.output import moment, print_json, print_table
+from periplus.inspector.runs import recent_runs
+from periplus.store.catalog import Catalog
+from periplus.store.collection import open_collection
+
+app = typer.Typer(add_completion=False)
+
+_STEPS = ("idle", "robots", "delay", "connect", "fetch", "parse", "store")
+_HEADINGS = ("run", "started", "outcome", "pages", "pages/s", "seconds", "errors", *(f"{step} %" for step in _STEPS))
+
+
+@app.command()
+def command(
+    home: Home = DEFAULT_HOME,
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects instead of text.")] = False,
+) -> None:
+    """Every crawl so far, newest first, with the share of its time that each step took."""
+    collection = open_collection(home)
+    catalog = Catalog(collection.catalog)
+    try:
+        found = recent_runs(collection, catalog, limit)
+    finally:
+        catalog.close()
+    if as_json:
+        print_json(found)
+    else:
+        print_table([_row(run) for run in found], _HEADINGS)
+
+
+def _row(run: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        str(run["run_id"]),
+        moment(run["started"]),
+        run["outcome"],
+        f"{run['fetched']:,}",
+        f"{run['pages_per_second']:.1f}",
+        f"{run['seconds']:.1f}",
+        f"{run['errors']:,}",
+        *(f"{100 * run['shares'][step]:.1f}" if step in run["shares"] else "-" for step in _STEPS),
+    )

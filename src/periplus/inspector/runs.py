@@ -1,0 +1,64 @@
+"""What did each run do, and where did its time go?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from periplus.errors import UsageError
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+
+
+def recent_runs(collection: Collection, catalog: Catalog, limit: int) -> list[dict[str, Any]]:
+    """The shape that `runs --json` prints: the newest runs, newest first, with what can be compared."""
+    runs = catalog.runs(limit)
+    if runs:
+        _settle_outcomes(collection, catalog, runs)
+    return [_compared(run) for run in runs]
+
+
+def one_run(collection: Collection, catalog: Catalog, run_id: int) -> dict[str, Any]:
+    """A run with its arguments and its whole summary."""
+    run = catalog.run(run_id)
+    if run is None:
+        last = catalog.last_run()
+        why = f"runs 1 to {last['run_id']} are known" if last else "nothing was crawled so far"
+        raise UsageError(f"there is no run {run_id}", why, "`periplus runs` lists them.")
+    _settle_outcomes(collection, catalog, [run])
+    return run
+
+
+def last_run(collection: Collection, catalog: Catalog) -> dict[str, Any] | None:
+    """The newest run, if there was one."""
+    run = catalog.last_run()
+    if run is not None:
+        _settle_outcomes(collection, catalog, [run])
+    return run
+
+
+def shares(timing: dict[str, float]) -> dict[str, float]:
+    """What part of the time of all steps each took, from 0 to 1."""
+    whole = sum(timing.values()) or 1.0
+    return {step: seconds / whole for step, seconds in timing.items()}
+
+
+def _settle_outcomes(collection: Collection, catalog: Catalog, runs: list[dict[str, Any]]) -> None:
+    """A run that never ended is under way only if it is the last one and somebody holds the collection."""
+    newest = catalog.last_run()
+    for run in runs:
+        is_newest = newest is not None and run["run_id"] == newest["run_id"]
+        if run["ended"] is None and not (is_newest and collection.in_use()):
+            run["outcome"] = "killed"
+
+
+def _compared(run: dict[str, Any]) -> dict[str, Any]:
+    summary = run["summary"]
+    timing = summary.get("timing", {})
+    return {
+        **{key: run[key] for key in ("run_id", "started", "ended", "outcome")},
+        **{key: summary.get(key, 0) for key in ("fetched", "bytes", "seconds", "pages_per_second")},
+        "errors": sum(summary.get("errors", {}).values()),
+        "refused": sum(summary.get("refused", {}).values()),
+        "timing": timing,
+        "shares": {step: round(share, 4) for step, share in shares(timing).items()},
+    }

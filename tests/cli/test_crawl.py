@@ -26,6 +26,7 @@ SUMMARY = [
     "queued",
     "errors",
     "refused",
+    "timing",
     "run_id",
 ]
 

@@ -52,6 +52,14 @@ class Reason(StrEnum):
     RETRY = "retry"
     # fetched
     OK = "ok"
+    # fetched and kept, but not shown to anybody
+    OTHER_LANGUAGE = "other_language"
+    PDF_CUT = "pdf_cut"
+    PDF_LOCKED = "pdf_locked"
+    PDF_BROKEN = "pdf_broken"
+    PARSE_TIME = "parse_time"
+    PARSE_MEMORY = "parse_memory"
+    PARSE_CRASH = "parse_crash"
     # merged
     REDIRECTED = "redirected"
     # dropped: the response says no

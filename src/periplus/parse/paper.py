@@ -1,0 +1,57 @@
+"""What is kept of a document made of sheets, whatever wrote it?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from periplus.model import Link, Page
+from periplus.parse.limits import ADDRESS
+from periplus.url import Canonicalizer
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A document as the process that read it hands it over: plain values only, none longer than its limit."""
+
+    title: str = ""
+    description: str = ""
+    keywords: str = ""
+    headings: tuple[str, ...] = ()
+    text: str = ""
+    language: str = ""  # as the document declares it
+    published: float | None = None  # seconds since the epoch
+    modified: float | None = None
+    links: tuple[tuple[str, str], ...] = ()  # href as written, words on it
+    sheets: int = 0  # of the whole document, read or not
+
+
+def page_of(paper: Paper, url: str, canonicalizer: Canonicalizer, links_per_page: int) -> Page:
+    """The paper as a page of the web."""
+    links, dropped = _links(paper.links, url, canonicalizer, links_per_page)
+    return Page(
+        title=paper.title,
+        description=paper.description,
+        keywords=paper.keywords,
+        headings=paper.headings,
+        text=paper.text,
+        language=paper.language,
+        links=links,
+        links_dropped=dropped,
+    )
+
+
+def _links(
+    found: Iterable[tuple[str, str]], url: str, canonicalizer: Canonicalizer, most: int
+) -> tuple[tuple[Link, ...], int]:
+    anchors: dict[str, str] = {}
+    dropped = 0
+    for href, words in found:
+        target = canonicalizer.join(url, href) if len(href) <= ADDRESS else None
+        if target is None:
+            continue
+        if target in anchors or len(anchors) < most:
+            anchors[target] = anchors.get(target) or words
+        else:
+            dropped += 1
+    return tuple(Link(target, words, False) for target, words in anchors.items()), dropped

@@ -23,6 +23,9 @@ _SAME = {"iw": "he", "in": "id", "jw": "jv", "ji": "yi", "mo": "ro", "nb": "no",
 _NONE = frozenset({"un", "und", "mul", "xxx", "zxx", "zzb", "zze", "zzh", "zzp"})  # the last four are jokes of CLD2
 
 
+_HINTS = {_SAME.get(code, code): code for _, code in pycld2.LANGUAGES}  # others the detector does not know
+
+
 class Language(NamedTuple):
     """A language by its shortest ISO 639 code, empty when it cannot be told, and how sure that is, from 0 to 1."""
 
@@ -45,7 +48,7 @@ def detect(text: str, declared: str = "") -> Language:
     hint = primary(declared)
     if len(sample) < _TOO_SHORT:
         return Language(hint, _DECLARED_ONLY if hint else 0.0)
-    reliable, _, found = pycld2.detect(sample, hintLanguage=hint or None)
+    reliable, _, found = pycld2.detect(sample, hintLanguage=_HINTS.get(hint))
     _, tag, percent, _ = found[0]
     code = primary(tag)
     if not code or (hint not in {"", code} and not _speaks_clearly(sample, reliable)):

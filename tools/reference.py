@@ -21,7 +21,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 _MADE = "<!-- Made by `make docs` from the code: change the code, not this page. -->\n"
 _ABOUT_SETTINGS = """\
 Values are layered: defaults, then `periplus.toml` in the collection, then the environment
-(`PERIPLUS_FETCH__TIMEOUT=20`; lists with commas), then command-line flags. Unknown keys are errors.
+(`PERIPLUS_FETCH__TIMEOUT=20`; lists with commas, tables as `name=value,name=value`), then command-line flags. Unknown
+keys are errors.
 `periplus config show --origin` tells what is in force and why.
 """
 _ABOUT_REASONS = """\
@@ -57,6 +58,8 @@ def _settings() -> str:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"`{name} = {part}`" for name, part in value.items()) or "(none)"
     if isinstance(value, list):
         return ", ".join(f"`{part}`" for part in value) or "(none)"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`" if value != "" else "(empty)"

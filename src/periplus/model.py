@@ -40,6 +40,7 @@ class Reason(StrEnum):
     TRAP_REPEAT = "trap_repeat"
     TRAP_DEPTH = "trap_depth"
     DOMAIN_CAP = "domain_cap"
+    HOSTS_CAP = "hosts_cap"
     PRIVATE_ADDRESS = "private_address"
     NO_CONTACT = "no_contact"
     TOO_MANY_REDIRECTS = "too_many_redirects"

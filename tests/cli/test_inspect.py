@@ -1,4 +1,4 @@
-"""Does `periplus inspect url` explain a page to a person?"""
+"""Does `periplus inspect` explain a page or a host to a person?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import sail, typed
+from crawl.voyage import environment, sail, typed
 from testweb import Page, Site, TestWeb, hostile
 
 SEED = "http://a.test/"
@@ -81,3 +81,53 @@ def test_what_is_no_address_is_a_usage_error(home: Path) -> None:
     outcome = typed("inspect", "url", "nonsense", "--home", home)
     assert outcome.code == 2
     assert "'nonsense' cannot be crawled: not a web address" in outcome.complaint
+
+
+# -- hosts ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_json_of_a_host_has_exactly_these_keys(home: Path) -> None:
+    found = typed("inspect", "host", "a.test", "--home", home, "--json").json
+    assert list(found) == [
+        "host", "domain", "known", "scope", "refused_links", "politeness", "robots", "urls", "queue", "errors",
+        "refused", "cap",
+    ]  # fmt: skip
+    assert list(found["politeness"]) == ["delay", "why", "next_fetch", "failures"]
+    assert list(found["robots"][0]) == [
+        "origin", "fetched_at", "expires_at", "status", "otherwise", "crawl_delay", "rules", "sitemaps",
+    ]  # fmt: skip
+
+
+def test_a_host_is_explained_line_by_line(home: Path) -> None:
+    outcome = typed("inspect", "host", "a.test", "--home", home)
+    assert (outcome.code, outcome.err) == (0, "")
+    rows = [(line[:15].strip(), line[15:].strip()) for line in outcome.out.splitlines()]
+    found = dict(rows)
+    assert rows[:3] == [
+        ("host", "a.test"),
+        ("scope", "in scope"),
+        ("delay", "0.1 s (Crawl-delay in robots.txt)"),
+    ]
+    assert found["robots.txt"].startswith("http://a.test: 200, fetched 20")
+    assert (found["asks for"], found["line 2"]) == ("Crawl-delay 0.1 s", "Disallow: /secret")
+    assert found["URLs"] == "3 known: 2 done, 0 queued, 1 refused, 0 failed"
+    assert (found["errors"], found["refused"], found["links refused"]) == ("-", "1 robots", "-")
+    assert found["caps"] == "a.test has 3 of 10,000 URLs and 1 of 2,000 hosts"
+
+
+def test_an_unknown_host_gets_one_line_with_the_verdict_of_today(home: Path) -> None:
+    outcome = typed("inspect", "host", "b.test", "--home", home)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == (
+        "b.test is unknown here: scope_host (b.test is not the host of a seed, and scope.hosts names no other); "
+        "links to it refused so far: 1 scope_host\n"
+    )
+    env = environment(scope__hosts=".*")
+    outcome = typed("inspect", "host", "c.test", "--home", home, env=env)
+    assert outcome.out == "c.test is unknown here: it is in scope; no link to it was met so far\n"
+
+
+def test_what_is_no_host_is_a_usage_error(home: Path) -> None:
+    outcome = typed("inspect", "host", "a b", "--home", home)
+    assert outcome.code == 2
+    assert "cannot be crawled" in outcome.complaint

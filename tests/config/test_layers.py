@@ -193,6 +193,26 @@ def test_a_file_one_may_not_read_is_explained(tmp_path: Path, monkeypatch: pytes
     )
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"file": '[scope.domain_pages]\n"example.org" = 100000\n"a.test" = 5\n'},
+        {"file": '[scope]\ndomain_pages = {"example.org" = 100000, "a.test" = 5}\n'},
+        {"environment": {"PERIPLUS_SCOPE__DOMAIN_PAGES": "example.org=100000, a.test = 5,"}},
+        {"flags": {"scope.domain_pages": {"example.org": 100000, "a.test": 5}}},
+    ],
+)
+def test_a_setting_that_names_things_is_a_table(tmp_path: Path, given: dict[str, Any]) -> None:
+    assert configure(tmp_path, **given).settings.scope.domain_pages == {"example.org": 100_000, "a.test": 5}
+
+
+@pytest.mark.parametrize("text", ["example.org", "example.org=", "example.org=many", "example.org=0"])
+def test_a_table_in_the_environment_that_is_none_is_explained(tmp_path: Path, text: str) -> None:
+    line = mistake(tmp_path, environment={"PERIPLUS_SCOPE__DOMAIN_PAGES": text})
+    assert line.startswith("PERIPLUS_SCOPE__DOMAIN_PAGES = ")
+    assert "is not valid: it should be " in line
+
+
 @pytest.mark.parametrize("file", ["scope = 3", "scope = []", '[[scope]]\nhosts = ["a"]', 'scope = "a"'])
 def test_a_value_in_place_of_a_table_is_explained(tmp_path: Path, file: str) -> None:
     assert mistake(tmp_path, file=file) == (

@@ -95,6 +95,29 @@ def test_a_stranger_is_judged_by_the_settings_of_today(home: Path) -> None:
     assert history(home, "http://c.test/", scope__hosts=["c.test"])["reason"] == "never_met"
 
 
+def test_a_stranger_that_robots_forbids_is_told_the_line(home: Path) -> None:
+    found = history(home, f"{SEED}secret/never/linked")
+    assert (found["reason"], found["detail"]) == ("robots", "robots.txt line 2: Disallow: /secret/")
+
+
+def test_a_stranger_of_a_domain_that_is_full_is_told_the_cap(home: Path) -> None:
+    found = history(home, f"{SEED}new", scope__pages_per_domain=2)
+    assert found["reason"] == "domain_cap"
+    assert found["detail"] == "a.test has 6 URLs, as many as scope.pages_per_domain allows"
+    found = history(home, "http://www.a.test/", scope__hosts=[".*"], scope__hosts_per_domain=1)
+    assert found["detail"] == "a.test has 1 hosts, as many as scope.hosts_per_domain allows"
+    assert history(home, f"{SEED}new", scope__hosts_per_domain=1)["reason"] == "never_met"
+
+
+def test_a_link_refused_by_a_rule_of_then_is_judged_by_those_of_today(home: Path) -> None:
+    found = history(home, f"{SEED}a.zip", scope__skip_extensions=["gz"])
+    assert found["reason"] == "never_met"
+    assert found["detail"] == (
+        "it is in scope; a link to it was refused before, by extension (.zip is in scope.skip_extensions)"
+    )
+    assert history(home, f"{SEED}unloved", scope__skip_extensions=["gz"])["reason"] == "nofollow"
+
+
 def test_every_attempt_is_listed_in_order(home: Path) -> None:
     found = history(home, f"{SEED}late")
     assert found["attempts"] == 1

@@ -34,4 +34,6 @@ def show(
 
 
 def _text(value: object) -> str:
+    if isinstance(value, dict):
+        value = [f"{name} = {part}" for name, part in value.items()]
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from periplus.cli.hosts import host_rows, stranger_line
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import moment, print_json, print_table
 from periplus.config import load
 from periplus.inspector.history import url_history
+from periplus.inspector.host import host_report
 from periplus.inspector.rank import rank_of
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
@@ -19,7 +21,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def group() -> None:
-    """Everything known about one URL, and why."""
+    """Everything known about one URL or host, and why."""
 
 
 @app.command()
@@ -41,6 +43,27 @@ def url(
         print_json(found)
     else:
         print_table([*_verdict_rows(found), *_fetch_rows(found["fetches"]), *_rank_rows(found["rank"])])
+
+
+@app.command()
+def host(
+    name: Annotated[str, typer.Argument(metavar="HOST", help="The host to explain; a URL of it will do.")],
+    home: Home = DEFAULT_HOME,
+    as_json: Json = False,
+) -> None:
+    """How a host is treated and why: its delay, robots.txt, queue, errors, refusals and caps."""
+    settings = load(home).settings
+    catalog = Catalog(open_collection(home).catalog)
+    try:
+        found = host_report(catalog, settings, name)
+    finally:
+        catalog.close()
+    if as_json:
+        print_json(found)
+    elif found["known"]:
+        print_table(host_rows(found))
+    else:
+        typer.echo(stranger_line(found))
 
 
 def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:

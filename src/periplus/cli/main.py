@@ -27,7 +27,7 @@ COMMANDS = {
     "top": "The pages or hosts with the highest rank.",
     "status": "What a collection holds and what its last crawl did.",
     "runs": "Every crawl so far, newest first, and where its time went.",
-    "inspect": "Everything known about one URL, and why.",
+    "inspect": "Everything known about one URL or host, and why.",
     "verify": "Check every file and row of a collection against each other.",
     "doctor": "Check this machine, and say what to do about what will go wrong.",
     "config": "The settings in force, and where each comes from.",

@@ -1,7 +1,8 @@
 """Where does each setting come from?
 
 Values are layered: defaults, then ``periplus.toml``, then the environment (``PERIPLUS_FETCH__TIMEOUT=20``; lists with
-commas, so a value that holds a comma belongs in the file), then command-line flags.
+commas and tables as ``name=value,name=value``, so a value that holds a comma belongs in the file), then command-line
+flags.
 """
 
 from __future__ import annotations
@@ -91,16 +92,24 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     for name, text in sorted(environment.items()):
         if name.startswith(_ENVIRONMENT_PREFIX) and name not in _NOT_SETTINGS:
             key = name[len(_ENVIRONMENT_PREFIX) :].lower().replace("__", ".", 1)
-            found[key] = _list_or_text(key, text)
+            found[key] = _from_text(key, text)
     return found
 
 
-def _list_or_text(key: str, text: str) -> Any:
-    """Lists are written with commas in the environment; pydantic reads numbers and booleans from text by itself."""
+def _from_text(key: str, text: str) -> Any:
+    """Lists and tables are written with commas in the environment; pydantic reads numbers and booleans by itself."""
+    default, parts = _default(key), [part.strip() for part in text.split(",") if part.strip()]
+    if isinstance(default, list):
+        return parts
+    if isinstance(default, dict) and all("=" in part for part in parts):
+        return {name.strip(): value.strip() for name, _, value in (part.rpartition("=") for part in parts)}
+    return text
+
+
+def _default(key: str) -> Any:
     section, _, name = key.partition(".")
     field = dict(sections()).get(section, Section).model_fields.get(name)
-    is_list = field is not None and isinstance(field.get_default(call_default_factory=True), list)
-    return [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+    return None if field is None else field.get_default(call_default_factory=True)
 
 
 def _require_known(key: str, origin: str) -> None:
@@ -125,7 +134,7 @@ def _closest(key: str, known: list[str]) -> str | None:
 
 
 def _require_plain(key: str, value: Any, origin: str) -> None:
-    if isinstance(value, dict):
+    if isinstance(value, dict) and not isinstance(_default(key), dict):
         section, _, name = key.partition(".")
         hint = f"Write `{name} = ...` under [{section}]."
         raise ConfigError(f"{_spelling(key, origin)!r} {_place(origin)} cannot be a table", "it is one setting", hint)

@@ -111,6 +111,11 @@ class Scope(Section):
     path_depth: int = Field(default=20, ge=1, description="Path segments; deeper URLs are refused as traps.")
     path_repeats: int = Field(default=3, ge=2, description="A path segment repeated so often is refused as a trap.")
     pages_per_domain: int = Field(default=10_000, ge=1, description="URLs admitted per registrable domain.")
+    domain_pages: dict[str, Annotated[int, Field(ge=1)]] = Field(
+        default={},
+        description='Domains that may have more URLs or fewer: `"example.org" = 100000` under `[scope.domain_pages]`.',
+    )
+    hosts_per_domain: int = Field(default=2_000, ge=1, description="Hosts admitted per registrable domain.")
     links_per_page: int = Field(default=1_000, ge=1, description="Links taken from one page, in document order.")
 
 

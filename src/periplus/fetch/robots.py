@@ -119,6 +119,17 @@ class Robots:
         why = f"robots.txt answered {status}" if status else "robots.txt is unreachable"
         return cls(_Group(), default=RobotsVerdict(False, f"{why}: nothing is allowed"))
 
+    @property
+    def rules(self) -> list[RobotsVerdict]:
+        """The lines that concern us, in the order of the file."""
+        found = {*self._prefixes.values(), *(rule.verdict for rule in self._wildcards)}
+        return sorted(found, key=lambda verdict: verdict.line_number)
+
+    @property
+    def default(self) -> RobotsVerdict:
+        """What holds where no line does."""
+        return self._default
+
     def verdict(self, url_path: str) -> RobotsVerdict:
         """Whether this path with its query may be fetched: the longest matching rule decides, Allow before Disallow."""
         bytewise = url_path if url_path.isascii() else url_path.encode("utf-8", "replace").decode("latin-1")

@@ -32,7 +32,7 @@ class ScopeRules:
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
         """Why the URL is out of scope, or None when it is in."""
         if not self._covers_host(host):
-            return _refused(Reason.SCOPE_HOST, self._host_rule(host))
+            return self.host_refusal(host)
         if depth > self._settings.depth:
             return _refused(Reason.TOO_DEEP, f"depth {depth} is over scope.depth = {self._settings.depth}")
         if len(url) > self._settings.url_length:
@@ -41,6 +41,10 @@ class ScopeRules:
         if self._paths and not any(pattern.search(path) for pattern in self._paths):
             return _refused(Reason.SCOPE_PATH, f"{path!r} matches none of scope.paths")
         return self._shape_refusal(path.partition("?")[0])
+
+    def host_refusal(self, host: str) -> Decision | None:
+        """Why no URL of a host is in scope, or None when some may be."""
+        return None if self._covers_host(host) else _refused(Reason.SCOPE_HOST, self._host_rule(host))
 
     def _shape_refusal(self, path: str) -> Decision | None:
         name = path.rpartition("/")[2]

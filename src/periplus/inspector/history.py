@@ -6,17 +6,20 @@ from typing import Any
 
 from periplus.config import Settings
 from periplus.fetch.robots import Robots
+from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
-from periplus.model import Fetch, UrlState
+from periplus.model import Decision, Fetch, Reason, UrlState, Verdict
 from periplus.store.catalog import Catalog
 from periplus.url import Canonicalizer, Url, host_of, parse
 
-_STATES = {
+STATES = {
     UrlState.QUEUED: "queued",
     UrlState.DONE: "done",
     UrlState.REFUSED: "refused",
     UrlState.FAILED: "failed",
 }
+# Refusals that depend on the link that was refused: they cannot be found out again from the URL.
+_NOT_OF_THE_URL = frozenset({Reason.NOFOLLOW.value, Reason.TOO_DEEP.value, Reason.TOO_MANY_REDIRECTS.value})
 
 
 def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any]:
@@ -26,7 +29,7 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
     row = catalog.url(url.text)
     found: dict[str, Any] = {"url": url.text, "url_id": url.id.hex(), "host": url.host, "domain": url.domain}
     found["known"] = row is not None
-    found["state"] = _STATES[UrlState(row["state"])] if row else "unknown"
+    found["state"] = STATES[UrlState(row["state"])] if row else "unknown"
     if row is not None:
         found |= {key: row[key] for key in ("reason", "detail", "depth", "admitted", "via", "attempts", "first_seen")}
     else:
@@ -38,15 +41,40 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
 
 
 def _verdict_of_stranger(catalog: Catalog, settings: Settings, url: Url) -> dict[str, Any]:
-    sample = catalog.refusal_of(url.host, url.text)
-    if sample is not None:
-        reason, detail, via = sample
-        return {"reason": reason, "detail": detail, "via": via}
-    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
-    refusal = scope.refusal(url.text, url.host, depth=0)
+    """What would be decided today; why a link to it was refused, if the rule behind that still stands."""
+    reason, detail, via = catalog.refusal_of(url.host, url.text) or ("", "", "")
+    refusal = _refusal(catalog, settings, url)
     if refusal is not None:
-        return {"reason": refusal.reason.value, "detail": refusal.detail, "via": ""}
-    return {"reason": "never_met", "detail": "it is in scope, but no page linked to it so far", "via": ""}
+        return {"reason": refusal.reason.value, "detail": refusal.detail, "via": via}
+    if reason in _NOT_OF_THE_URL:
+        return {"reason": reason, "detail": detail, "via": via}
+    before = (
+        f"; a link to it was refused before, by {reason} ({detail})" if reason else ", but no page linked to it so far"
+    )
+    return {"reason": "never_met", "detail": f"it is in scope{before}", "via": via}
+
+
+def _refusal(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
+    """The first rule that refuses a URL today, in the order in which a crawl asks them."""
+    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
+    return (
+        scope.refusal(url.text, url.host, depth=0)
+        or _refused_by_cap(catalog, settings, url)
+        or _refused_by_robots(catalog, url)
+    )
+
+
+def _refused_by_cap(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
+    hosts, urls = catalog.size_of_domain(url.domain)
+    return DomainCaps(settings.scope).refusal(url.domain, urls, 0 if catalog.policy(url.host) else hosts)
+
+
+def _refused_by_robots(catalog: Catalog, url: Url) -> Decision | None:
+    rule = _robots_line(catalog, url)
+    if rule is None or rule["allowed"]:
+        return None
+    number, line = rule["line_number"], rule["line"]
+    return Decision(Verdict.REFUSED, Reason.ROBOTS, f"robots.txt line {number}: {line}" if number else line)
 
 
 def _host_policy(catalog: Catalog, url: Url) -> dict[str, Any] | None:

@@ -239,6 +239,34 @@ class Catalog:
         row = self._database.row("refusal_sample", host, text)
         return (row[0], row[1], row[2]) if row else None
 
+    # -- one host -----------------------------------------------------------------------------------------------
+
+    def standings(self, host: str) -> Counter[tuple[UrlState, str]]:
+        """How many URLs of a host stand where, and why."""
+        found: Counter[tuple[UrlState, str]] = Counter()
+        for scheme in ("http", "https"):
+            for start in (f"{scheme}://{host}/", f"{scheme}://{host}:"):
+                for state, reason, number in self._database.rows("standings_between", start, _past(start)):
+                    found[UrlState(state), reason] += number
+        return found
+
+    def robots_of(self, host: str) -> list[RobotsFile]:
+        """The robots.txt files of a host, one for each scheme and port that was asked."""
+        found: list[Any] = []
+        for origin in (f"http://{host}", f"https://{host}"):
+            with_port = f"{origin}:"
+            found += self._database.rows("robots_of_origin", origin, with_port, _past(with_port))
+        return [RobotsFile(*row) for row in found]
+
+    def refusals_of(self, host: str) -> dict[str, int]:
+        """Links to a host that were refused so far, by reason."""
+        return dict(self._database.rows("refusals_of_host", host))
+
+    def size_of_domain(self, domain: str) -> tuple[int, int]:
+        """How many hosts of a registrable domain have URLs, and how many those are."""
+        hosts, urls = self._database.row("size_of_domain", domain)
+        return hosts, urls
+
     def check(self) -> list[str]:
         """What SQLite itself finds wrong with the file."""
         return self._database.check()
@@ -256,3 +284,8 @@ class Catalog:
 
 def _run(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"arguments": json.loads(row["arguments"]), "summary": json.loads(row["summary"])}
+
+
+def _past(start: str) -> str:
+    """The first text after all that begin so."""
+    return start[:-1] + chr(ord(start[-1]) + 1)

@@ -54,6 +54,13 @@ DELETE FROM seen;
 SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed
 FROM urls WHERE url = ?;
 
+-- name: standings_between
+-- How many of the URLs between two texts stand where, and why: those of one host lie side by side.
+SELECT state, reason, count(*) FROM urls WHERE url >= ? AND url < ? GROUP BY state, reason;
+
+-- name: size_of_domain
+SELECT count(*), coalesce(sum(urls), 0) FROM hosts WHERE domain = ? AND urls > 0;
+
 -- name: domain_sizes
 -- URLs admitted so far per registrable domain: what the caps count.
 SELECT domain, sum(urls) FROM hosts WHERE urls > 0 GROUP BY domain;
@@ -102,6 +109,10 @@ SELECT coalesce(max(number), 0) FROM segments WHERE worker = ?;
 -- name: robots
 SELECT origin, fetched_at, status, body FROM robots WHERE origin = ?;
 
+-- name: robots_of_origin
+-- With or without a port.
+SELECT origin, fetched_at, status, body FROM robots WHERE origin = ? OR (origin >= ? AND origin < ?) ORDER BY origin;
+
 -- name: set_robots
 INSERT INTO robots (origin, fetched_at, status, body) VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET fetched_at = excluded.fetched_at, status = excluded.status, body = excluded.body;
@@ -126,6 +137,9 @@ SELECT reason, detail, via FROM refusal_samples WHERE host = ? AND url = ?;
 
 -- name: refusals_by_reason
 SELECT reason, sum(count) FROM refusals GROUP BY reason ORDER BY 2 DESC;
+
+-- name: refusals_of_host
+SELECT reason, count FROM refusals WHERE host = ? ORDER BY count DESC;
 
 -- name: add_to_counter
 INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value;

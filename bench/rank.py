@@ -36,6 +36,7 @@ from periplus.graph.pagerank import Links, Walk, page_ranks
 from periplus.graph.run import rank
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
+from periplus.store.generations import Generation
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.store.segments import LINKS, PAGES, SealedSegment, file_digest, segment_name
 from periplus.url import url_id
@@ -314,7 +315,7 @@ def answer(name: str, process: subprocess.Popen[str]) -> str:
 
 def play_floor(folder: Path) -> None:
     """One pass over the ids of all links, by as many threads as there are cores."""
-    sources = RankTable(folder).all_sources
+    sources = RankTable(Generation(folder)).all_sources
     pieces = np.array_split(np.asarray(sources), 32)
     stream(pieces[0])
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
@@ -339,7 +340,7 @@ def stream(ids: NDArray[np.uint32]) -> int:
 
 def play_ours(folder: Path) -> None:
     """Iterations of the kernel that `periplus rank` runs, on the files that it wrote."""
-    table = RankTable(folder)
+    table = RankTable(Generation(folder))
     links = Links(table.indptr, table.all_sources, table.degrees)
     page_ranks(links, Walk(iterations=1))
 

@@ -19,7 +19,8 @@ from typing import Any
 from periplus.config import LinkAnalysis
 from periplus.graph.run import rank
 from periplus.store.collection import Collection, open_collection
-from periplus.store.ranks import damage, open_ranks
+from periplus.store.generations import damage
+from periplus.store.ranks import open_ranks
 
 SETTINGS = LinkAnalysis(memory_mb=256, threads=1)
 

@@ -222,7 +222,7 @@ def test_damaged_facts_are_named(tmp_path: Path, way: str) -> None:
 def test_facts_of_another_shape_are_refused(tmp_path: Path, content: str) -> None:
     generation = publish(tmp_path)
     (generation / "meta.json").write_text(content)
-    with pytest.raises(DamagedFile, match="does not state format"):
+    with pytest.raises(DamagedFile, match=r"meta\.json is damaged"):
         facts_of(generation)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from graph.webs import Told, Web, web
-from periplus.errors import DamagedFile, NewerFormat
-from periplus.store.ranks import RankTable, damage, open_ranks
+from index.damage import WAYS, flip
+from periplus.errors import DamagedFile
+from periplus.graph.explain import explain, top_hosts, top_pages
+from periplus.store.generations import damage
+from periplus.store.ranks import RankTable, open_ranks
 from periplus.url import url_id
 from store.records import told
 
@@ -34,7 +37,6 @@ def live(crawled: Web) -> RankTable:
 
 def test_there_are_no_ranks_before_the_first_ranking(tmp_path: Path) -> None:
     assert open_ranks(tmp_path) is None
-    assert list(damage(tmp_path)) == []
 
 
 def test_ranks_are_looked_up_by_identity_many_at_once(ranked: Web) -> None:
@@ -61,42 +63,39 @@ def test_nothing_wrong_is_found_with_ranks_that_are_sound(ranked: Web) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_flipped_bit_is_found_and_its_file_named(ranked: Web, name: str) -> None:
-    path = live(ranked).folder / name
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-    assert list(damage(ranked.collection.ranks)) == [(f"gen-1/{name}", "its content is not what was written")]
+    flip(live(ranked).folder / name)
+    assert list(damage(ranked.collection.ranks)) == [(f"gen-1/{name}", "its content is not what was published")]
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_cut_or_missing_is_told_when_the_ranks_are_opened(ranked: Web, name: str) -> None:
-    path = live(ranked).folder / name
-    path.write_bytes(path.read_bytes()[:-1])
+@pytest.mark.parametrize("way", ["deleted", "emptied", "cut in half"])
+def test_a_file_that_is_cut_or_missing_is_told_when_the_ranks_are_opened(ranked: Web, name: str, way: str) -> None:
+    WAYS[way](live(ranked).folder / name)
     line = told(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
-    assert name in line
+    assert f"gen-1/{name} is damaged" in line
     assert "`periplus rank` makes new ranks" in line
-    path.unlink()
-    assert f"{name} is missing" in told(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
-    ((where, what),) = damage(ranked.collection.ranks)
-    assert (where, name in what) == ("CURRENT", True)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"files": {}}'])
-def test_a_damaged_description_is_told(ranked: Web, content: bytes) -> None:
-    (live(ranked).folder / "meta.json").write_bytes(content)
-    assert "gen-1 is damaged" in told(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
+def asked(table: RankTable) -> list[object]:
+    """Everything anybody asks."""
+    ids = np.array([url_id(A), url_id(B)], "S16")
+    answers: list[object] = [explain(table, url_id(url)) for url in (A, B)]
+    return [*answers, *top_pages(table, 9), *top_hosts(table, 9), table.of(ids).tolist()]
 
 
-@pytest.mark.parametrize("content", ["", "gen-", "../../elsewhere", "gen-1\0", "häfen"])
-def test_a_pointer_that_names_no_generation_is_told(ranked: Web, content: str) -> None:
-    (ranked.collection.ranks / "CURRENT").write_text(content, encoding="utf-8")
-    assert "CURRENT is damaged" in told(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
-
-
-def test_ranks_of_a_later_release_are_refused(ranked: Web) -> None:
-    path = live(ranked).folder / "meta.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2}))
-    assert "knows formats up to 1" in told(NewerFormat, lambda: open_ranks(ranked.collection.ranks))
+@pytest.mark.parametrize("name", FILES)
+def test_damage_that_keeps_the_size_ends_in_an_answer_or_in_one_line(ranked: Web, name: str) -> None:
+    path = live(ranked).folder / name
+    sound = path.read_bytes()
+    damages = [bytes(len(sound))]
+    for place in range(0, len(sound), max(len(sound) // 60, 1)):
+        damages.append(sound[:place] + bytes([sound[place] ^ (1 << place % 8)]) + sound[place + 1 :])
+    for content in damages:
+        path.write_bytes(content)
+        with suppress(DamagedFile):
+            asked(live(ranked))
+    path.write_bytes(sound)
+    assert asked(live(ranked))
 
 
 def test_a_new_ranking_repairs_what_is_damaged(ranked: Web) -> None:

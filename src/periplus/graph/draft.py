@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,8 +15,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from periplus.errors import CollectionLocked
+from periplus.store.arrays import new_array, write_array
 from periplus.store.durable import reporting_full_disk, sync_directory, sync_file, write_file
-from periplus.store.ranks import CURRENT, FORMAT, META, URLS_AT_ONCE, Figures
+from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, forget, number_of
+from periplus.store.ranks import URLS_AT_ONCE, Figures
+from periplus.store.sealing import sealed
 from periplus.store.segments import file_digest
 
 Item = TypeVar("Item", bound=np.generic)
@@ -35,18 +36,11 @@ class Draft:
 
     def array(self, name: str, dtype: type[Item], size: int) -> NDArray[Item]:
         """An array of the generation, to be filled in place."""
-        path = self.path / f"{name}.npy"
-        if not size:  # nothing can be mapped there
-            self.save(name, np.empty(0, dtype))
-            return np.empty(0, dtype)
-        mapped = np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=(size,))
-        with path.open("r+b") as file:  # room that is missing is an error now, and would be a bus error later
-            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-        return mapped
+        return new_array(self.path / f"{name}.npy", dtype, size)
 
     def save(self, name: str, content: NDArray[Any]) -> None:
         """An array of the generation, complete."""
-        np.save(self.path / f"{name}.npy", content)
+        write_array(self.path / f"{name}.npy", content)
 
     def urls(self, batches: Iterable[pa.Array]) -> None:
         """The addresses of the nodes, in order, in arrays of any length."""
@@ -56,19 +50,16 @@ class Draft:
                 writer.write_batch(pa.record_batch([chunk], schema=schema))
 
     def publish(self, figures: Figures, keep: int) -> int:
-        """Make it the live generation, durably; all but the newest *keep* are removed."""
+        """Make it the live generation, durably; all but the newest *keep* are removed, and those still being read."""
         shutil.rmtree(self.scratch)
         files = {path.name: _described(path) for path in sorted(self.path.iterdir())}
-        meta = {"format": FORMAT, "figures": asdict(figures), "files": files}
-        write_file(self.path / META, json.dumps(meta, indent=1).encode() + b"\n")
+        write_file(self.path / META, sealed({"format": FORMAT, "figures": asdict(figures), "files": files}))
         final = self.path.with_suffix("")
         self.path.rename(final)
         sync_directory(self._folder)
         write_file(self._folder / CURRENT, final.name.encode() + b"\n")
-        for number in _generations(self._folder)[:-keep]:
-            doomed = self._folder / f"gen-{number}.tmp"  # a name that the next run removes if this one is killed
-            doomed.with_suffix("").rename(doomed)
-            shutil.rmtree(doomed)
+        for generation in complete_generations(self._folder)[:-keep]:
+            forget(generation)
         return self._number
 
 
@@ -89,11 +80,6 @@ def _described(path: Path) -> dict[str, Any]:
     return {"bytes": path.stat().st_size, "sha256": file_digest(path).hex()}
 
 
-def _generations(folder: Path) -> list[int]:
-    numbers = (path.name.removeprefix("gen-") for path in folder.glob("gen-*"))
-    return sorted(int(number) for number in numbers if number.isdigit())
-
-
 @contextmanager
 def drafting(folder: Path) -> Iterator[Draft]:
     """Begin the next generation in *folder*; what an earlier, killed run left is removed."""
@@ -105,7 +91,7 @@ def drafting(folder: Path) -> Iterator[Draft]:
             raise CollectionLocked(f"{folder} is in use", "another process is ranking", "Wait for it to end.") from None
         for leftover in folder.glob("gen-*.tmp"):
             shutil.rmtree(leftover)
-        draft = Draft(folder, max(_generations(folder), default=0) + 1)
+        draft = Draft(folder, max(map(number_of, complete_generations(folder)), default=0) + 1)
         try:
             yield draft
         finally:

@@ -44,9 +44,15 @@ def explain(table: RankTable, identity: bytes, most: int = 10) -> Explanation | 
     node = table.node_of(identity)
     if node is None:
         return None
+    with table.naming_damage():
+        return _explained(table, node, most)
+
+
+def _explained(table: RankTable, node: int, most: int) -> Explanation:
     ranks, rank = table.ranks, table.ranks[node]
     url, sources = table.url(node), table.sources(node)
-    masses = table.figures.damping * ranks[sources].astype(np.float64) / table.degrees[sources]
+    with np.errstate(divide="raise"):  # who links here has links
+        masses = table.figures.damping * ranks[sources].astype(np.float64) / table.degrees[sources]
     return Explanation(
         url,
         float(rank),
@@ -87,16 +93,17 @@ class TopHost:
 
 def top_pages(table: RankTable, size: int) -> list[TopPage]:
     """The pages with the highest rank."""
-    nodes = highest(table.ranks, size)
-    return [
-        TopPage(table.url(n), float(table.ranks[n]), len(table.sources(n)), bool(table.crawled[n]))
-        for n in map(int, nodes)
-    ]
+    with table.naming_damage():
+        return [
+            TopPage(table.url(n), float(table.ranks[n]), len(table.sources(n)), bool(table.crawled[n]))
+            for n in map(int, highest(table.ranks, size))
+        ]
 
 
 def top_hosts(table: RankTable, size: int) -> list[TopHost]:
     """The hosts with the highest rank."""
-    rows = table.hosts.take(highest(table.hosts["rank"].to_numpy(), size)).to_pylist()
+    with table.naming_damage():
+        rows = table.hosts.take(highest(table.hosts["rank"].to_numpy(), size)).to_pylist()
     return [TopHost(row["host"], row["rank"], row["pages"], row["nodes"]) for row in rows]
 
 

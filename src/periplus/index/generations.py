@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from typing import Any
 
 from periplus.errors import CollectionLocked, DamagedFile, NoIndex
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, sync_file, write_file
+from periplus.store.sealing import sealed, unsealed
 
 FORMAT = 1
 REBUILD = "`periplus index` builds a new one."
@@ -71,7 +71,7 @@ class Generations:
     def publish(self, building: Path, facts: dict[str, Any]) -> Path:
         """Make a finished folder the live generation."""
         files = {str(path.relative_to(building)): _fingerprint(path) for path in _files(building)}
-        (building / _META).write_text(_sealed({"format": FORMAT, **facts, "files": files}), encoding="utf-8")
+        (building / _META).write_bytes(sealed({"format": FORMAT, **facts, "files": files}))
         for path in _files(building):
             sync_file(path)
         for folder in (*(path for path in building.rglob("*") if path.is_dir()), building):
@@ -93,15 +93,11 @@ def facts_of(generation: Path) -> dict[str, Any]:
     """What a generation states about itself."""
     path = generation / _META
     try:
-        text = path.read_text(encoding="utf-8")
-        facts = json.loads(text)
+        facts = unsealed(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise DamagedFile(f"{path} cannot be read", str(error), REBUILD) from error
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise DamagedFile(f"{path} is damaged", str(error), REBUILD) from error
+    if facts.get("format") != FORMAT:
         raise DamagedFile(f"{path} is damaged", f"it does not state format {FORMAT}", REBUILD)
-    facts.pop("digest", None)
-    if _sealed(facts) != text:
-        raise DamagedFile(f"{path} is damaged", "its content is not what was published", REBUILD)
     return facts
 
 
@@ -131,12 +127,6 @@ def _wrong_size(path: Path, size: int) -> str | None:
         return "the file is missing"
     found = path.stat().st_size
     return f"{found} bytes instead of {size}" if found != size else None
-
-
-def _sealed(facts: dict[str, Any]) -> str:
-    """The facts as they are written, with a digest of their own."""
-    text = json.dumps(facts)
-    return json.dumps({**facts, "digest": hashlib.sha256(text.encode()).hexdigest()})
 
 
 def number_of(generation: Path) -> int:

@@ -1,0 +1,166 @@
+"""Which generation of ranks is live, is it whole, and who still reads it?
+
+A generation is a folder, `ranks/gen-N`, written once and never changed. `ranks/CURRENT` names the live one; `meta.json`
+in it lists its files with their sizes and digests. Whoever reads a generation holds a shared lock on that list, and
+nobody removes what is held.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import weakref
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from periplus import __version__
+from periplus.errors import DamagedFile, NewerFormat
+from periplus.store.sealing import unsealed
+from periplus.store.segments import file_digest
+
+FORMAT = 1
+CURRENT = "CURRENT"
+META = "meta.json"
+REMEDY = "`periplus rank` makes new ranks."
+_NAME = re.compile(r"gen-[0-9]+")
+
+
+class Generation:
+    """A generation with all its files, which stays as long as this object does."""
+
+    def __init__(self, folder: Path) -> None:
+        """Check that every file is there with its size; `damage` looks at every byte."""
+        self.folder = folder
+        _hold(folder / META, self)
+        self.stated = _stated(folder)
+        for name, file in self.stated["files"].items():
+            if (problem := _wrong_size(folder / name, file)) is not None:
+                raise DamagedFile(f"{folder / name} is damaged", problem, REMEDY)
+
+    @property
+    def number(self) -> int:
+        """Which one it is."""
+        return number_of(self.folder)
+
+
+def _hold(path: Path, holder: object) -> None:
+    """Lock a file for reading, until *holder* is no more."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        weakref.finalize(holder, os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise DamagedFile(f"{path.parent} cannot be read", "it is being removed", REMEDY) from None
+    except OSError as error:
+        raise DamagedFile(f"{path} cannot be read", error.strerror or str(error), REMEDY) from error
+
+
+def live_generation(folder: Path) -> Generation | None:
+    """The generation that CURRENT names; one that took its place while it was being opened; None before the first."""
+    name = _live_name(folder)
+    while name is not None:
+        try:
+            return Generation(folder / name)
+        except DamagedFile:
+            named_before, name = name, _live_name(folder)
+            if name == named_before:
+                raise
+    return None
+
+
+def _live_name(folder: Path) -> str | None:
+    try:
+        name = (folder / CURRENT).read_text(encoding="ascii", errors="replace").strip()
+    except FileNotFoundError:
+        return None
+    if not _NAME.fullmatch(name):
+        raise DamagedFile(f"{folder / CURRENT} is damaged", "it does not name a generation", REMEDY)
+    return name
+
+
+def number_of(generation: Path) -> int:
+    """The number in the name of a generation."""
+    return int(generation.name.removeprefix("gen-"))
+
+
+def complete_generations(folder: Path) -> list[Path]:
+    """Every generation that was written to its end, live or not, oldest first."""
+    return sorted((path for path in folder.glob("gen-*") if _NAME.fullmatch(path.name)), key=number_of)
+
+
+def forget(generation: Path) -> None:
+    """Remove a generation, unless somebody reads it: then a later ranking does."""
+    doomed = generation.with_suffix(".tmp")  # a name that the next ranking removes if this one is killed
+    try:
+        lock = os.open(generation / META, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        shutil.rmtree(generation.rename(doomed))  # damaged: nobody can read it
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(generation.rename(doomed))
+    except BlockingIOError:
+        pass
+    finally:
+        os.close(lock)
+
+
+def _stated(folder: Path) -> dict[str, Any]:
+    try:
+        stated = unsealed((folder / META).read_bytes())
+        version = stated["format"]
+    except (OSError, ValueError, KeyError) as error:
+        raise DamagedFile(f"{folder / META} is damaged", str(error), REMEDY) from error
+    if version > FORMAT:
+        why = f"this release ({__version__}) knows formats up to {FORMAT}"
+        raise NewerFormat(f"{folder} has format {version}", why, "Use a later release, or run `periplus rank` again.")
+    return stated
+
+
+def _wrong_size(path: Path, file: Mapping[str, Any]) -> str | None:
+    if not path.is_file():
+        return "the file is missing"
+    size = path.stat().st_size
+    return f"{size} bytes instead of {file['bytes']}" if size != file["bytes"] else None
+
+
+# -- every byte -------------------------------------------------------------------------------------------------
+
+
+def damage(folder: Path) -> Iterator[tuple[str, str]]:
+    """What is wrong with the live generation: the file, relative to *folder*, and what was found, byte by byte."""
+    complete = complete_generations(folder)
+    try:
+        name = _live_name(folder)
+    except DamagedFile as error:
+        yield CURRENT, error.why
+        return
+    if name is None and complete:
+        yield CURRENT, f"the file is missing, though {complete[-1].name} is complete"
+    elif name is not None:
+        found = list(_damage_of(folder / name))
+        if (folder / name).is_dir():
+            yield from ((f"{name}/{file}", problem) for file, problem in found)
+        elif name == _live_name(folder):  # or else it was removed meanwhile
+            yield CURRENT, f"it names {name}, which is not there"
+
+
+def _damage_of(generation: Path) -> Iterator[tuple[str, str]]:
+    try:
+        files = _stated(generation)["files"]
+    except (DamagedFile, NewerFormat) as error:
+        yield META, error.why
+        return
+    for name, file in files.items():
+        if (problem := _wrong_size(generation / name, file) or _wrong_content(generation / name, file)) is not None:
+            yield name, problem
+
+
+def _wrong_content(path: Path, file: Mapping[str, Any]) -> str | None:
+    try:
+        return None if file_digest(path).hex() == file["sha256"] else "its content is not what was published"
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"

@@ -13,6 +13,7 @@ Every error that a person may meet is one of these; anything else is a bug and s
     │   ├── DamagedFile                    a file does not hold what it should
     │   └── NoIndex                        it has not been indexed yet
     ├── PortTaken                 exit 1   another program listens there
+    ├── WorkerDied                exit 1   a process of the crawl was killed
     ├── NothingToCrawl            exit 1   every seed was refused or unreachable
     ├── PartialFailure            exit 3   some of the work is done and kept, the rest is not
     │   └── DiskFull                       the disk has no room left
@@ -83,6 +84,10 @@ class NoIndex(CollectionError):
 
 class PortTaken(PeriplusError):
     """Another program listens where the site was to be served."""
+
+
+class WorkerDied(PeriplusError):
+    """A process of the crawl was killed."""
 
 
 class NothingToCrawl(PeriplusError):

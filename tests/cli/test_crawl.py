@@ -292,7 +292,7 @@ def test_a_mistake_is_one_line_and_the_right_exit_code(
         ["--delay", "nan"],
         ["--depth", "-1"],
         ["--bytes", "0"],
-        ["--workers", "2"],
+        ["--workers", "0"],
         ["--no-such-option"],
         ["--pages"],
     ],

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
+from periplus.crawl.board import Board
 from periplus.crawl.budget import Budget
 from periplus.crawl.digest import Digester
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
+from periplus.crawl.territory import Territory
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
 from periplus.frontier.scope import ScopeRules
@@ -350,7 +353,13 @@ class NoQueue:
 
 
 @pytest.fixture
-def digester() -> Digester:
+def board() -> Iterator[Board]:
+    with closing(Board(workers=1)) as board:
+        yield board
+
+
+@pytest.fixture
+def digester(board: Board) -> Digester:
     settings, canonicalizer = settings_for(None), Canonicalizer()
     return Digester(
         settings,
@@ -360,6 +369,7 @@ def digester() -> Digester:
         Queues(NoQueue(), 1000),
         Tally(1, 0.0),
         lambda response: Archived(ArchivePosition("w.warc.gz", 10, 20), b"\1" * 32),
+        Territory(board, 0),
     )
 
 

@@ -352,11 +352,24 @@ def test_runs_are_noted_from_their_start_to_their_end(catalog: Catalog) -> None:
     first = catalog.begin_run({"seeds": ["https://example.org/"]})
     second = catalog.begin_run({"pages": 5})
     assert second > first
-    catalog.commit(Batch(), WRITTEN, second, {"fetched": 3})
+    for worker, fetched in ((0, 3), (1, 4), (1, 5)):
+        summary = {"fetched": fetched, "seconds": 2.0 + worker, "errors": {"dns": 1}, "run_id": second}
+        catalog.commit(Batch(), WRITTEN._replace(worker=worker), second, summary)
     run = catalog.last_run()
     assert run is not None
     assert (run["run_id"], run["outcome"], run["ended"]) == (second, "running", None)
-    assert (run["arguments"], run["summary"]) == ({"pages": 5}, {"fetched": 3})
+    assert (run["arguments"], run["summary"]) == (
+        {"pages": 5},
+        {
+            "fetched": 8,
+            "seconds": 3.0,
+            "errors": {"dns": 2},
+            "run_id": second,
+            "pages_per_second": 2.67,
+            "known_urls": 0,
+            "queued": 0,
+        },
+    )
     catalog.end_run(second, "done", {"fetched": 4})
     run = catalog.last_run()
     assert run is not None

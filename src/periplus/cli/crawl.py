@@ -32,7 +32,7 @@ def command(
     bytes_: Annotated[int | None, typer.Option("--bytes", min=1, help="Stop after so many bytes of pages.")] = None,
     depth: Annotated[int | None, typer.Option(min=0, help="Follow at most so many links from a seed.")] = None,
     delay: Annotated[float | None, typer.Option(min=0, help="Seconds between two requests to a host.")] = None,
-    workers: Annotated[int, typer.Option(min=1, max=1, help="Worker processes; this release has one.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes; each owns some of the domains.")] = 1,
     concurrency: Annotated[int | None, typer.Option(min=1, help="Requests under way at once.")] = None,
     scope_host: Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Hosts to crawl; repeatable.")] = None,
     scope_path: Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Paths to crawl; repeatable.")] = None,
@@ -44,7 +44,6 @@ def command(
     as_json: Json = False,
 ) -> None:
     """Crawl politely until done, a budget is spent, or Ctrl-C (once: drain, twice: now); the same command continues."""
-    del workers
     flags = {
         "scope.depth": depth,
         "scope.hosts": scope_host,
@@ -59,7 +58,7 @@ def command(
     starts = [*(urls or []), *(read_seeds(seeds) if seeds else [])]
     budget = Budget(pages, seconds, bytes_)
     arguments: dict[str, Any] = {"seeds": starts, "flags": given, "pages": pages, "seconds": seconds, "bytes": bytes_}
-    request = Request(home, configuration.settings, starts, budget, arguments)
+    request = Request(home, configuration.settings, starts, budget, workers, arguments | {"workers": workers})
     with watching(log_file, quiet=as_json) as watch:
         result = crawl(request, watch)
     _show(result, as_json=as_json)

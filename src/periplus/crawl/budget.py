@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from periplus.crawl.tally import Tally
-
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -15,16 +13,12 @@ class Budget:
     seconds: float | None = None
     bytes: int | None = None
 
-    def spent(self, tally: Tally, now: float) -> str | None:
-        """Which limit has been reached, if one has."""
-        if self.pages is not None and tally.fetched >= self.pages:
+    def spent(self, pages: int, size: int, seconds: float) -> str | None:
+        """Which limit has been reached by a run that has come so far, if one has."""
+        if self.pages is not None and pages >= self.pages:
             return f"{self.pages} pages"
-        if self.seconds is not None and now - tally.started >= self.seconds:
+        if self.seconds is not None and seconds >= self.seconds:
             return f"{self.seconds:g} seconds"
-        if self.bytes is not None and tally.bytes >= self.bytes:
+        if self.bytes is not None and size >= self.bytes:
             return f"{self.bytes} bytes"
         return None
-
-    def allows_another(self, tally: Tally, under_way: int) -> bool:
-        """Whether one more fetch may start without overshooting the number of pages."""
-        return self.pages is None or tally.fetched + under_way < self.pages

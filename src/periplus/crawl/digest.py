@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from periplus.config import Settings
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
+from periplus.crawl.territory import Territory, share_of
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.store.archive import Archived
-from periplus.store.ledger import Batch, Refusal, Settled
+from periplus.store.ledger import Batch, Letter, Refusal, Settled
 from periplus.store.segments import PageRow
 from periplus.url import Canonicalizer, host_of
 
@@ -52,22 +53,35 @@ class Digester:
         queues: Queues,
         tally: Tally,
         archive: Callable[[Response], Archived],
+        territory: Territory,
     ) -> None:
         self._settings, self._canonicalizer, self._reader = settings, canonicalizer, reader
         self._admission, self._queues, self._tally, self._archive = admission, queues, tally, archive
+        self._territory = territory
         self._verdicts: dict[str, Decision | None] = {}
         self.log = Log.new()
+        self.cuts = 0
 
     def cut(self) -> Log:
         """Everything since the last cut."""
+        self.cuts += 1
         log, self.log = self.log, Log.new()
         return log
 
     def seed(self, url: str) -> Decision | None:
         """Admit a seed; returns the rule that refuses it, if one does."""
         self._admission.scope.add_seed_host(host_of(url))
+        if not self._territory.owns(host_of(url)):
+            return None
         self.log.batch.seeds.append(url)
         return self._admit(url, 0, Reason.SEED, via="")
+
+    def receive(self, letter_id: int, letter: Letter) -> None:
+        """Admit what another worker found."""
+        self.log.batch.received.append(letter_id)
+        if letter.reason is Reason.SEED:
+            self._admission.scope.add_seed_host(host_of(letter.url))
+        self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
 
     def sitemaps(self, urls: Iterable[str], via: str) -> None:
         """Admit what a robots.txt names as sitemaps; they are fetched like pages, and their entries are links."""
@@ -181,6 +195,8 @@ class Digester:
         self._admit(target, item.depth, reason, via=item.url, redirects=item.redirects + 1)
 
     def _admit(self, url: str, depth: int, reason: Reason, via: str, redirects: int = 0) -> Decision | None:
+        if not self._territory.is_alone and not self._territory.owns(host := host_of(url)):
+            return self._forward(Letter(share_of(host), url, depth, reason, via, redirects), host)
         outcome = self._admission.admit(url, depth=depth, reason=reason, via=via, redirects=redirects)
         if isinstance(outcome, QueuedUrl):
             self.log.batch.admitted.append(outcome)
@@ -188,6 +204,15 @@ class Digester:
         elif outcome is not None:
             self._refuse_link(url, outcome, via)
             return outcome
+        return None
+
+    def _forward(self, letter: Letter, host: str) -> Decision | None:
+        outcome = self._admission.forward(letter.url, host, letter.depth)
+        if isinstance(outcome, Decision):
+            self._refuse_link(letter.url, outcome, letter.via)
+            return outcome
+        if outcome:
+            self.log.batch.letters.append(letter)
         return None
 
     def _refuse_link(self, url: str, decision: Decision, via: str) -> None:

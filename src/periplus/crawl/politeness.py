@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
@@ -48,6 +49,11 @@ class PolitenessClock:
     def knows(self, host: str) -> bool:
         """Whether the host was met or recalled in this run."""
         return host in self._hosts
+
+    def forget(self, hosts: Iterable[str]) -> None:
+        """Hosts that another worker asks from now on; should they come back, the catalog knows their state."""
+        for host in hosts:
+            self._hosts.pop(host, None)
 
     def recall(self, policy: HostPolicy, now: float) -> Rest:
         """Until when an earlier run asks to wait; a time that a wrong clock put far ahead is cut back."""

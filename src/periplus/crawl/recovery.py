@@ -18,10 +18,14 @@ from periplus.store.durable import reporting_full_disk
 _AT_ONCE = 256
 
 
-def recover(collection: Collection, catalog: Catalog, settings: Storage, reader: PageReader, worker: int) -> int:
-    """Bring the segments of a worker up to its archive; returns how many pages were parsed again."""
+def clear_leftovers(collection: Collection) -> None:
+    """Remove what a killed run was writing; nobody else writes now."""
     for leftover in collection.segments.glob("*.tmp"):
         leftover.unlink()
+
+
+def recover(collection: Collection, catalog: Catalog, settings: Storage, reader: PageReader, worker: int) -> int:
+    """Bring the segments of a worker up to its archive; returns how many pages were parsed again."""
     stream = SegmentStream(catalog, collection.segments, settings, worker)
     try:
         with reporting_full_disk(collection.home):

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import uvloop
 
 from periplus.config import Settings
+from periplus.crawl.assembly import Assignment, Report, canonicalizer_of, work
+from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import SteadyClock
-from periplus.crawl.commit import Committer
-from periplus.crawl.digest import Digester
-from periplus.crawl.politeness import PolitenessClock
-from periplus.crawl.reading import PageReader
-from periplus.crawl.recovery import recover
-from periplus.crawl.robots import RobotsShelf
+from periplus.crawl.recovery import clear_leftovers
 from periplus.crawl.tally import Tally
-from periplus.crawl.visit import Visitor
-from periplus.crawl.worker import Crew, Ending, Worker
+from periplus.crawl.team import crawl_together
+from periplus.crawl.worker import Ending
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
-from periplus.fetch.agent import user_agent
-from periplus.fetch.client import Fetcher
 from periplus.fetch.trust import certificate_authorities
-from periplus.frontier.admission import open_admission
-from periplus.frontier.queues import Queues
 from periplus.model import Decision, UrlState
-from periplus.parse.page import PageParser
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.url import Canonicalizer, host_of, parse
-
-_WORKER = 0
-_LOOK_EVERY = 0.5  # seconds between two looks at the progress
+from periplus.store.summaries import joined
+from periplus.url import host_of, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +36,7 @@ class Request:
     settings: Settings
     seeds: Sequence[str] = ()
     budget: Budget = field(default_factory=Budget)
+    workers: int = 1
     arguments: dict[str, Any] = field(default_factory=dict)  # as typed, kept with the run
 
 
@@ -72,21 +60,14 @@ class Result:
 
 def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None) -> Result:
     """Crawl until done, a budget is spent, or interrupted; everything acknowledged is kept in any case."""
-    addresses = request.settings.addresses
-    canonicalizer = Canonicalizer(addresses.tracking_parameters, addresses.session_parameters)
+    canonicalizer = canonicalizer_of(request.settings)
     seeds = [parse(seed, canonicalizer).text for seed in request.seeds]
     certificate_authorities(request.settings.fetch.ca_file)  # a file that is none is told before anything is made
     if not seeds:
         _require_seeds(request.home)
     collection = create_collection(request.home)
-    with collection.locked():
-        catalog = Catalog(collection.catalog, create=True)
-        try:
-            if not seeds and not catalog.seeds():
-                raise _no_seed()
-            return uvloop.run(_Voyage(request, collection, catalog, canonicalizer, seeds, watch).sail())
-        finally:
-            catalog.close()
+    with collection.locked(), closing(Board(request.workers, request.budget.pages)) as board:
+        return _Voyage(request, collection, seeds, board, watch).sail()
 
 
 def _require_seeds(home: Path) -> None:
@@ -102,148 +83,101 @@ def _no_seed() -> UsageError:
 
 
 class _Voyage:
-    """Assembles a crawl, runs it and closes it down."""
+    """One run: begun, sailed by its workers, ended."""
 
     def __init__(
         self,
         request: Request,
         collection: Collection,
-        catalog: Catalog,
-        canonicalizer: Canonicalizer,
         seeds: list[str],
+        board: Board,
         watch: Callable[[Progress], None],
     ) -> None:
-        self._request, self._collection, self._catalog = request, collection, catalog
-        self._canonicalizer, self._seeds, self._watch = canonicalizer, seeds, watch
-        self._settings = request.settings
+        self._request, self._collection, self._seeds = request, collection, seeds
+        self._board, self._watch = board, watch
         self._clock = SteadyClock()
-        parser = PageParser(canonicalizer, links_per_page=self._settings.scope.links_per_page)
-        self._reader = PageReader(parser)
-        self._refusals: dict[str, Decision] = {}
 
-    async def sail(self) -> Result:
-        recover(self._collection, self._catalog, self._settings.store, self._reader, _WORKER)
-        self._previous = self._catalog.last_run()
-        run_id = self._catalog.begin_run(self._request.arguments)
-        self._tally = Tally(run_id, self._clock.now())
-        committer = Committer(self._collection, self._settings.store, _WORKER, run_id, self._tally.timing)
-        contact = self._settings.identity.contact
-        fetcher = Fetcher(self._settings.fetch, user_agent(contact), public_allowed=bool(contact))
-        try:
-            async with fetcher:
-                ending = await self._run(committer, fetcher)
-            await committer.finish()
-        except BaseException:
-            committer.close()
-            raise
-        summary = self._summary()
-        failure = self._failure(ending)
-        self._catalog.end_run(run_id, "failed" if failure else ending.value, summary)
+    def sail(self) -> Result:
+        """Crawl to the end of the run."""
+        started = self._clock.now()
+        with self._catalog() as catalog:
+            if not self._seeds and not catalog.seeds():
+                raise _no_seed()
+            assignment = self._begin(catalog, started)
+        reports = self._crawl(assignment)
+        with self._catalog() as catalog:
+            return self._end(catalog, assignment.run_id, reports)
+
+    def _begin(self, catalog: Catalog, started: float) -> Assignment:
+        clear_leftovers(self._collection)
+        previous = catalog.last_run()
+        was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
+        run_id = catalog.begin_run(self._request.arguments)
+        catalog.pack_seen()
+        catalog.requeue(self._seeds)
+        request = self._request
+        return Assignment(
+            self._collection, request.settings, run_id, started, self._seeds, request.budget, after_kill=was_stopped
+        )
+
+    def _crawl(self, assignment: Assignment) -> list[Report]:
+        def look() -> None:
+            self._watch(self._progress(assignment))
+
+        if self._board.workers == 1:
+            return [uvloop.run(work(assignment, self._board, 0, look))]
+        return crawl_together(assignment, self._board, look)
+
+    def _end(self, catalog: Catalog, run_id: int, reports: list[Report]) -> Result:
+        ending = max((report.ending for report in reports), key=list(Ending).index)
+        refusals = {seed: refusal for report in reports for seed, refusal in report.refusals.items()}
+        counters = catalog.counters()
+        summary = joined([report.summary for report in reports])
+        summary |= {"known_urls": counters["known"], "queued": counters["queued"]}
+        failure = None
+        if not summary["fetched"] and ending is Ending.DONE:
+            failure = _failure(catalog, self._seeds or catalog.seeds(), refusals)
+        catalog.end_run(run_id, "failed" if failure else ending.value, summary)
         return Result(ending, summary, failure)
 
-    async def _run(self, committer: Committer, fetcher: Fetcher) -> Ending:
-        settings, clock = self._settings, self._clock
-        self._catalog.pack_seen()
-        self._catalog.requeue(self._seeds)
-        queues = Queues(self._catalog, settings.store.buffer_urls)
-        politeness = PolitenessClock(settings.politeness, after_kill=self._was_stopped())
-        for rest in [politeness.recall(policy, clock.now()) for policy in self._catalog.waiting_hosts()]:
-            queues.load([rest.policy])
-            if rest.parked:
-                queues.release(rest.policy.host, rest.ready, parked=True)
-        digester = Digester(
-            settings,
-            self._canonicalizer,
-            self._reader,
-            open_admission(self._catalog, settings.scope),
-            queues,
-            self._tally,
-            committer.archive,
-        )
-        self._refusals = {seed: refusal for seed in self._seeds if (refusal := digester.seed(seed)) is not None}
-        visitor = Visitor(
-            settings,
-            clock=clock,
-            fetcher=fetcher,
-            queues=queues,
-            politeness=politeness,
-            robots=RobotsShelf(self._catalog, settings.politeness.robots_age),
-            digester=digester,
-            tally=self._tally,
-            policy_of=self._catalog.policy,
-        )
-        crew = Crew(clock, queues, visitor, digester, committer, self._tally)
-        worker = Worker(settings, crew, self._request.budget, self._summary)
-        with _interruptible(worker), _watched(self._watch, lambda: self._progress(worker, queues)):
-            return await worker.run()
+    def _progress(self, assignment: Assignment) -> Progress:
+        board, seconds = self._board, max(self._clock.now() - assignment.started, 1e-9)
+        fetched = board.total(Figure.FETCHED)
+        with self._catalog() as catalog:
+            summary = Tally(assignment.run_id, assignment.started).summary(self._clock.now())
+            summary |= catalog.progress(assignment.run_id)
+        summary |= {"fetched": fetched, "bytes": board.total(Figure.BYTES), "seconds": round(seconds, 3)}
+        summary["pages_per_second"] = round(fetched / seconds, 2)
+        return Progress(summary, board.total(Figure.UNDER_WAY), board.total(Figure.BUFFERED))
 
-    def _was_stopped(self) -> bool:
-        """Whether the run before may have sent requests that it could not write down."""
-        return self._previous is not None and self._previous["outcome"] in ("running", Ending.INTERRUPTED)
-
-    def _summary(self) -> dict[str, Any]:
-        counters = self._catalog.counters()
-        return self._tally.summary(self._clock.now(), counters["known"], counters["queued"])
-
-    def _progress(self, worker: Worker, queues: Queues) -> Progress:
-        return Progress(self._summary(), worker.under_way, queues.buffered)
-
-    # -- did any seed lead anywhere? ----------------------------------------------------------------------------
-
-    def _failure(self, ending: Ending) -> NothingToCrawl | None:
-        if self._tally.fetched or ending is not Ending.DONE:
-            return None
-        seeds = self._seeds or self._catalog.seeds()
-        reasons = [(seed, reason) for seed in seeds if (reason := self._obstacle(seed))]
-        if len(reasons) < len(seeds) and self._catalog.counters()["fetched"]:
-            return None
-        why = "; ".join(f"{seed}: {reason}" for seed, reason in reasons[:3]) or "no seed led to a page"
-        return NothingToCrawl("nothing was crawled", why, "`periplus inspect url URL` tells more.")
-
-    def _obstacle(self, seed: str) -> str:
-        """What keeps a seed from being fetched; empty when nothing does."""
-        if (refusal := self._refusals.get(seed)) is not None:
-            return f"refused by {refusal.reason} ({refusal.detail})"
-        row = self._catalog.url(seed)
-        if row is None or row["state"] == UrlState.DONE:
-            return ""
-        if row["state"] == UrlState.QUEUED:
-            policy = self._catalog.policy(host_of(seed))
-            return f"unreachable ({policy.why})" if policy and policy.why else "still queued"
-        kind = "refused by" if row["state"] == UrlState.REFUSED else "failed with"
-        return f"{kind} {row['reason']} ({row['detail']})"
+    @contextmanager
+    def _catalog(self) -> Iterator[Catalog]:
+        """A connection for a moment: none is open when workers part from this process."""
+        catalog = Catalog(self._collection.catalog, create=True)
+        try:
+            yield catalog
+        finally:
+            catalog.close()
 
 
-@contextmanager
-def _interruptible(worker: Worker) -> Iterator[None]:
-    """Ctrl-C once drains, twice stops now; a polite kill counts like Ctrl-C."""
-    loop = asyncio.get_running_loop()
-    presses = count(1)
-
-    def pressed() -> None:
-        if next(presses) == 1:
-            worker.drain()
-        else:
-            worker.stop_now()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, pressed)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+def _failure(catalog: Catalog, seeds: Sequence[str], refusals: dict[str, Decision]) -> NothingToCrawl | None:
+    """What to say when nothing was fetched: whether any seed leads anywhere."""
+    reasons = [(seed, reason) for seed in seeds if (reason := _obstacle(catalog, seed, refusals.get(seed)))]
+    if len(reasons) < len(seeds) and catalog.counters()["fetched"]:
+        return None
+    why = "; ".join(f"{seed}: {reason}" for seed, reason in reasons[:3]) or "no seed led to a page"
+    return NothingToCrawl("nothing was crawled", why, "`periplus inspect url URL` tells more.")
 
 
-@contextmanager
-def _watched(watch: Callable[[Progress], None], progress: Callable[[], Progress]) -> Iterator[None]:
-    async def look() -> None:
-        while True:
-            await asyncio.sleep(_LOOK_EVERY)
-            watch(progress())
-
-    task = asyncio.create_task(look())
-    try:
-        yield
-    finally:
-        task.cancel()
+def _obstacle(catalog: Catalog, seed: str, refusal: Decision | None) -> str:
+    """What keeps a seed from being fetched; empty when nothing does."""
+    if refusal is not None:
+        return f"refused by {refusal.reason} ({refusal.detail})"
+    row = catalog.url(seed)
+    if row is None or row["state"] == UrlState.DONE:
+        return ""
+    if row["state"] == UrlState.QUEUED:
+        policy = catalog.policy(host_of(seed))
+        return f"unreachable ({policy.why})" if policy and policy.why else "still queued"
+    kind = "refused by" if row["state"] == UrlState.REFUSED else "failed with"
+    return f"{kind} {row['reason']} ({row['detail']})"

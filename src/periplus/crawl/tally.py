@@ -49,10 +49,14 @@ class Timing:
             self.connect += response.connect_seconds
             self.fetch += response.seconds - response.connect_seconds
 
+    def idle_until(self, now: float) -> float:
+        """How long no request was under way."""
+        return self.idle + (0.0 if self.idle_since is None else now - self.idle_since)
+
     def shown(self, now: float) -> dict[str, float]:
         """The steps in the order in which a URL takes them."""
         steps = {
-            "idle": self.idle + (0.0 if self.idle_since is None else now - self.idle_since),
+            "idle": self.idle_until(now),
             "robots": self.robots,
             "delay": self.delay,
             "connect": self.connect,
@@ -99,7 +103,7 @@ class Tally:
         """A rule kept a URL out."""
         self.refused[reason.value] += 1
 
-    def summary(self, now: float, known: int, queued: int) -> dict[str, Any]:
+    def summary(self, now: float, known: int = 0, queued: int = 0) -> dict[str, Any]:
         """The shape that `crawl --json` prints."""
         seconds = max(now - self.started, 1e-9)
         return {

@@ -7,22 +7,22 @@ start now.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from periplus.config import Settings
+from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import SteadyClock
 from periplus.crawl.commit import Committer
 from periplus.crawl.digest import Digester, Log
+from periplus.crawl.neighbours import Neighbours
 from periplus.crawl.tally import Tally
 from periplus.crawl.visit import Visitor
 from periplus.frontier.queues import Queues
 from periplus.model import UrlState
 
-_LONGEST_NAP = 0.25  # seconds; how late a spent budget or an old batch may be noticed
+_LONGEST_NAP = 0.05  # seconds; how late a spent budget, an old batch or a letter may be noticed
 _BATCHES_BEHIND = 4  # commits' worth of pages that may pile up before fetching waits for the disk
 
 
@@ -38,58 +38,47 @@ class Ending(StrEnum):
 class Crew:
     """The parts a worker directs."""
 
+    number: int
+    board: Board
     clock: SteadyClock
     queues: Queues
     visitor: Visitor
     digester: Digester
     committer: Committer
+    neighbours: Neighbours
     tally: Tally
 
 
 class Worker:
     """One process's crawl, from ready hosts to acknowledged pages."""
 
-    def __init__(self, settings: Settings, crew: Crew, budget: Budget, report: Callable[[], dict[str, Any]]) -> None:
-        self._settings, self._crew, self._budget, self._report = settings, crew, budget, report
+    def __init__(self, settings: Settings, crew: Crew, budget: Budget) -> None:
+        self._settings, self._crew, self._budget = settings, crew, budget
+        self._board = crew.board
         self._visits: set[asyncio.Task[None]] = set()
         self._commit: asyncio.Task[None] | None = None
         self._last_commit = crew.clock.now()
         self._timer: asyncio.Handle | None = None
         self._end: asyncio.Future[None] | None = None
-        self._stopping = False
-
-    @property
-    def under_way(self) -> int:
-        """Visits that have begun and not ended."""
-        return len(self._visits)
-
-    def drain(self) -> None:
-        """Start nothing new; what is under way is finished and kept."""
-        self._stopping = True
-        self._wake()
-
-    def stop_now(self) -> None:
-        """Drop what is under way; what is finished is kept."""
-        self.drain()
-        for visit in self._visits:
-            visit.cancel()
+        self._granted = 0  # pages that this worker may fetch, of those the run may
+        self._is_idle = False
 
     async def run(self) -> Ending:
         """Crawl until there is nothing left, a budget is spent or somebody says stop."""
         self._end = asyncio.get_running_loop().create_future()
-        self._wake()
+        self.wake()
         try:
             await self._end
             await self._commit_rest()
         finally:
             await self._abandon()
-        if self._stopping:
+        if self._board.stop:
             return Ending.INTERRUPTED
         return Ending.BUDGET if self._is_spent() else Ending.DONE
 
     # -- the loop -----------------------------------------------------------------------------------------------
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
         """Run `_pump` once, soon, however many events ask for it."""
         if self._timer is not None:
             self._timer.cancel()
@@ -97,26 +86,31 @@ class Worker:
             self._timer = asyncio.get_running_loop().call_soon(self._pump)
 
     def _pump(self) -> None:
-        self._launch()
-        self._commit_if_due()
+        now = self._crew.clock.now()
+        self._crew.neighbours.attend(now)
+        if self._board.stop > 1:
+            for visit in self._visits:
+                visit.cancel()
+        self._tell_figures()
+        self._launch(now)
+        self._commit_if_due(now)
+        self._tell_idleness()
         assert self._end is not None
         if self._end.done():
             return
         if self._is_finished():
             self._end.set_result(None)
             return
-        now = self._crew.clock.now()
         pause = _LONGEST_NAP
         if len(self._visits) < self._settings.fetch.concurrency and (wake := self._crew.queues.wake()) is not None:
             pause = min(max(wake - now, 0.001), _LONGEST_NAP)
         self._timer = asyncio.get_running_loop().call_later(pause, self._pump)
 
-    def _launch(self) -> None:
-        if self._stopping or self._is_spent() or self._is_disk_behind():
+    def _launch(self, now: float) -> None:
+        if self._board.stop or self._is_spent() or self._is_disk_behind():
             return
-        now = self._crew.clock.now()
         room = self._settings.fetch.concurrency - len(self._visits)
-        while room > 0 and self._budget.allows_another(self._crew.tally, len(self._visits)):
+        while room > 0 and self._may_fetch_another():
             item = self._crew.queues.take(now)
             if item is None:
                 return
@@ -135,30 +129,72 @@ class Worker:
             if self._end is not None and not self._end.done():
                 self._end.set_exception(error)
             return
-        self._wake()
+        self.wake()
+
+    def _may_fetch_another(self) -> bool:
+        """Whether one more fetch may start without overshooting the number of pages."""
+        while self._crew.tally.fetched + len(self._visits) >= self._granted:
+            if not (drawn := self._board.draw_pages()):
+                return False
+            self._granted += drawn
+        return True
+
+    def _tell_figures(self) -> None:
+        """Let the others know how far this worker is; all of them together keep to the budget."""
+        tell, me = self._board.tell, self._crew.number
+        tell(me, Figure.FETCHED, self._crew.tally.fetched)
+        tell(me, Figure.BYTES, self._crew.tally.bytes)
+        tell(me, Figure.UNDER_WAY, len(self._visits))
+        tell(me, Figure.BUFFERED, self._crew.queues.buffered)
+
+    def _tell_idleness(self) -> None:
+        """Let the others know whether this worker has anything left to do."""
+        tell, me = self._board.tell, self._crew.number
+        if self._is_idle != (idle := self._has_nothing_to_do()):
+            self._is_idle = idle
+            if idle:
+                self._board.return_pages(self._granted - self._crew.tally.fetched)
+                self._granted = self._crew.tally.fetched
+            else:
+                tell(me, Figure.AWAKENED, self._board.told(me, Figure.AWAKENED) + 1)
+            tell(me, Figure.IDLE, int(idle))
+        tell(me, Figure.SHARES, self._crew.neighbours.shares)
+
+    def _has_nothing_to_do(self) -> bool:
+        if self._visits or self._commit is not None or self._crew.digester.log.batch:
+            return False
+        return not self._crew.neighbours.is_parting and not self._crew.queues.alive()
 
     def _is_finished(self) -> bool:
         if self._visits:
             return False
-        if self._stopping or self._is_spent():
-            return True
-        return self._commit is None and not self._crew.digester.log.batch and not self._crew.queues.alive()
+        return bool(self._board.stop) or self._is_spent() or (self._is_idle and self._is_last())
+
+    def _is_last(self) -> bool:
+        """Whether nobody else may still have something for this worker."""
+        return self._board.workers == 1 or self._board.is_over
 
     def _is_spent(self) -> bool:
-        return self._budget.spent(self._crew.tally, self._crew.clock.now()) is not None
+        pages, size = self._board.total(Figure.FETCHED), self._board.total(Figure.BYTES)
+        return self._budget.spent(pages, size, self._crew.clock.now() - self._crew.tally.started) is not None
 
     def _is_disk_behind(self) -> bool:
         return len(self._crew.digester.log.batch.settled) >= _BATCHES_BEHIND * self._settings.store.commit_pages
 
     # -- the acknowledgement ------------------------------------------------------------------------------------
 
-    def _commit_if_due(self) -> None:
+    def _commit_if_due(self, now: float) -> None:
         log = self._crew.digester.log
         if self._commit is not None or not log.batch:
             return
         idle = not self._visits and not self._crew.queues.alive()
-        old = self._crew.clock.now() - self._last_commit >= self._settings.store.commit_seconds
-        if old or idle or len(log.batch.settled) >= self._settings.store.commit_pages:
+        old = now - self._last_commit >= self._settings.store.commit_seconds
+        if (
+            old
+            or idle
+            or self._crew.neighbours.is_parting
+            or len(log.batch.settled) >= self._settings.store.commit_pages
+        ):
             self._commit = asyncio.create_task(self._acknowledge(*self._cut()))
             self._commit.add_done_callback(self._committed)
 
@@ -169,12 +205,14 @@ class Worker:
 
     def _cut(self) -> tuple[Log, asyncio.Future[None]]:
         log = self._crew.digester.cut()
-        return log, self._crew.committer.commit(log.batch, log.rows, self._report())
+        summary = self._crew.tally.summary(self._crew.clock.now())
+        return log, self._crew.committer.commit(log.batch, log.rows, summary)
 
     async def _acknowledge(self, log: Log, durable: asyncio.Future[None]) -> None:
         await durable
         gone = (entry.item for entry in log.batch.settled if entry.state is not UrlState.QUEUED)
         self._crew.queues.acknowledged(gone, log.batch.admitted)
+        self._crew.neighbours.committed(log.batch)
 
     async def _commit_rest(self) -> None:
         if self._commit is not None:

@@ -7,6 +7,7 @@ more of this body wanted?
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
@@ -14,8 +15,9 @@ import pycurl
 
 from periplus.config.settings import Fetching
 from periplus.fetch.allowance import SNIFFED, Allowance, Allowances, Purpose, looks_binary
+from periplus.fetch.connections import Socket
 from periplus.fetch.failure import reason_of
-from periplus.fetch.guard import private_networks, refusal
+from periplus.fetch.guard import explanation
 from periplus.model import Reason, Response
 
 _STOP = 0  # bytes taken; fewer than were offered end the transfer
@@ -29,24 +31,33 @@ class Exchange:
     """One request at a time and what came back; used again and again, because handles are dear to make."""
 
     def __init__(
-        self, settings: Fetching, allowances: Allowances, options: dict[int, Any], public_allowed: bool
+        self,
+        settings: Fetching,
+        allowances: Allowances,
+        options: dict[int, Any],
+        refusal: Callable[[str], Reason | None],
     ) -> None:
+        """*refusal* says why an address must not be dialled, and has the last word about it."""
         self._allowances = allowances
         self._header_bytes = settings.header_bytes
-        self._private = private_networks(allow_all=settings.allow_private, named=settings.private_addresses)
-        self._public_allowed = public_allowed
+        self._refusal = refusal
         self.curl = pycurl.Curl()
         for option, value in options.items():
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_dial)
+        self.curl.setopt(pycurl.PREREQFUNCTION, self._on_connected)
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
-        self.begin("", Purpose.PAGE)
 
-    def begin(self, url: str, purpose: Purpose) -> None:
-        """Forget the last answer and get ready to ask for *url*."""
+    def begin(self, url: str, purpose: Purpose, place: str, *, keep: bool, sent: Callable[[], None]) -> None:
+        """Forget the last answer and get ready to ask for *url*.
+
+        *place* is `ADDRESS:PORT`, *keep* whether the connection stays open, *sent* is called when the request leaves.
+        """
         self._url = url
         self._purpose = purpose
+        self._sent = sent
+        self.connection: Socket | None = None  # the one made for this request; None: one that was open is used
         self._status = 0
         self._head = b""
         self._head_bytes = 0
@@ -61,6 +72,8 @@ class Exchange:
         self._refused: Reason | None = None
         self._detail = ""
         self.curl.setopt(pycurl.URL, url)
+        self.curl.setopt(pycurl.CONNECT_TO, [f"::{place}"])
+        self.curl.setopt(pycurl.FORBID_REUSE, not keep)
 
     def finish(self, fetched_at: float, request: bytes, error: pycurl.error | None) -> Response:
         """The record of what happened; *error* is libcurl's when the transfer did not run to its end."""
@@ -106,18 +119,22 @@ class Exchange:
     def _on_dial(self, _purpose: int, address: tuple[int, int, int, tuple[Any, ...]]) -> int:
         """The socket for an address, unless it must not be dialled: then nothing is sent to it."""
         family, kind, protocol, (ip, *_) = address
-        refused = refusal(ip, private=self._private, public_allowed=self._public_allowed)
+        refused = self._refusal(ip)
+        why = explanation(refused, ip) if refused else ""
         if refused is None:
             try:
-                return socket.socket(family, kind, protocol).detach()
+                descriptor = socket.socket(family, kind, protocol).detach()
             except OSError as error:
                 refused, why = Reason.CONNECT, str(error)
-        elif refused is Reason.NO_CONTACT:
-            why = f"{ip} is public, and no contact is set"
-        else:
-            why = f"{ip} is not an address of the public web"
+            else:
+                self.connection = Socket.of(descriptor)
+                return descriptor
         self._refused, self._detail = refused, why
         return int(pycurl.SOCKET_BAD)
+
+    def _on_connected(self, *_ends: str | int) -> int:
+        self._sent()
+        return int(pycurl.PREREQFUNC_OK)
 
     def _on_header(self, line: bytes) -> int | None:
         self._head_bytes += len(line)

@@ -22,6 +22,24 @@ class Admission:
         self._seen = seen
         self._sizes = domain_sizes
         self._cap = pages_per_domain
+        self._last_piece = 0
+        self._forwarded = SeenFilter()
+
+    def catch_up(self, catalog: Catalog) -> None:
+        """Know what other workers have let in since the last time, as far as it is on disk."""
+        pieces = [np.empty(0, np.uint64)]
+        for self._last_piece, keys in catalog.seen_keys(self._last_piece):  # noqa: B020  # from the last one on
+            pieces.append(keys)
+        self._seen.add_many(np.concatenate(pieces))
+        for domain, size in catalog.domain_sizes().items():
+            self._sizes[domain] = max(size, self._sizes.get(domain, 0))
+
+    def forward(self, url: str, host: str, depth: int) -> Decision | bool:
+        """For a URL that is another worker's to admit: the rule that refuses it, or whether it may be news there."""
+        key = url_key(url)
+        if key in self._seen or key in self._forwarded:
+            return False
+        return self.scope.refusal(url, host, depth) or self._forwarded.add(key)
 
     def admit(
         self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0
@@ -46,7 +64,7 @@ class Admission:
 
 def open_admission(catalog: Catalog, settings: Scope) -> Admission:
     """The gate of a collection, with all it has let in so far."""
-    seen = SeenFilter()
-    seen.add_many(np.concatenate([np.empty(0, np.uint64), *catalog.seen_keys()]))
     scope = ScopeRules(settings, map(host_of, catalog.seeds()))
-    return Admission(scope, seen, catalog.domain_sizes(), settings.pages_per_domain)
+    admission = Admission(scope, SeenFilter(), {}, settings.pages_per_domain)
+    admission.catch_up(catalog)
+    return admission

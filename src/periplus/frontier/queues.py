@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -38,9 +38,10 @@ class _Host:
     busy: bool = False  # a request is under way
     listed: float = math.inf  # the time of its valid entry in the order of readiness
     parked: bool = False  # left alone for now; it does not keep the crawl alive
+    withdrawn: bool = False  # about to be another worker's
 
     def has_work(self) -> bool:
-        return bool(self.heap or self.later or self.on_disk)
+        return bool(self.heap or self.later or self.on_disk) and not self.withdrawn
 
 
 class Queues:
@@ -72,9 +73,9 @@ class Queues:
         """The next URL of the host that has been ready longest; its host is busy until `release`."""
         while self._order and self._order[0][0] <= now:
             at, name = heapq.heappop(self._order)
-            host = self._hosts[name]
-            if at != host.listed:
-                continue  # an earlier entry took its place
+            host = self._hosts.get(name)
+            if host is None or at != host.listed or host.withdrawn:
+                continue  # gone, or an earlier entry took its place
             host.listed = math.inf
             item = self._next_of(host, now)
             if item is not None:
@@ -102,6 +103,30 @@ class Queues:
                 self._list(host)
         for item in settled:
             self._hosts[item.host].held.discard(item.url)
+
+    def waiting(self) -> Iterator[tuple[str, int]]:
+        """Hosts that may be asked, and how many of their URLs wait, as far as is known without asking the disk."""
+        for host in self._hosts.values():
+            if not host.parked and (urls := len(host.heap) + len(host.later) + host.on_disk * _PER_HOST):
+                yield host.name, urls
+
+    def withdraw(self, belongs: Callable[[str], bool]) -> list[str]:
+        """Take no more URLs of some hosts, which another worker is to serve; returns the names of those known here."""
+        hosts = [host for host in self._hosts.values() if belongs(host.name)]
+        for host in hosts:
+            host.withdrawn = True
+        return [host.name for host in hosts]
+
+    def is_busy(self, names: Iterable[str]) -> bool:
+        """Whether a request to any of these hosts is under way."""
+        return any(host.busy for name in names if (host := self._hosts.get(name)) is not None)
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Forget hosts; what waits for them is on disk."""
+        for name in names:
+            host = self._hosts.pop(name, None)
+            if host is not None:
+                self.buffered -= len(host.heap) + len(host.later)
 
     def wake(self) -> float | None:
         """When the next host becomes ready; None when every host is busy or empty."""

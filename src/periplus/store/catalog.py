@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
+from periplus.model import Fetch, HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
 from periplus.store import ledger
 from periplus.store.database import Database
-from periplus.store.ledger import ArchiveFile, Batch, Settled, Written
+from periplus.store.ledger import ArchiveFile, Batch, Letter, Settled, Written
 from periplus.store.segments import SealedSegment
+from periplus.store.summaries import joined
 from periplus.url import registrable_domain, url_key
 
 _STATE_COUNTERS = {
@@ -60,8 +61,10 @@ class Catalog:
             many("keep_refusal_sample", map(ledger.refusal_row, batch.samples))
             many("set_policy", ((*ledger.policy_row(p), self._host_id(p.host)) for p in batch.policies.values()))
             many("set_robots", map(ledger.robots_row, batch.robots))
+            many("post_letter", batch.letters)
+            many("cross_out_letter", ((letter_id,) for letter_id in batch.received))
             many("add_to_counter", counts.items())
-            self._database.run("update_run", json.dumps(summary), run_id)
+            self._database.run("set_worker_summary", run_id, written.worker, json.dumps(summary))
         return int(archive_id)
 
     def _admit(self, items: list[QueuedUrl]) -> Counter[str]:
@@ -110,16 +113,24 @@ class Catalog:
         """Every URL ever admitted."""
         return (url for (url,) in self._database.rows("known_urls"))
 
-    def seen_keys(self) -> Iterator[NDArray[np.uint64]]:
-        """The keys of every URL ever admitted, some at a time."""
-        return (np.frombuffer(keys, _KEY) for (keys,) in self._database.rows("seen"))
+    def seen_keys(self, after: int = 0) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+        """The keys of every URL ever admitted, piece by piece, after the piece with this number."""
+        return ((piece, np.frombuffer(keys, _KEY)) for piece, keys in self._database.rows("seen", after))
+
+    def letters(self, after: int, limit: int) -> list[tuple[int, Letter]]:
+        """Links that wait for the owners of their domains, from a letter on, with their numbers."""
+        rows = self._database.rows("letters", after, limit)
+        return [
+            (letter_id, Letter(share, url, depth, Reason(reason), via, redirects))
+            for letter_id, share, url, depth, reason, via, redirects in rows
+        ]
 
     def pack_seen(self) -> None:
         """Join the small pieces that commits leave, so that the next start reads few large ones."""
         (chunks,) = self._database.row("seen_chunks")
         if chunks <= _SEEN_CHUNKS:
             return
-        keys = np.unique(np.concatenate(list(self.seen_keys())))
+        keys = np.unique(np.concatenate([keys for _, keys in self.seen_keys()]))
         with self._database.transaction():
             self._database.run("forget_seen")
             pieces = (keys[start : start + _SEEN_AT_ONCE] for start in range(0, len(keys), _SEEN_AT_ONCE))
@@ -149,6 +160,10 @@ class Catalog:
         """The archive files of one worker, or of all."""
         rows = self._database.rows("all_archives") if worker is None else self._database.rows("archives", worker)
         return [ArchiveFile(*row) for row in rows]
+
+    def archive_workers(self) -> list[int]:
+        """The workers that have ever written an archive file."""
+        return [worker for (worker,) in self._database.rows("archive_workers")]
 
     def fetches_in(self, archive_id: int, offset: int = 0) -> Iterator[Fetch]:
         """What lies in an archive file from *offset* on, in order."""
@@ -201,7 +216,15 @@ class Catalog:
         run = self._database.record("last_run")
         if run is not None:
             run["arguments"], run["summary"] = json.loads(run["arguments"]), json.loads(run["summary"])
+            run["summary"] = run["summary"] or self.progress(run["run_id"])
         return run
+
+    def progress(self, run_id: int) -> dict[str, Any]:
+        """What the workers of a run that has not ended had done together by their last commits."""
+        summaries = [json.loads(summary) for (summary,) in self._database.rows("worker_summaries", run_id)]
+        counters = self.counters()
+        known = {"known_urls": counters["known"], "queued": counters["queued"]}
+        return joined(summaries) | known if summaries else {}
 
     def counters(self) -> dict[str, int]:
         """The running figures; `recount` computes the same from the rows."""

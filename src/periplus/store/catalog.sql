@@ -42,7 +42,7 @@ SELECT url FROM urls;
 INSERT INTO seen (keys) VALUES (?);
 
 -- name: seen
-SELECT keys FROM seen ORDER BY chunk_id;
+SELECT chunk_id, keys FROM seen WHERE chunk_id > ? ORDER BY chunk_id;
 
 -- name: seen_chunks
 SELECT count(*) FROM seen;
@@ -161,9 +161,6 @@ SELECT count(*), coalesce(sum(bytes), 0) FROM fetches WHERE verdict = 'fetched';
 -- name: begin_run
 INSERT INTO runs (started, arguments) VALUES (?, ?) RETURNING run_id;
 
--- name: update_run
-UPDATE runs SET summary = ? WHERE run_id = ?;
-
 -- name: newest_runs
 SELECT run_id, started, ended, outcome, arguments, summary FROM runs ORDER BY run_id DESC LIMIT ?;
 
@@ -175,3 +172,21 @@ UPDATE runs SET ended = ?, outcome = ?, summary = ? WHERE run_id = ?;
 
 -- name: last_run
 SELECT run_id, started, ended, outcome, arguments, summary FROM runs ORDER BY run_id DESC LIMIT 1;
+
+-- name: set_worker_summary
+INSERT INTO run_workers (run_id, worker, summary) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET summary = excluded.summary;
+
+-- name: worker_summaries
+SELECT summary FROM run_workers WHERE run_id = ? ORDER BY worker;
+
+-- name: post_letter
+INSERT INTO inbox (share, url, depth, reason, via, redirects) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: letters
+SELECT letter_id, share, url, depth, reason, via, redirects FROM inbox WHERE letter_id > ? ORDER BY letter_id LIMIT ?;
+
+-- name: cross_out_letter
+DELETE FROM inbox WHERE letter_id = ?;
+
+-- name: archive_workers
+SELECT DISTINCT worker FROM archives ORDER BY worker;

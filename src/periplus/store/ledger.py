@@ -38,6 +38,17 @@ class Refusal(NamedTuple):
     via: str
 
 
+class Letter(NamedTuple):
+    """A link into a domain that belongs to another worker."""
+
+    share: int  # of the web, which the domain falls into
+    url: str
+    depth: int
+    reason: Reason
+    via: str
+    redirects: int
+
+
 class Written(NamedTuple):
     """The archive file that holds a batch, and its size once the batch is on disk."""
 
@@ -66,9 +77,22 @@ class Batch:
     samples: list[Refusal] = field(default_factory=list)
     policies: dict[str, HostPolicy] = field(default_factory=dict)
     robots: list[RobotsFile] = field(default_factory=list)
+    letters: list[Letter] = field(default_factory=list)
+    received: list[int] = field(default_factory=list)  # letters of others that this batch acts on
 
     def __bool__(self) -> bool:
-        return any((self.settled, self.admitted, self.seeds, self.refused, self.policies, self.robots))
+        return any(
+            (
+                self.settled,
+                self.admitted,
+                self.seeds,
+                self.refused,
+                self.policies,
+                self.robots,
+                self.letters,
+                self.received,
+            )
+        )
 
 
 def admission_row(item: QueuedUrl) -> tuple[Any, ...]:

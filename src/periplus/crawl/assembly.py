@@ -1,0 +1,185 @@
+"""What is a worker made of?"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from periplus.config import Settings
+from periplus.crawl.board import Board
+from periplus.crawl.budget import Budget
+from periplus.crawl.clock import SteadyClock
+from periplus.crawl.commit import Committer
+from periplus.crawl.digest import Digester
+from periplus.crawl.neighbours import Neighbours
+from periplus.crawl.politeness import PolitenessClock
+from periplus.crawl.reading import PageReader
+from periplus.crawl.recovery import recover
+from periplus.crawl.robots import RobotsShelf
+from periplus.crawl.tally import Tally
+from periplus.crawl.territory import Territory
+from periplus.crawl.visit import Visitor
+from periplus.crawl.worker import Crew, Ending, Worker
+from periplus.fetch.agent import user_agent
+from periplus.fetch.client import Fetcher
+from periplus.frontier.admission import open_admission
+from periplus.frontier.queues import Queues
+from periplus.model import Decision
+from periplus.parse.page import PageParser
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.url import Canonicalizer
+
+_LOOK_EVERY = 0.5  # seconds between two looks at the progress
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What all workers of a run are told."""
+
+    collection: Collection
+    settings: Settings
+    run_id: int
+    started: float
+    seeds: Sequence[str]
+    budget: Budget
+    after_kill: bool  # the run before may have sent requests that it could not write down
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a worker says when it is done."""
+
+    ending: Ending
+    summary: dict[str, Any]
+    refusals: dict[str, Decision]  # of seeds
+
+
+def canonicalizer_of(settings: Settings) -> Canonicalizer:
+    """The rules by which two spellings are one address."""
+    return Canonicalizer(settings.addresses.tracking_parameters, settings.addresses.session_parameters)
+
+
+async def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
+    """Be worker *number* of a run to its end; *look* is called now and then."""
+    catalog = Catalog(assignment.collection.catalog)
+    try:
+        return await _Shift(assignment, board, number, catalog).work(look)
+    finally:
+        catalog.close()
+
+
+class _Shift:
+    """One worker, from what the last run left to the last page."""
+
+    def __init__(self, assignment: Assignment, board: Board, number: int, catalog: Catalog) -> None:
+        self._assignment, self._board, self._number, self._catalog = assignment, board, number, catalog
+        self._settings = assignment.settings
+        self._clock = SteadyClock()
+        self._tally = Tally(assignment.run_id, assignment.started)
+        self._canonicalizer = canonicalizer_of(self._settings)
+        parser = PageParser(self._canonicalizer, links_per_page=self._settings.scope.links_per_page)
+        self._reader = PageReader(parser)
+
+    async def work(self, look: Callable[[], None] | None) -> Report:
+        store, collection = self._settings.store, self._assignment.collection
+        for worker in self._catalog.archive_workers():
+            if worker % self._board.workers == self._number:
+                recover(collection, self._catalog, store, self._reader, worker)
+        contact = self._settings.identity.contact
+        fetcher = Fetcher(self._settings.fetch, user_agent(contact), public_allowed=bool(contact))
+        committer = Committer(collection, store, self._number, self._assignment.run_id, self._tally.timing)
+        try:
+            async with fetcher:
+                ending, refusals = await self._run(committer, fetcher, look)
+            await committer.finish()
+        except BaseException:
+            committer.close()
+            raise
+        return Report(ending, self._tally.summary(self._clock.now()), refusals)
+
+    async def _run(
+        self, committer: Committer, fetcher: Fetcher, look: Callable[[], None] | None
+    ) -> tuple[Ending, dict[str, Decision]]:
+        settings, clock, catalog = self._settings, self._clock, self._catalog
+        territory = Territory(self._board, self._number)
+        queues = Queues(catalog, settings.store.buffer_urls)
+        politeness = PolitenessClock(settings.politeness, after_kill=self._assignment.after_kill)
+        admission = open_admission(catalog, settings.scope)
+        digester = Digester(
+            settings,
+            self._canonicalizer,
+            self._reader,
+            admission,
+            queues,
+            self._tally,
+            committer.archive,
+            territory,
+        )
+        neighbours = Neighbours(
+            self._board,
+            self._number,
+            territory=territory,
+            catalog=catalog,
+            admission=admission,
+            queues=queues,
+            politeness=politeness,
+            digester=digester,
+            fetcher=fetcher,
+            timing=self._tally.timing,
+        )
+        visitor = Visitor(
+            settings,
+            clock=clock,
+            fetcher=fetcher,
+            queues=queues,
+            politeness=politeness,
+            robots=RobotsShelf(catalog, settings.politeness.robots_age),
+            digester=digester,
+            tally=self._tally,
+            policy_of=catalog.policy,
+        )
+        neighbours.attend(clock.now())
+        seeds = self._assignment.seeds
+        refusals = {seed: refusal for seed in seeds if (refusal := digester.seed(seed)) is not None}
+        crew = Crew(self._number, self._board, clock, queues, visitor, digester, committer, neighbours, self._tally)
+        worker = Worker(settings, crew, self._assignment.budget)
+        with _interruptible(worker, self._board), _watched(look):
+            return await worker.run(), refusals
+
+
+@contextmanager
+def _interruptible(worker: Worker, board: Board) -> Iterator[None]:
+    """Ctrl-C once drains, twice stops now; a polite kill counts like Ctrl-C."""
+    loop = asyncio.get_running_loop()
+
+    def pressed() -> None:
+        board.ask_to_stop()
+        worker.wake()
+
+    numbers = (signal.SIGINT, signal.SIGTERM) if board.workers == 1 else (signal.SIGTERM,)
+    for number in numbers:
+        loop.add_signal_handler(number, pressed)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+@contextmanager
+def _watched(look: Callable[[], None] | None) -> Iterator[None]:
+    async def watch() -> None:
+        while look is not None:
+            await asyncio.sleep(_LOOK_EVERY)
+            look()
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()

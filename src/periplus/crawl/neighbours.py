@@ -1,0 +1,172 @@
+"""What does this worker give to the others, and what does it take from them?
+
+Links into a domain of another worker travel as letters, in the transaction that acknowledges the page they are on. A
+worker with time to spare is given a share of the domains of a worker without.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from periplus.crawl.board import Board, Figure
+from periplus.crawl.digest import Digester
+from periplus.crawl.politeness import PolitenessClock
+from periplus.crawl.tally import Timing
+from periplus.crawl.territory import Territory, share_of
+from periplus.fetch.client import Fetcher
+from periplus.frontier.admission import Admission
+from periplus.frontier.queues import Queues
+from periplus.store.catalog import Catalog
+from periplus.store.ledger import Batch
+from periplus.url import host_of
+
+_LETTERS_AT_ONCE = 2_000
+_MEASURED_OVER = 0.1  # seconds
+_HUNGRY, _LOADED = 0.5, 0.1  # of its time a worker is idle at least, at most
+_WORTH_GIVING = 20  # URLs waiting in a share
+
+
+@dataclass(slots=True)
+class _Departure:
+    """A share on its way out: withdrawn, then written down, then given."""
+
+    receiver: int
+    hosts: list[str]
+    commit: int | None = None  # the first commit that holds all there is to know about it
+
+
+class Neighbours:
+    """One worker's dealings with the other workers of its crawl."""
+
+    def __init__(
+        self,
+        board: Board,
+        worker: int,
+        *,
+        territory: Territory,
+        catalog: Catalog,
+        admission: Admission,
+        queues: Queues,
+        politeness: PolitenessClock,
+        digester: Digester,
+        fetcher: Fetcher,
+        timing: Timing,
+    ) -> None:
+        self._board, self._worker, self._territory, self._catalog = board, worker, territory, catalog
+        self._admission, self._queues, self._politeness, self._digester = admission, queues, politeness, digester
+        self._last_letter = 0
+        self._unwritten: set[int] = set()  # letters that were read and are not yet crossed out on disk
+        self._posted = self._seeds = 0
+        self._heard = (-1, -1)  # letters and seeds of all workers, when they were last read
+        self._departure: _Departure | None = None
+        self._commits = 0
+        self._fetcher, self._timing = fetcher, timing
+        self._measured = (0.0, 0.0)  # when, and how long it had been idle by then
+        self._idleness = 0.5
+
+    def attend(self, now: float) -> None:
+        """Take over what has become ours, read letters, give away what another could do sooner."""
+        if arrivals := self._territory.arrivals():
+            self._take_over(arrivals, now)
+        news = (self._board.total(Figure.LETTERS), self._board.total(Figure.SEEDS))
+        if news != self._heard:
+            self._widen_scope(news[1])
+            self._read_letters()
+            self._heard = news
+        if not self._territory.is_alone:
+            self._measure(now)
+            self._share()
+
+    def committed(self, batch: Batch) -> None:
+        """A commit is durable: letters in it can be read by others, letters crossed out in it are gone."""
+        self._commits += 1
+        self._unwritten.difference_update(batch.received)
+        self._posted += len(batch.letters)
+        self._seeds += len(batch.seeds)
+        self._board.tell(self._worker, Figure.LETTERS, self._posted)
+        self._board.tell(self._worker, Figure.SEEDS, self._seeds)
+
+    @property
+    def shares(self) -> int:
+        """How many shares of the web are known to be this worker's."""
+        return len(self._territory)
+
+    @property
+    def is_parting(self) -> bool:
+        """Whether a share is on its way out."""
+        return self._departure is not None
+
+    # -- letters ------------------------------------------------------------------------------------------------
+
+    def _read_letters(self) -> None:
+        while letters := self._catalog.letters(self._last_letter, _LETTERS_AT_ONCE):
+            for letter_id, letter in letters:
+                mine = self._territory.is_alone or self._territory.owns_share(letter.share)
+                if mine and letter_id not in self._unwritten:
+                    self._unwritten.add(letter_id)
+                    self._digester.receive(letter_id, letter)
+            self._last_letter = letters[-1][0]
+
+    def _widen_scope(self, seeds: int) -> None:
+        """The address a seed redirects to belongs to the scope of every worker."""
+        if seeds != self._heard[1] and not self._territory.is_alone:
+            for seed in self._catalog.seeds():
+                self._admission.scope.add_seed_host(host_of(seed))
+
+    # -- shares -------------------------------------------------------------------------------------------------
+
+    def _take_over(self, shares: set[int], now: float) -> None:
+        """Read from disk all there is to know about shares that have become ours."""
+        self._admission.catch_up(self._catalog)
+        self._last_letter = 0
+        self._heard = (-1, self._heard[1])
+        for policy in self._catalog.waiting_hosts():
+            if self._territory.is_alone or share_of(policy.host) in shares:
+                rest = self._politeness.recall(policy, now)
+                self._queues.load([rest.policy])
+                if rest.parked:
+                    self._queues.release(policy.host, rest.ready, parked=True)
+
+    def _measure(self, now: float) -> None:
+        """How much of its time this worker has been idle of late."""
+        since, idle_then = self._measured
+        if now - since >= _MEASURED_OVER:
+            idle = self._timing.idle_until(now)
+            self._idleness = (idle - idle_then) / (now - since)
+            self._measured = now, idle
+            self._board.tell(self._worker, Figure.HUNGRY, int(self._idleness > _HUNGRY))
+
+    def _share(self) -> None:
+        departure = self._departure
+        if departure is None:
+            self._offer()
+        elif departure.commit is None:
+            if not self._queues.is_busy(departure.hosts):
+                departure.commit = self._digester.cuts + bool(self._digester.log.batch)
+        elif self._commits >= departure.commit:
+            self._part(departure)
+
+    def _offer(self) -> None:
+        """Choose a share for a worker with time to spare: the second most laden, the first is kept."""
+        if self._idleness > _LOADED:
+            return
+        hungry = [worker for worker, hunger in enumerate(self._board.all(Figure.HUNGRY)) if hunger]
+        if not hungry:
+            return
+        waiting: Counter[int] = Counter()
+        for host, urls in self._queues.waiting():
+            waiting[share_of(host)] += urls
+        (share, urls), *_ = [*waiting.most_common(2)[1:], (0, 0)]
+        if urls >= _WORTH_GIVING:
+            self._territory.leaving = share
+            hosts = self._queues.withdraw(lambda host: share_of(host) == share)
+            self._departure = _Departure(hungry[0], hosts)
+            self._board.tell(hungry[0], Figure.HUNGRY, 0)
+
+    def _part(self, departure: _Departure) -> None:
+        self._fetcher.hang_up(departure.hosts)
+        self._queues.drop(departure.hosts)
+        self._politeness.forget(departure.hosts)
+        self._territory.give(departure.receiver)
+        self._departure = None

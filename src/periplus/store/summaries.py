@@ -1,0 +1,27 @@
+"""What have the workers of a run done together?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_THE_SAME_FOR_ALL = frozenset({"run_id"})
+
+
+def joined(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One summary of several: numbers are added up, except the time, which passed for all of them together."""
+    if len(summaries) == 1:
+        return dict(summaries[0])
+    total: dict[str, Any] = {}
+    for summary in summaries:
+        for key, value in summary.items():
+            total[key] = value if key in _THE_SAME_FOR_ALL else _sum(total.get(key), value)
+    total["seconds"] = max((summary["seconds"] for summary in summaries), default=0.0)
+    total["pages_per_second"] = round(total["fetched"] / max(total["seconds"], 1e-9), 2)
+    return total
+
+
+def _sum(total: Any, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sum((total or {}).get(key), value.get(key)) for key in {**(total or {}), **value}}
+    return (total or 0) + (value or 0)

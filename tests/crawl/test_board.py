@@ -1,0 +1,93 @@
+"""Do workers hear of each other what they need to know, and nothing wrong?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from periplus.crawl.board import SHARES, Board, Figure
+from periplus.crawl.territory import Territory, share_of
+
+
+@pytest.fixture
+def board() -> Iterator[Board]:
+    with closing(Board(workers=3, pages=100)) as board:
+        yield board
+
+
+def settle(board: Board) -> None:
+    for worker in range(board.workers):
+        board.tell(worker, Figure.IDLE, 1)
+        board.tell(worker, Figure.SHARES, board.owners.tobytes().count(worker))
+
+
+def test_a_figure_told_by_a_child_is_read_by_its_parent(board: Board) -> None:
+    if not (child := os.fork()):
+        board.tell(1, Figure.FETCHED, 41)
+        os._exit(0)
+    os.waitpid(child, 0)
+    board.tell(2, Figure.FETCHED, 1)
+    assert (board.all(Figure.FETCHED), board.total(Figure.FETCHED)) == ([0, 41, 1], 42)
+
+
+def test_every_share_has_an_owner_and_no_worker_is_left_out(board: Board) -> None:
+    owned = [sum(owner == worker for owner in board.owners) for worker in range(3)]
+    assert sum(owned) == SHARES
+    assert max(owned) - min(owned) <= 1
+
+
+def test_pages_are_drawn_until_all_are_claimed_and_what_is_returned_can_be_drawn_again(board: Board) -> None:
+    drawn = []
+    while pages := board.draw_pages():
+        drawn.append(pages)
+    assert sum(drawn) == 100
+    assert max(drawn) < 20, "one worker must not take what others could fetch"
+    board.return_pages(7)
+    assert sum(iter(board.draw_pages, 0)) == 7
+
+
+def test_without_a_budget_there_are_always_pages_to_draw() -> None:
+    with closing(Board(workers=2)) as board:
+        assert all(board.draw_pages() for _ in range(10_000))
+
+
+def test_asking_to_stop_a_third_time_changes_nothing(board: Board) -> None:
+    levels = [board.stop]
+    for _ in range(3):
+        board.ask_to_stop()
+        levels.append(board.stop)
+    assert levels == [0, 1, 2, 2]
+
+
+def test_a_crawl_has_not_settled_while_a_worker_is_busy_or_has_not_noticed_what_it_was_given(board: Board) -> None:
+    assert not board.has_settled()
+    settle(board)
+    assert board.has_settled()
+    board.tell(1, Figure.IDLE, 0)
+    assert not board.has_settled()
+    settle(board)
+    board.owners[0] = (board.owners[0] + 1) % 3
+    assert not board.has_settled()
+
+
+def test_hosts_of_one_registrable_domain_fall_into_one_share() -> None:
+    assert share_of("example.co.uk") == share_of("www.example.co.uk") == share_of("a.b.example.co.uk")
+    assert len({share_of(f"domain{number}.test") for number in range(1000)}) > 500
+
+
+def test_a_share_belongs_to_one_worker_at_a_time(board: Board) -> None:
+    share = share_of("example.org")
+    giver = board.owners[share]
+    receiver = (giver + 1) % 3
+    territories = [Territory(board, worker) for worker in range(3)]
+    for territory in territories:
+        territory.arrivals()
+    assert [territory.owns("www.example.org") for territory in territories].count(True) == 1
+    territories[giver].leaving = share
+    assert not any(territory.owns("www.example.org") for territory in territories)
+    territories[giver].give(receiver)
+    assert territories[receiver].arrivals() == {share}
+    assert [territory.owns("www.example.org") for territory in territories].index(True) == receiver

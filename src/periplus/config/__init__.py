@@ -3,6 +3,7 @@
 from periplus.config.layers import FILE_NAME, Configuration, load
 from periplus.config.settings import (
     Addresses,
+    AddressLimit,
     Fetching,
     Identity,
     Indexing,
@@ -18,6 +19,7 @@ from periplus.config.settings import (
 
 __all__ = [
     "FILE_NAME",
+    "AddressLimit",
     "Addresses",
     "Configuration",
     "Fetching",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ipaddress import ip_network
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 _MIB = 1 << 20
 
@@ -130,6 +130,20 @@ class Addresses(Section):
     )
 
 
+class AddressLimit(Section):
+    """How gently the addresses of one network are treated."""
+
+    range: NetworkText
+    connections: int = Field(ge=0)
+    delay: float = Field(ge=0)
+
+
+def _limit_table(value: Any) -> Any:
+    if not isinstance(value, dict | AddressLimit):
+        raise ValueError("it should be a table with range, connections and delay")  # noqa: TRY004  # pydantic reads this
+    return value
+
+
 class Politeness(Section):
     """How gently hosts are treated."""
 
@@ -148,6 +162,19 @@ class Politeness(Section):
     failures_to_park: int = Field(default=20, ge=1, description="Errors in a row after which a host is left alone.")
     robots_age: float = Field(
         default=86_400.0, ge=60, description="Seconds a robots.txt is used before it is fetched again."
+    )
+    address_connections: int = Field(
+        default=4,
+        ge=0,
+        description="Connections open at once to one public IP address, whatever the number of its hosts. 0: any.",
+    )
+    address_delay: float = Field(
+        default=0.25, ge=0, description="Seconds from one request to a public IP address to the next."
+    )
+    address_limits: list[Annotated[AddressLimit, BeforeValidator(_limit_table)]] = Field(
+        default=[],
+        description="Networks with limits of their own, each as `[[politeness.address_limits]]` with `range`, "
+        "`connections` and `delay`; the smallest network counts. Private addresses have no others.",
     )
 
 

@@ -124,7 +124,8 @@ class Fetcher:
         self, url: str, purpose: Purpose, passage: Passage, place: str, conditions: list[str], request: bytes
     ) -> Response:
         exchange = self._idle.pop() if self._idle else self._exchange()
-        exchange.begin(url, purpose, place, keep=passage.keep, sent=partial(self._connections.sent, passage))
+        sent = partial(self._connections.sent, passage) if passage.rule else None
+        exchange.begin(url, purpose, place, keep=passage.keep, sent=sent)
         if conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *conditions])
         fetched_at, error = time.time(), None

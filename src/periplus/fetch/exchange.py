@@ -41,19 +41,21 @@ class Exchange:
         self._allowances = allowances
         self._header_bytes = settings.header_bytes
         self._refusal = refusal
+        self._sent: Callable[[], None] | None = None
         self.curl = pycurl.Curl()
         for option, value in options.items():
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_dial)
-        self.curl.setopt(pycurl.PREREQFUNCTION, self._on_connected)
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
 
-    def begin(self, url: str, purpose: Purpose, place: str, *, keep: bool, sent: Callable[[], None]) -> None:
+    def begin(self, url: str, purpose: Purpose, place: str, *, keep: bool, sent: Callable[[], None] | None) -> None:
         """Forget the last answer and get ready to ask for *url*.
 
         *place* is `ADDRESS:PORT`, *keep* whether the connection stays open, *sent* is called when the request leaves.
         """
+        if sent is not None and self._sent is None:
+            self.curl.setopt(pycurl.PREREQFUNCTION, self._on_connected)  # only where it matters: it takes time
         self._url = url
         self._purpose = purpose
         self._sent = sent
@@ -133,7 +135,8 @@ class Exchange:
         return int(pycurl.SOCKET_BAD)
 
     def _on_connected(self, *_ends: str | int) -> int:
-        self._sent()
+        if self._sent is not None:
+            self._sent()
         return int(pycurl.PREREQFUNC_OK)
 
     def _on_header(self, line: bytes) -> int | None:

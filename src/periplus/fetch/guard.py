@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from periplus.model import Reason
@@ -83,7 +82,6 @@ _SIX_TO_FOUR = IPv6Network("2002::/16")
 _TEREDO = IPv6Network("2001::/32")
 
 
-@lru_cache(maxsize=4096)
 def refusal(ip: str, *, private: tuple[Network, ...], public_allowed: bool) -> Reason | None:
     """Why this address is not dialled, or None when it may be.
 
@@ -94,8 +92,20 @@ def refusal(ip: str, *, private: tuple[Network, ...], public_allowed: bool) -> R
         address = ip_address(ip)
     except ValueError:
         return Reason.PRIVATE_ADDRESS
-    verdicts = [_refusal_of(inner, private, public_allowed) for inner in _unwrapped(address)]
+    verdicts = [_refusal_of(inner, private, public_allowed) for inner in unwrapped(address)]
     return Reason.PRIVATE_ADDRESS if Reason.PRIVATE_ADDRESS in verdicts else verdicts[0]
+
+
+def explanation(reason: Reason, ip: str) -> str:
+    """The same, for the person who asks."""
+    if reason is Reason.NO_CONTACT:
+        return f"{ip} is public, and no contact is set"
+    return f"{ip} is not an address of the public web"
+
+
+def is_private(address: IPv4Address | IPv6Address) -> bool:
+    """Whether an address is outside the public web."""
+    return _refusal_of(address, (), True) is not None
 
 
 def private_networks(*, allow_all: bool, named: Iterable[str]) -> tuple[Network, ...]:
@@ -117,7 +127,7 @@ def _refusal_of(
     return None if private or public_allowed else Reason.NO_CONTACT
 
 
-def _unwrapped(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
+def unwrapped(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
     """The addresses a packet may end at: those inside a tunnel or translation, else the address itself."""
     if isinstance(address, IPv4Address) or int(address) <= 1:
         return [address]

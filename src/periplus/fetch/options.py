@@ -7,11 +7,11 @@ from typing import Any
 import pycurl
 
 from periplus.config.settings import Fetching
+from periplus.fetch.connections import KEPT_SECONDS
 from periplus.fetch.trust import certificate_authorities
 
 ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,application/pdf;q=0.9,application/xml;q=0.8,*/*;q=0.1"
 SLOW_SECONDS = 10  # a transfer may be slower than `fetch.slowest` for so long
-_DNS_SECONDS = 300  # how long a looked-up address is used; whatever it becomes is guarded when it is dialled
 _BUFFER_BYTES = 256 * 1024  # most pages in one read; all handles share one buffer
 _WEB = pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS
 
@@ -42,11 +42,10 @@ def constant_options(settings: Fetching, user_agent: str) -> dict[int, Any]:
         pycurl.TIMEOUT_MS: _milliseconds(settings.timeout),
         pycurl.LOW_SPEED_LIMIT: settings.slowest,
         pycurl.LOW_SPEED_TIME: SLOW_SECONDS,
-        pycurl.DNS_CACHE_TIMEOUT: _DNS_SECONDS,
+        pycurl.MAXAGE_CONN: KEPT_SECONDS,
         pycurl.BUFFERSIZE: _BUFFER_BYTES,
         pycurl.SSL_VERIFYPEER: 1,
         pycurl.SSL_VERIFYHOST: 2,
-        pycurl.CONNECT_TO: list(settings.connect_to),
     }
     options |= {pycurl.CAINFO: ca_file} if ca_file else {pycurl.CAPATH: ca_folder}
     return options

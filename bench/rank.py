@@ -38,7 +38,8 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.generations import Generation
 from periplus.store.ranks import RankTable, open_ranks
-from periplus.store.segments import LINKS, PAGES, SealedSegment, file_digest, segment_name
+from periplus.store.sealing import file_digest
+from periplus.store.segments import LINKS, PAGES, SealedSegment, segment_name
 from periplus.url import url_id
 
 CACHE = Path(__file__).with_name(".cache")

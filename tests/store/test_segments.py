@@ -12,6 +12,7 @@ from pyarrow import parquet
 from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Link, Page
 from periplus.store.durable import reporting_full_disk
+from periplus.store.sealing import file_digest
 from periplus.store.segments import (
     LINKS,
     PAGES,
@@ -19,7 +20,6 @@ from periplus.store.segments import (
     PageRow,
     SegmentWriter,
     Target,
-    file_digest,
     schema_version,
     segment_name,
 )

@@ -19,8 +19,7 @@ from periplus.store.arrays import new_array, write_array
 from periplus.store.durable import reporting_full_disk, sync_directory, sync_file, write_file
 from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, forget, number_of
 from periplus.store.ranks import URLS_AT_ONCE, Figures
-from periplus.store.sealing import sealed
-from periplus.store.segments import file_digest
+from periplus.store.sealing import file_digest, sealed
 
 Item = TypeVar("Item", bound=np.generic)
 

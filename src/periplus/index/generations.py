@@ -7,7 +7,6 @@ written again. Readers hold the generation they opened; the last ones stay on di
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from typing import Any
 
 from periplus.errors import CollectionLocked, DamagedFile, NoIndex
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, sync_file, write_file
-from periplus.store.sealing import sealed, unsealed
+from periplus.store.sealing import file_digest, sealed, unsealed, wrong_content, wrong_size
 
 FORMAT = 1
 REBUILD = "`periplus index` builds a new one."
@@ -104,7 +103,7 @@ def facts_of(generation: Path) -> dict[str, Any]:
 def require_whole(generation: Path, facts: dict[str, Any]) -> None:
     """Refuse a generation with a file missing or of another size; their bytes are looked at by `problems_of`."""
     for name, (size, _) in facts["files"].items():
-        if (problem := _wrong_size(generation / name, size)) is not None:
+        if (problem := wrong_size(generation / name, size)) is not None:
             raise DamagedFile(f"{generation / name} is damaged", problem, REBUILD)
 
 
@@ -116,17 +115,8 @@ def problems_of(generation: Path) -> Iterator[tuple[str, str]]:
         yield _META, error.why
         return
     for name, (size, digest) in stated.items():
-        if (problem := _wrong_size(generation / name, size)) is not None:
+        if (problem := wrong_content(generation / name, size, digest)) is not None:
             yield name, problem
-        elif _fingerprint(generation / name)[1] != digest:
-            yield name, "its content is not what was published"
-
-
-def _wrong_size(path: Path, size: int) -> str | None:
-    if not path.is_file():
-        return "the file is missing"
-    found = path.stat().st_size
-    return f"{found} bytes instead of {size}" if found != size else None
 
 
 def number_of(generation: Path) -> int:
@@ -151,5 +141,4 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _fingerprint(path: Path) -> tuple[int, str]:
-    with path.open("rb") as handle:
-        return path.stat().st_size, hashlib.file_digest(handle, "sha256").hexdigest()
+    return path.stat().st_size, file_digest(path).hex()

@@ -13,13 +13,16 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
-from periplus.errors import DamagedFile
+from periplus.errors import DamagedFile, NoIndex
+from periplus.index.generations import Generations, problems_of
 from periplus.model import Fetch, Response, Verdict
 from periplus.store.archive import responses
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.generations import CURRENT, damage
 from periplus.store.ledger import ArchiveFile
-from periplus.store.segments import SealedSegment, file_digest, schema_version
+from periplus.store.sealing import file_digest
+from periplus.store.segments import SealedSegment, schema_version
 from periplus.url import url_key
 
 
@@ -44,13 +47,20 @@ class Findings:
 
 
 def verify(collection: Collection) -> Findings:
-    """Check everything; the collection must not be written meanwhile."""
+    """Check everything; the collection must not be crawled meanwhile."""
     findings = Findings()
+    _verify_crawled(collection, findings)
+    findings.problems += _rank_problems(collection, findings.checked)
+    findings.problems += _index_problems(collection, findings.checked)
+    return findings
+
+
+def _verify_crawled(collection: Collection, findings: Findings) -> None:
     try:
         catalog = Catalog(collection.catalog)
     except DamagedFile as error:
         findings.problems.append(Problem(collection.catalog.name, f"{error.what}: {error.why}"))
-        return findings
+        return
     try:
         findings.problems += _catalog_problems(catalog)
         if not findings.problems:
@@ -60,7 +70,6 @@ def verify(collection: Collection) -> Findings:
             findings.checked.update(urls=catalog.counters()["known"])
     finally:
         catalog.close()
-    return findings
 
 
 def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
@@ -184,3 +193,29 @@ def _coverage_problems(catalog: Catalog, pages: Counter[tuple[str, int]]) -> Ite
                 )
     for (name, offset), _ in pages.most_common(10):
         yield Problem("segments", f"a page claims to come from {name} at {offset}, where the catalog has none")
+
+
+# -- what was made from them ------------------------------------------------------------------------------------
+
+
+def _rank_problems(collection: Collection, checked: Counter[str]) -> Iterator[Problem]:
+    if (collection.ranks / CURRENT).exists():
+        checked["generations"] += 1
+    for name, what in damage(collection.ranks):
+        yield Problem(f"ranks/{name}", what)
+
+
+def _index_problems(collection: Collection, checked: Counter[str]) -> Iterator[Problem]:
+    generations = Generations(collection.index)
+    try:
+        live = generations.current()
+    except DamagedFile as error:
+        yield Problem("index/CURRENT", error.why)
+    except NoIndex:
+        if generations.newest():
+            yield Problem("index/CURRENT", "the file is missing, though a generation is complete")
+    else:
+        checked["generations"] += 1
+        found = list(problems_of(live))
+        if live.is_dir():  # or else a newer one took its place meanwhile
+            yield from (Problem(f"index/{live.name}/{name}", what) for name, what in found)

@@ -12,14 +12,13 @@ import os
 import re
 import shutil
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from periplus import __version__
 from periplus.errors import DamagedFile, NewerFormat
-from periplus.store.sealing import unsealed
-from periplus.store.segments import file_digest
+from periplus.store.sealing import unsealed, wrong_content, wrong_size
 
 FORMAT = 1
 CURRENT = "CURRENT"
@@ -37,7 +36,7 @@ class Generation:
         _hold(folder / META, self)
         self.stated = _stated(folder)
         for name, file in self.stated["files"].items():
-            if (problem := _wrong_size(folder / name, file)) is not None:
+            if (problem := wrong_size(folder / name, file["bytes"])) is not None:
                 raise DamagedFile(f"{folder / name} is damaged", problem, REMEDY)
 
     @property
@@ -120,13 +119,6 @@ def _stated(folder: Path) -> dict[str, Any]:
     return stated
 
 
-def _wrong_size(path: Path, file: Mapping[str, Any]) -> str | None:
-    if not path.is_file():
-        return "the file is missing"
-    size = path.stat().st_size
-    return f"{size} bytes instead of {file['bytes']}" if size != file["bytes"] else None
-
-
 # -- every byte -------------------------------------------------------------------------------------------------
 
 
@@ -155,12 +147,5 @@ def _damage_of(generation: Path) -> Iterator[tuple[str, str]]:
         yield META, error.why
         return
     for name, file in files.items():
-        if (problem := _wrong_size(generation / name, file) or _wrong_content(generation / name, file)) is not None:
+        if (problem := wrong_content(generation / name, file["bytes"], file["sha256"])) is not None:
             yield name, problem
-
-
-def _wrong_content(path: Path, file: Mapping[str, Any]) -> str | None:
-    try:
-        return None if file_digest(path).hex() == file["sha256"] else "its content is not what was published"
-    except OSError as error:
-        return f"it cannot be read: {error.strerror}"

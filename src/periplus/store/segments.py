@@ -6,7 +6,6 @@ again from the archive.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from pyarrow import parquet
 
 from periplus.model import Fetch, Page
 from periplus.store.durable import move_into_place
+from periplus.store.sealing import file_digest
 
 SCHEMA_VERSION = 1
 _ID = pa.binary(16)
@@ -168,12 +168,6 @@ class _OpenFile:
     def write(self, table: pa.Table) -> None:
         self.writer.write_table(table)
         self.rows += table.num_rows
-
-
-def file_digest(path: Path) -> bytes:
-    """SHA-256 of a file."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").digest()
 
 
 def _page_table(rows: list[PageRow]) -> pa.Table:

@@ -28,7 +28,7 @@ from periplus.url import Canonicalizer
 
 BATCH = 5_000
 NEW_LINKS = 14  # that a page of the open web brings
-SCOPE = Scope(hosts=[".*"], pages_per_domain=1 << 40)
+SCOPE = Scope(hosts=[".*"], pages_per_domain=1 << 40, hosts_per_domain=1 << 40)
 ARCHIVE = Written(0, "w00-000001.warc.gz", 0)
 
 

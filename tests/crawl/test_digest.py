@@ -17,9 +17,9 @@ from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory
 from periplus.frontier.admission import Admission
+from periplus.frontier.caps import DomainCaps
 from periplus.frontier.queues import Queues
 from periplus.frontier.scope import ScopeRules
-from periplus.frontier.seen import SeenFilter
 from periplus.model import ArchivePosition, QueuedUrl, Reason, Response, UrlState
 from periplus.parse.page import PageParser
 from periplus.store.archive import Archived
@@ -365,7 +365,7 @@ def digester(board: Board) -> Digester:
         settings,
         canonicalizer,
         PageReader(PageParser(canonicalizer, links_per_page=100)),
-        Admission(ScopeRules(settings.scope, ["a.test"]), SeenFilter(), {}, 100),
+        Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope)),
         Queues(NoQueue(), 1000),
         Tally(1, 0.0),
         lambda response: Archived(ArchivePosition("w.warc.gz", 10, 20), b"\1" * 32),

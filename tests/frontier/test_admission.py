@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from periplus.config import Scope
 from periplus.frontier.admission import Admission
+from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
-from periplus.frontier.seen import SeenFilter
 from periplus.model import Decision, QueuedUrl, Reason, Verdict
-from periplus.url import url_key
+from periplus.store.catalog import Catalog
+from store.records import WRITTEN, batch_of, queued
 
 
 class Gate:
-    """An admission with what it counts in sight."""
+    """An admission for one site, unless its scope is wider, with what earlier runs have let in."""
 
-    def __init__(self, cap: int = 10_000, sizes: dict[str, int] | None = None, **scope: object) -> None:
-        self.seen = SeenFilter()
-        self.sizes = {} if sizes is None else sizes
-        rules = ScopeRules(Scope(**scope), ["example.org"])  # type: ignore[arg-type]
-        self.admission = Admission(rules, self.seen, self.sizes, cap)
+    def __init__(self, known: Iterable[str] = (), **scope: Any) -> None:
+        settings = Scope(**scope)
+        self.admission = Admission(ScopeRules(settings, ["example.org"]), DomainCaps(settings))
+        with tempfile.TemporaryDirectory() as folder:
+            catalog = Catalog(Path(folder) / "crawl.db", create=True)
+            catalog.commit(batch_of(*map(queued, known)), WRITTEN, 1, {})
+            self.admission.catch_up(catalog)
+            catalog.close()
 
     def admit(self, url: str, depth: int = 0, **facts: int) -> QueuedUrl | Decision | None:
         return self.admission.admit(url, depth=depth, reason=Reason.LINK, via="https://example.org/", **facts)
@@ -52,7 +61,6 @@ def test_a_url_met_again_is_known() -> None:
     assert gate.admit("https://example.org/a") is None
     assert gate.admit("https://example.org/a", 5) is None
     assert isinstance(gate.admit("http://example.org/a"), QueuedUrl)
-    assert gate.sizes == {"example.org": 2}
 
 
 def test_a_known_page_is_not_refused_because_this_link_to_it_is_too_deep() -> None:
@@ -62,10 +70,9 @@ def test_a_known_page_is_not_refused_because_this_link_to_it_is_too_deep() -> No
 
 
 def test_what_an_earlier_run_met_is_known() -> None:
-    gate = Gate()
-    gate.seen.add(url_key("https://example.org/a"))
+    gate = Gate(known=["https://example.org/a"])
     assert gate.admit("https://example.org/a") is None
-    assert gate.sizes == {}
+    assert isinstance(gate.admit("https://example.org/b"), QueuedUrl)
 
 
 def test_the_scope_refuses_with_its_own_reason() -> None:
@@ -76,11 +83,11 @@ def test_the_scope_refuses_with_its_own_reason() -> None:
 
 @pytest.mark.parametrize("url", ["https://example.com/", "https://example.org/a.png", "https://example.org/a/a/a"])
 def test_what_is_refused_is_not_met(url: str) -> None:
-    gate = Gate()
+    gate = Gate(pages_per_domain=1)
     first = gate.admit(url)
     assert isinstance(first, Decision)
     assert gate.admit(url) == first
-    assert (len(gate.seen), gate.sizes) == (0, {})
+    assert isinstance(gate.admit("https://example.org/"), QueuedUrl), "nothing was counted so far"
 
 
 def test_too_deep_from_here_may_be_near_enough_from_elsewhere() -> None:
@@ -89,35 +96,72 @@ def test_too_deep_from_here_may_be_near_enough_from_elsewhere() -> None:
     assert isinstance(gate.admit("https://example.org/a", 3), QueuedUrl)
 
 
+# -- caps -----------------------------------------------------------------------------------------------------------
+
+
+def refused(decision: object) -> tuple[Reason, str]:
+    assert isinstance(decision, Decision)
+    assert decision.verdict is Verdict.REFUSED
+    return decision.reason, decision.detail
+
+
 def test_a_domain_is_capped_over_all_its_hosts() -> None:
-    gate = Gate(cap=3, hosts=[".*"])
+    gate = Gate(pages_per_domain=3, hosts=[".*"])
     for host in ("a.example.co.uk", "b.example.co.uk", "example.co.uk"):
         assert isinstance(gate.admit(f"https://{host}/"), QueuedUrl)
-    decision = gate.admit("https://c.example.co.uk/")
-    assert isinstance(decision, Decision)
-    assert (decision.verdict, decision.reason) == (Verdict.REFUSED, Reason.DOMAIN_CAP)
-    assert decision.detail == "example.co.uk has 3 URLs, as many as scope.pages_per_domain allows"
+    assert refused(gate.admit("https://c.example.co.uk/")) == (
+        Reason.DOMAIN_CAP,
+        "example.co.uk has 3 URLs, as many as scope.pages_per_domain allows",
+    )
     assert isinstance(gate.admit("https://other.co.uk/"), QueuedUrl)
-    assert gate.sizes == {"example.co.uk": 3, "other.co.uk": 1}
 
 
 def test_a_capped_url_is_not_met_and_known_ones_stay_known() -> None:
-    gate = Gate(cap=1)
+    gate = Gate(pages_per_domain=1)
     gate.admit("https://example.org/a")
     for _ in range(3):
         assert isinstance(gate.admit("https://example.org/b"), Decision)
     assert gate.admit("https://example.org/a") is None
-    assert (len(gate.seen), gate.sizes) == (1, {"example.org": 1})
 
 
-def test_the_cap_counts_what_earlier_runs_admitted() -> None:
-    gate = Gate(cap=5, sizes={"example.org": 4})
-    assert isinstance(gate.admit("https://example.org/a"), QueuedUrl)
-    assert isinstance(gate.admit("https://example.org/b"), Decision)
+def test_the_caps_count_what_earlier_runs_admitted() -> None:
+    known = [f"https://h{number}.example.org/" for number in range(4)]
+    gate = Gate(known, hosts=[".*"], pages_per_domain=6, hosts_per_domain=5)
+    assert isinstance(gate.admit("https://h0.example.org/a"), QueuedUrl)
+    assert isinstance(gate.admit("https://h9.example.org/"), QueuedUrl)
+    assert refused(gate.admit("https://h9.example.org/b"))[0] is Reason.DOMAIN_CAP
+    gate = Gate(known, hosts=[".*"], hosts_per_domain=4)
+    assert refused(gate.admit("https://h9.example.org/"))[0] is Reason.HOSTS_CAP
+
+
+@pytest.mark.parametrize("name", ["example.co.uk", "EXAMPLE.co.uk", "www.example.co.uk"])
+def test_a_domain_that_is_named_has_its_own_cap(name: str) -> None:
+    gate = Gate(pages_per_domain=1, domain_pages={name: 2}, hosts=[".*"])
+    for number in range(2):
+        assert isinstance(gate.admit(f"https://a.example.co.uk/{number}"), QueuedUrl)
+    assert refused(gate.admit("https://a.example.co.uk/2")) == (
+        Reason.DOMAIN_CAP,
+        "example.co.uk has 2 URLs, as many as scope.domain_pages.example.co.uk allows",
+    )
+    assert isinstance(gate.admit("https://other.co.uk/"), QueuedUrl)
+    assert refused(gate.admit("https://other.co.uk/1"))[0] is Reason.DOMAIN_CAP
+
+
+def test_a_domain_that_makes_up_hosts_is_capped_but_its_known_hosts_go_on() -> None:
+    gate = Gate(hosts_per_domain=3, hosts=[".*"])
+    for number in range(3):
+        assert isinstance(gate.admit(f"https://h{number}.example.co.uk/"), QueuedUrl)
+    for _ in range(2):
+        assert refused(gate.admit("https://h3.example.co.uk/")) == (
+            Reason.HOSTS_CAP,
+            "example.co.uk has 3 hosts, as many as scope.hosts_per_domain allows",
+        )
+    assert isinstance(gate.admit("https://h2.example.co.uk/b"), QueuedUrl)
+    assert isinstance(gate.admit("https://h3.other.co.uk/"), QueuedUrl)
 
 
 def test_addresses_are_domains_of_their_own() -> None:
-    gate = Gate(cap=1, hosts=[".*"])
+    gate = Gate(pages_per_domain=1, hosts_per_domain=1, hosts=[".*"])
     for host in ("192.0.2.1", "192.0.2.2", "[2001:db8::1]"):
         assert isinstance(gate.admit(f"http://{host}/"), QueuedUrl)
         assert isinstance(gate.admit(f"http://{host}/b"), Decision)

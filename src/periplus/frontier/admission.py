@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from periplus.config import Scope
+from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
-from periplus.model import Decision, QueuedUrl, Reason, Verdict
+from periplus.model import Decision, QueuedUrl, Reason
 from periplus.store.catalog import Catalog
 from periplus.url import host_of, registrable_domain, url_key
 
@@ -15,15 +16,15 @@ from periplus.url import host_of, registrable_domain, url_key
 class Admission:
     """The gate of the frontier: every seed, link and redirect passes it once."""
 
-    def __init__(
-        self, scope: ScopeRules, seen: SeenFilter, domain_sizes: dict[str, int], pages_per_domain: int
-    ) -> None:
+    def __init__(self, scope: ScopeRules, caps: DomainCaps) -> None:
         self.scope = scope
-        self._seen = seen
-        self._sizes = domain_sizes
-        self._cap = pages_per_domain
-        self._last_piece = 0
+        self._caps = caps
+        self._seen = SeenFilter()
         self._forwarded = SeenFilter()
+        self._last_piece = 0
+        self._hosts = SeenFilter()  # of names
+        self._urls_of: dict[str, int] = {}  # by registrable domain
+        self._hosts_of: dict[str, int] = {}
 
     def catch_up(self, catalog: Catalog) -> None:
         """Know what other workers have let in since the last time, as far as it is on disk."""
@@ -32,7 +33,9 @@ class Admission:
             pieces.append(keys)
         self._seen.add_many(np.concatenate(pieces))
         for domain, size in catalog.domain_sizes().items():
-            self._sizes[domain] = max(size, self._sizes.get(domain, 0))
+            self._urls_of[domain] = max(size, self._urls_of.get(domain, 0))
+        for host, domain in catalog.hosts():
+            self._count_host(url_key(host), domain)
 
     def forward(self, url: str, host: str, depth: int) -> Decision | bool:
         """For a URL that is another worker's to admit: the rule that refuses it, or whether it may be news there."""
@@ -52,19 +55,24 @@ class Admission:
         refusal = self.scope.refusal(url, host, depth)
         if refusal is not None:
             return refusal
-        domain = registrable_domain(host)
-        size = self._sizes.get(domain, 0)
-        if size >= self._cap:
-            detail = f"{domain} has {size} URLs, as many as scope.pages_per_domain allows"
-            return Decision(Verdict.REFUSED, Reason.DOMAIN_CAP, detail)
+        domain, name = registrable_domain(host), url_key(host)
+        urls = self._urls_of.get(domain, 0)
+        refusal = self._caps.refusal(domain, urls, 0 if name in self._hosts else self._hosts_of.get(domain, 0))
+        if refusal is not None:
+            return refusal
         self._seen.add(key)
-        self._sizes[domain] = size + 1
+        self._urls_of[domain] = urls + 1
+        self._count_host(name, domain)
         return QueuedUrl(url, host, depth, float(depth), reason, via, redirects)
+
+    def _count_host(self, name: int, domain: str) -> None:
+        if self._hosts.add(name):
+            self._hosts_of[domain] = self._hosts_of.get(domain, 0) + 1
 
 
 def open_admission(catalog: Catalog, settings: Scope) -> Admission:
     """The gate of a collection, with all it has let in so far."""
     scope = ScopeRules(settings, map(host_of, catalog.seeds()))
-    admission = Admission(scope, SeenFilter(), {}, settings.pages_per_domain)
+    admission = Admission(scope, DomainCaps(settings))
     admission.catch_up(catalog)
     return admission

@@ -140,6 +140,10 @@ class Catalog:
         """URLs admitted so far per registrable domain."""
         return dict(self._database.rows("domain_sizes"))
 
+    def hosts(self) -> Iterator[tuple[str, str]]:
+        """Every host of which a URL was admitted, and its registrable domain."""
+        return self._database.rows("hosts")
+
     def robots(self, origin: str) -> RobotsFile | None:
         """The robots.txt last fetched from an origin."""
         row = self._database.row("robots", origin)
@@ -205,19 +209,19 @@ class Catalog:
 
     def runs(self, limit: int) -> list[dict[str, Any]]:
         """The newest runs, newest first, with their arguments and summaries."""
-        return list(map(_run, self._database.records("newest_runs", limit)))
+        return list(map(self._run, self._database.records("newest_runs", limit)))
 
     def run(self, run_id: int) -> dict[str, Any] | None:
         """One run, with its arguments and summary."""
-        return next(map(_run, self._database.records("run", run_id)), None)
+        return next(map(self._run, self._database.records("run", run_id)), None)
 
     def last_run(self) -> dict[str, Any] | None:
         """The newest run, with its arguments and summary."""
-        run = self._database.record("last_run")
-        if run is not None:
-            run["arguments"], run["summary"] = json.loads(run["arguments"]), json.loads(run["summary"])
-            run["summary"] = run["summary"] or self.progress(run["run_id"])
-        return run
+        return next(iter(self.runs(1)), None)
+
+    def _run(self, row: dict[str, Any]) -> dict[str, Any]:
+        summary = json.loads(row["summary"]) or self.progress(row["run_id"])
+        return row | {"arguments": json.loads(row["arguments"]), "summary": summary}
 
     def progress(self, run_id: int) -> dict[str, Any]:
         """What the workers of a run that has not ended had done together by their last commits."""
@@ -303,10 +307,6 @@ class Catalog:
                 self._host_ids.clear()
             self._host_ids[host] = number
         return number
-
-
-def _run(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"arguments": json.loads(row["arguments"]), "summary": json.loads(row["summary"])}
 
 
 def _past(start: str) -> str:

@@ -65,6 +65,10 @@ SELECT count(*), coalesce(sum(urls), 0) FROM hosts WHERE domain = ? AND urls > 0
 -- URLs admitted so far per registrable domain: what the caps count.
 SELECT domain, sum(urls) FROM hosts WHERE urls > 0 GROUP BY domain;
 
+-- name: hosts
+-- Hosts that have URLs, each with its registrable domain.
+SELECT host, domain FROM hosts WHERE urls > 0;
+
 -- name: add_fetch
 INSERT INTO fetches (run_id, url_key, url, at, status, verdict, reason, detail, mime, bytes, content_id, archive_id, offset, length,
                      redirect_to, etag, last_modified, seconds)
@@ -169,9 +173,6 @@ SELECT run_id, started, ended, outcome, arguments, summary FROM runs WHERE run_i
 
 -- name: end_run
 UPDATE runs SET ended = ?, outcome = ?, summary = ? WHERE run_id = ?;
-
--- name: last_run
-SELECT run_id, started, ended, outcome, arguments, summary FROM runs ORDER BY run_id DESC LIMIT 1;
 
 -- name: set_worker_summary
 INSERT INTO run_workers (run_id, worker, summary) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET summary = excluded.summary;

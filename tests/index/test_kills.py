@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from crawl.voyage import start, wait
+from killing import swept
 from periplus.index.generations import Generations, problems_of
 from search.library import Doc, index, opened, shelve
 
@@ -29,11 +27,7 @@ def coast(pages: int) -> list[Doc]:
 
 def built_after_kills(home: Path, kills: int) -> dict[str, int]:
     shelve(home, coast(60))
-    command = [sys.executable, str(Path(__file__).with_name("kills.py")), str(home), str(kills)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=3000, check=False)
-    assert result.returncode == 0, result.stderr
-    found: dict[str, int] = json.loads(result.stdout)
-    return found
+    return swept(Path(__file__).with_name("kills.py"), home, kills)
 
 
 @pytest.mark.slow

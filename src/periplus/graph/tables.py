@@ -1,24 +1,17 @@
-"""How is DuckDB asked, within the memory it was given?
-
-A block of SQL makes a table or a stream of its own name. What does not fit into memory goes to a scratch folder.
-"""
+"""How do blocks of SQL become tables and streams, each of the name of its block?"""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
-from periplus.errors import DamagedFile, DiskFull, PeriplusError
+from periplus.store.joins import connect, plain_errors
+from periplus.store.statements import read_statements
 
-_BLOCK = re.compile(r"^-- name: (\w+)\n([^;]*);$", re.MULTILINE)
 _ROWS_AT_ONCE = 1 << 17
 _ID = pa.binary(16)
 
@@ -26,9 +19,7 @@ _ID = pa.binary(16)
 @lru_cache(maxsize=1)
 def statements() -> dict[str, str]:
     """The named blocks of build.sql and anchors.sql."""
-    folder = resources.files("periplus.graph")
-    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in ("build.sql", "anchors.sql")]
-    return dict(block for text in texts for block in _BLOCK.findall(text))
+    return read_statements("periplus.graph", "build.sql") | read_statements("periplus.graph", "anchors.sql")
 
 
 class Tables:
@@ -36,15 +27,7 @@ class Tables:
 
     def __init__(self, scratch: Path, memory: int, threads: int) -> None:
         """*memory* in bytes; *threads* 0 means one a core."""
-        options: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": f"{memory}B",
-            "temp_directory": str(scratch),
-            "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "threads": threads or len(os.sched_getaffinity(0)),
-        }
-        self._database = duckdb.connect(":memory:", config=options)
+        self._database = connect(scratch, memory, threads)
 
     def close(self) -> None:
         """Drop everything, and give the memory back: what follows needs it."""
@@ -107,21 +90,5 @@ def _filled(block: str, numbers: dict[str, int]) -> str:
     return text.format(**numbers) if numbers else text
 
 
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        raise PeriplusError(
-            "the links do not fit into the memory that was given", str(error), "Raise graph.memory_mb in periplus.toml."
-        ) from error
-    except duckdb.IOException as error:
-        if "No space left" in str(error):
-            raise DiskFull("no room left to sort the links", str(error), "Free some space and try again.") from error
-        raise _unreadable(error) from error
-    except (duckdb.InvalidInputException, duckdb.ConversionException, duckdb.SerializationException) as error:
-        raise _unreadable(error) from error
-
-
-def _unreadable(error: duckdb.Error) -> DamagedFile:
-    return DamagedFile("a segment cannot be read", str(error), "`periplus verify` names every damaged file.")
+def _plain_errors() -> AbstractContextManager[None]:
+    return plain_errors("links", "graph.memory_mb")

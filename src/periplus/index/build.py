@@ -5,26 +5,26 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 from tantivy import Index, Query
 
 from periplus.config import Indexing
-from periplus.errors import DamagedFile, DiskFull, NoIndex, PeriplusError
+from periplus.errors import DamagedFile, NoIndex
 from periplus.index.generations import Generations, number_of
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.writer import IndexWriter
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.joins import connect, plain_errors
 from periplus.store.ranks import open_ranks
 from periplus.store.statements import read_statements
 from periplus.url import url_id
@@ -100,13 +100,7 @@ class _Documents:
         self._sql = read_statements("periplus.index", "build.sql")
         self._segments, self._spill = sorted(segments), spill
         self._ranks = open_ranks(collection.ranks)
-        self._database = duckdb.connect(
-            config={
-                "memory_limit": f"{settings.memory_mb}MB",
-                "threads": settings.threads,
-                "temp_directory": str(spill),
-            }
-        )
+        self._database = connect(spill, settings.memory_mb << 20, settings.threads)
         try:
             with _plain_errors():
                 self._prepare()
@@ -189,20 +183,8 @@ def _pages_of(segment: Path) -> Iterator[pa.StructScalar]:
             yield from batch.to_struct_array()
 
 
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        raise PeriplusError(
-            "the pages do not fit into the memory that was given", str(error), "Raise index.memory_mb in periplus.toml."
-        ) from error
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
-        if "No space left" in str(error):
-            raise DiskFull("no room left to join the pages", str(error), "Free some space and try again.") from error
-        raise DamagedFile(
-            "a segment cannot be read", str(error), "`periplus verify` names every damaged file."
-        ) from error
+def _plain_errors() -> AbstractContextManager[None]:
+    return plain_errors("pages", "index.memory_mb")
 
 
 def _require_sound(folder: Path, written: int) -> None:

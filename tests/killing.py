@@ -1,0 +1,110 @@
+"""How is work that publishes generations killed at chosen moments, and what is looked at afterwards?
+
+The work runs in forks of one process, so that a kill costs a fraction of a second. The moments are counted in calls of
+functions, Python's and C's alike: half of them are spread evenly over the work, half over its end, where the new
+generation takes the place of the old one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is killed, and how to see what is left of it."""
+
+    do: Callable[[], object]
+    publishing: CodeType  # of the function that begins when the new generation is complete
+    generation: Callable[[], int]  # the number of the live one
+    content: Callable[[], Any]  # what must be the same after every kill, as JSON can hold it
+    folder: Path  # of the generations
+
+
+class Countdown:
+    """Counts calls, and ends the process without a word at the last one."""
+
+    def __init__(self, calls: int, publishing: CodeType) -> None:
+        self._calls, self._left, self._publishing = calls, calls, publishing
+        self.before_publishing = 0
+
+    @property
+    def made(self) -> int:
+        """How many calls there were."""
+        return self._calls - self._left
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
+        del argument
+        if event in {"call", "c_call"}:
+            self._left -= 1
+            if frame.f_code is self._publishing and not self.before_publishing:
+                self.before_publishing = self.made
+            if not self._left:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_fork(action: Callable[[], object]) -> tuple[int, Any]:
+    """Run *action* in a process of its own; returns the signal that ended it, or 0, and what it returned."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(reader)
+        os.write(writer, json.dumps(action()).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        text = pipe.read()
+    _, status = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0, "the work itself failed"
+    return (os.WTERMSIG(status), None) if os.WIFSIGNALED(status) else (0, json.loads(text))
+
+
+def counted(work: Work, calls: int = 1 << 60) -> list[int]:
+    """Do the work, and die after so many calls; or return how many were made, and how many before publishing."""
+    countdown = Countdown(calls, work.publishing)
+    sys.setprofile(countdown)
+    work.do()
+    sys.setprofile(None)
+    return [countdown.made, countdown.before_publishing]
+
+
+def moments(work: Work, kills: int) -> list[int]:
+    """After how many calls to kill."""
+    _, (calls, publishing) = in_a_fork(lambda: counted(work))
+    half = kills // 2
+    early = [1 + (calls - 1) * number // half for number in range(half)]
+    return early + [publishing + (calls - publishing) * number // (kills - half) for number in range(kills - half)]
+
+
+def sweep(work: Work, kills: int) -> dict[str, int]:
+    """Kill, look, work again, look; as often as asked. There must be a generation already."""
+    _, expected = in_a_fork(work.content)
+    found = {"killed": 0, "switched": 0, "differing": 0, "leftovers": 0}
+    for moment in moments(work, kills):
+        before = work.generation()
+        ended, _ = in_a_fork(lambda at=moment: counted(work, at))  # type: ignore[misc]
+        found["killed"] += ended == signal.SIGKILL
+        found["switched"] += work.generation() != before
+        found["differing"] += in_a_fork(work.content)[1] != expected
+        in_a_fork(lambda: bool(work.do()))
+        found["differing"] += in_a_fork(work.content)[1] != expected
+        found["leftovers"] += len(list(work.folder.glob("*.tmp")))
+    return found
+
+
+def swept(program: Path, home: Path, kills: int) -> dict[str, int]:
+    """What a program found that sweeps over its own work: `python PROGRAM HOME KILLS` prints it as JSON."""
+    command = [sys.executable, str(program), str(home), str(kills)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=3000, check=False)
+    assert result.returncode == 0, result.stderr
+    found: dict[str, int] = json.loads(result.stdout)
+    return found

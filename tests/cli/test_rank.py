@@ -39,6 +39,12 @@ def test_rank_tells_a_person_the_steps_on_stderr_and_the_figures_on_stdout(home:
     assert "iteration 1: ranks still move by" in outcome.err
 
 
+def test_rank_tells_how_many_of_the_trusted_hosts_are_known(tmp_path: Path) -> None:
+    web(tmp_path, Told(A, [HUB]))
+    (tmp_path / "periplus.toml").write_text('[graph]\ntrusted_hosts = ["a.org", "a.ogr"]\n')
+    assert "1 of 2 hosts are known" in typed("rank", "--home", tmp_path).out
+
+
 def test_top_shows_the_highest_first(home: Path) -> None:
     typed("rank", "--home", home)
     pages = typed("top", "pages", "--home", home, "--json", "--size", "2").json["pages"]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from graph.webs import QUICK, Told, quick, web
-from periplus.errors import DamagedFile
+from index.damage import flip
+from periplus.errors import BadUrl, DamagedFile
 from periplus.graph.run import rank
 from store.records import told
 
@@ -40,6 +41,12 @@ def test_trusted_hosts_lift_themselves_and_what_they_link_to(tmp_path: Path) -> 
     assert trusting.of(HUB) > trusting.of(C)
     assert trusting.host("hub.org") > trusting.host("c.org")
     assert trusting.summary.trusted == 1
+
+
+def test_a_trusted_host_may_be_written_as_people_write_it(tmp_path: Path) -> None:
+    crawled = web(tmp_path, Told("https://xn--bcher-kva.example/"), Told(A))
+    assert crawled.rank(quick(trusted_hosts=["Bücher.EXAMPLE", "A.org"])).summary.trusted == 2
+    assert "not a host/" in told(BadUrl, lambda: crawled.rank(quick(trusted_hosts=["not a host/"])), exit_code=2)
 
 
 def test_a_collection_without_pages_can_be_ranked(tmp_path: Path) -> None:
@@ -82,6 +89,15 @@ def test_a_warm_start_comes_to_the_same_ranks_in_fewer_iterations(tmp_path: Path
 
 def test_the_first_warm_start_is_a_cold_one(tmp_path: Path) -> None:
     assert web(tmp_path, Told(A, [B])).rank(warm=True).summary.generation == 1
+
+
+def test_a_warm_start_from_damaged_ranks_is_a_cold_one(tmp_path: Path) -> None:
+    crawled = web(tmp_path, Told(A, [B]), Told(B, [A, C]))
+    cold, said = crawled.rank(), list[str]()
+    flip(cold.table.folder / "ranks.npy", 0.1)
+    again = rank(crawled.collection, QUICK, warm=True, progress=said.append)
+    assert (again.generation, again.iterations) == (2, cold.summary.iterations)
+    assert any("starting from nothing, because" in line and "ranks.npy" in line for line in said)
 
 
 def test_progress_tells_the_steps_and_the_residual(tmp_path: Path) -> None:

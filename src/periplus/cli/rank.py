@@ -35,7 +35,7 @@ def command(
     if as_json:
         print_json(summary.report())
     else:
-        print_table(_rows(summary))
+        print_table(_rows(summary, len(settings.graph.trusted_hosts)))
 
 
 @contextmanager
@@ -50,12 +50,14 @@ def _saying(*, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda step: typer.echo(step, err=True)
 
 
-def _rows(summary: RankSummary) -> list[tuple[str, str]]:
+def _rows(summary: RankSummary, trusted: int) -> list[tuple[str, str]]:
     known = f"{summary.pages:,} crawled, {summary.nodes - summary.pages:,} only known from links"
+    trust = [("trusted", f"{summary.trusted} of {trusted} hosts are known")] if trusted else []
     return [
         ("ranks", f"generation {summary.generation}"),
         ("pages", f"{summary.nodes:,} ({known}) on {summary.hosts:,} hosts"),
         ("links", f"{summary.edges:,} counted"),
         ("PageRank", f"{summary.iterations} iterations, last change {summary.delta:.1e}"),
+        *trust,
         ("time", f"{summary.seconds:.1f} s"),
     ]

@@ -223,7 +223,9 @@ class LinkAnalysis(Section):
     """How links are counted and pages ranked."""
 
     damping: float = Field(default=0.85, gt=0, lt=1, description="The share of a page's rank that its links pass on.")
-    tolerance: float = Field(default=1e-6, gt=0, description="Ranks are final when they change less than this in all.")
+    tolerance: float = Field(
+        default=1e-6, gt=0, description="How far ranks may be from the exact ones, all differences added up (L1)."
+    )
     iterations: int = Field(default=200, ge=1, description="Passes over the links at most.")
     nofollow: bool = Field(default=False, description="Whether links marked nofollow count.")
     links_per_host: int = Field(default=20, ge=1, description="Votes of one page for pages of one other host at most.")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.config import LinkAnalysis
+from periplus.errors import DamagedFile, NewerFormat
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
 from periplus.graph.draft import Draft, drafting
@@ -21,6 +22,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.ranks import Figures, RankTable, open_ranks
 from periplus.store.segments import SealedSegment
+from periplus.url import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,10 @@ def rank(
     collection: Collection, settings: LinkAnalysis, *, warm: bool = False, progress: Say = lambda _: None
 ) -> RankSummary:
     """Rank every known page and host, and publish the result as a new generation."""
-    folder = collection.ranks
     catalog = Catalog(collection.catalog)
     try:
-        with drafting(folder) as draft:
-            before = open_ranks(folder) if warm else None
-            return _Run(collection, catalog, settings, draft, progress).run(before)
+        with drafting(collection.ranks) as draft:
+            return _Run(collection, catalog, settings, draft, progress).run(warm=warm)
     finally:
         catalog.close()
 
@@ -69,8 +69,8 @@ class _Run:
         self._begun = self._since = time.monotonic()
         self._steps: dict[str, float] = {}
 
-    def run(self, before: RankTable | None) -> RankSummary:
-        graph, hosts, start = self._build(before)
+    def run(self, *, warm: bool) -> RankSummary:
+        graph, hosts, start = self._build(warm=warm)
         pages = self._rank_pages(graph, start)
         figures = self._figures(graph, pages, hosts)
         self._progress("writing ranks")
@@ -89,7 +89,7 @@ class _Run:
             self._steps,
         )
 
-    def _build(self, before: RankTable | None) -> tuple[Graph, Ranking, NDArray[np.float32] | None]:
+    def _build(self, *, warm: bool) -> tuple[Graph, Ranking, NDArray[np.float32] | None]:
         """The graph, the ranks of its hosts, and ranks of pages to start from."""
         settings, draft = self._settings, self._draft
         tables = Tables(draft.scratch, settings.memory_mb << 20, settings.threads)
@@ -102,9 +102,18 @@ class _Run:
             self._progress("collecting anchor texts")
             write_anchors(tables, graph, AnchorCaps(settings.anchors_per_page, settings.anchor_chars), draft)
             self._done("anchors")
-            return graph, hosts, None if before is None else _known_ranks(tables, graph, before)
+            return graph, hosts, self._last_ranks(tables, graph) if warm else None
         finally:
             tables.close()
+
+    def _last_ranks(self, tables: Tables, graph: Graph) -> NDArray[np.float32] | None:
+        """What the nodes ranked in the last generation, if there is one that can be read."""
+        try:
+            before = open_ranks(self._collection.ranks)
+            return None if before is None else _known_ranks(tables, graph, before)
+        except (DamagedFile, NewerFormat) as error:
+            self._progress(f"starting from nothing, because {error.what}")
+            return None
 
     def _segments(self) -> Segments:
         folder = self._collection.segments
@@ -139,7 +148,7 @@ class _Run:
         return Walk(settings.damping, settings.tolerance, settings.iterations, settings.threads)
 
     def _trusted(self, hosts: list[str]) -> NDArray[np.bool_]:
-        names = set(self._settings.trusted_hosts)
+        names = {parse(f"https://{name}/").host for name in self._settings.trusted_hosts}
         return np.array([host in names for host in hosts], np.bool_)
 
     def _residual(self, number: int, delta: float) -> None:

@@ -165,12 +165,10 @@ def split(text: str) -> Url:
 
 def host_of(text: str) -> str:
     """The host name of a canonical address, without its port."""
-    start = text.index("//") + 2
-    authority = text[start : text.find("/", start)]
-    if authority.endswith("]"):
+    authority = text.split("/", 3)[2]
+    if ":" not in authority or authority.endswith("]"):
         return authority
-    name, colon, port = authority.rpartition(":")
-    return name if colon and port.isdigit() else authority
+    return authority.rpartition(":")[0]
 
 
 def url_id(text: str) -> bytes:

@@ -32,6 +32,16 @@ def test_what_was_remembered_of_one_page_does_not_change_another() -> None:
         assert busy.parse(answer(body, url=url)) == parsed(body, url=url)
 
 
+@given(
+    st.sampled_from(["http://a.test/", "http://a.test/x/y/", "https://a.test:8080/q.r/", "http://[::1]/z/"]),
+    st.text("ab..//~%;?:C0-_=&", min_size=1, max_size=14),
+)
+def test_plain_links_are_joined_as_the_standard_says(folder: str, href: str) -> None:
+    canonicalizer = Canonicalizer(["utm_*"], ["a"])
+    page = f"{folder}page.html"
+    assert Folders(canonicalizer).open(page)[href] == (canonicalizer.join(page, href) or "")
+
+
 def test_targets_are_shared_between_the_pages_of_a_folder() -> None:
     busy = parser()
     pages = [busy.parse(answer(link("x"), url=f"https://example.org/docs/{name}")) for name in "ab"]

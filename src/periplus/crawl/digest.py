@@ -26,6 +26,7 @@ _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _FINAL = frozenset({Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS})
 _VERDICTS_REMEMBERED = 50_000
+_FETCHED = Decision(Verdict.FETCHED, Reason.OK)
 
 
 @dataclass(slots=True)
@@ -111,11 +112,7 @@ class Digester:
     def _fetched(self, item: QueuedUrl, response: Response) -> None:
         archived = self._keep(response)
         began = time.perf_counter()
-        fetch = replace(
-            _attempt(response, Decision(Verdict.FETCHED, Reason.OK)),
-            content_id=archived.content_id,
-            position=archived.position,
-        )
+        fetch = _attempt(response, _FETCHED, archived.position, archived.content_id)
         page = self._reader.parse(response)
         self._settle(item, UrlState.DONE, fetch)
         self.log.rows.append(self._reader.row(fetch, page))
@@ -127,10 +124,10 @@ class Digester:
         position = self._keep(response).position
         if target is None:
             decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])
-            self._settle(item, UrlState.FAILED, replace(_attempt(response, decision), position=position))
+            self._settle(item, UrlState.FAILED, _attempt(response, decision, position))
             return
         decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
-        fetch = replace(_attempt(response, decision), position=position, redirect_to=target)
+        fetch = replace(_attempt(response, decision, position), redirect_to=target)
         self._settle(item, UrlState.DONE, fetch)
         self._follow_redirect(item, target)
 
@@ -139,7 +136,7 @@ class Digester:
         if response.status in _TRY_AGAIN and self._retry(item, response, now, position):
             return
         decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
-        self._settle(item, UrlState.FAILED, replace(_attempt(response, decision), position=position))
+        self._settle(item, UrlState.FAILED, _attempt(response, decision, position))
 
     def _failed(self, item: QueuedUrl, response: Response, now: float) -> None:
         reason = response.failure or Reason.BAD_HTTP
@@ -157,7 +154,7 @@ class Digester:
         again = item._replace(attempts=attempts, due=due)
         why = response.failure.value if response.failure is not None else f"answered {response.status}"
         decision = Decision(Verdict.DELAYED, Reason.RETRY, f"{why}; try {attempts + 1} follows")
-        self._settle(again, UrlState.QUEUED, replace(_attempt(response, decision), position=position))
+        self._settle(again, UrlState.QUEUED, _attempt(response, decision, position))
         self._queues.put_back(again)
         return True
 
@@ -235,7 +232,9 @@ class Digester:
         self.log.batch.settled.append(Settled(item, state, fetch.decision, fetch))
 
 
-def _attempt(response: Response, decision: Decision) -> Fetch:
+def _attempt(
+    response: Response, decision: Decision, position: ArchivePosition | None = None, content_id: bytes = b""
+) -> Fetch:
     return Fetch(
         url=response.url,
         at=response.fetched_at,
@@ -243,6 +242,8 @@ def _attempt(response: Response, decision: Decision) -> Fetch:
         decision=decision,
         mime=response.mime,
         size=len(response.body),
+        content_id=content_id,
+        position=position,
         etag=response.headers.get("etag", ""),
         last_modified=response.headers.get("last-modified", ""),
         seconds=response.seconds,

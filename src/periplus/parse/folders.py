@@ -17,6 +17,8 @@ _LONGEST_REMEMBERED = 300  # characters of a link
 _BLANK = "".join(map(chr, range(0x21)))  # what the standard removes around an address
 _NOT_WEB = ("javascript:", "mailto:", "tel:", "data:", "#")
 _OF_SITE = ("/", "http://", "https://")
+# Names without a dot in front: joined with a folder they need no change, and most links are such.
+_PLAIN = re.compile(r"((?:\.\./)*)(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*(?:/|$))+")
 _OF_FOLDER = re.compile(r"[^\x00-\x20:?#][^\x00-\x20:]*")  # anything else may depend on the page: "?a", "http:?a"
 
 
@@ -41,12 +43,21 @@ class Folder(dict[str, str]):
 
     def _resolved(self, href: str) -> str | None:
         """The target, if it is the same for every page of the folder."""
+        if len(href) <= _LONGEST_REMEMBERED and (plain := _PLAIN.fullmatch(href)) is not None:
+            return self._above(plain.end(1) // len("../")) + href[plain.end(1) :]
         if href.startswith(_OF_SITE):
             if self._site is not None:
                 return self._site[href]
         elif not _OF_FOLDER.fullmatch(href):
             return None
         return self._memory.join(self._address, href)
+
+    def _above(self, steps: int) -> str:
+        """The address of the folder so many steps up; above the root there is only the root."""
+        address, root = self._address, (self if self._site is None else self._site)._address
+        for _ in range(steps):
+            address = address[: address.rfind("/", 0, -1) + 1] if address != root else root
+        return address
 
 
 class Folders:

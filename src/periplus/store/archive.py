@@ -164,7 +164,7 @@ def _record_id() -> str:
 
 
 def _warc_date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def _stored_head(response: Response) -> bytes:

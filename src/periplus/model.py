@@ -141,6 +141,37 @@ class Link(NamedTuple):
     nofollow: bool
 
 
+class Image(NamedTuple):
+    """A picture that a page shows and says something about."""
+
+    url: str  # canonical
+    words: str  # its alternative text
+
+
+class Video(NamedTuple):
+    """A film that a page shows: the address of its file or player."""
+
+    url: str  # canonical
+    words: str  # its title, if it has one
+
+
+class Quality(NamedTuple):
+    """How good a page looks, from 0 to 1: the sum of what each clue contributes, so that the score explains itself."""
+
+    length: float = 0.0  # there is enough to read
+    share: float = 0.0  # most of what is visible is main text
+    markup: float = 0.0  # words weigh something beside the markup
+    links: float = 0.0  # it is not made of links
+    language: float = 0.0  # it is written in a language
+    lines: float = 0.0  # it does not repeat itself
+    title: float = 0.0  # it has a name
+
+    @property
+    def score(self) -> float:
+        """All contributions together."""
+        return sum(self)
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """What is on a page, as far as search is concerned."""
@@ -149,13 +180,29 @@ class Page:
     description: str = ""
     keywords: str = ""
     headings: tuple[str, ...] = ()
-    text: str = ""
-    language: str = ""  # as the page declares it
+    text: str = ""  # all that is visible: a space between two words, a line for each block
+    main: tuple[tuple[int, int], ...] = ()  # where the main text lies in it; empty when nothing stands out
+    language: str = ""  # ISO 639, as the text tells it
+    language_certainty: float = 0.0  # 0 to 1
+    categories: tuple[str, ...] = ()
+    images: tuple[Image, ...] = ()
+    videos: tuple[Video, ...] = ()
+    published: float | None = None  # seconds since the epoch, as the page says
+    modified: float | None = None  # the same, or else as the server says
+    signature: int = 0  # of the main text, 64 bits: near duplicates have nearly the same
+    quality: Quality = Quality()  # noqa: RUF009  # it is frozen
     canonical: str = ""  # the address the page prefers, canonicalised
     noindex: bool = False
     nofollow: bool = False
     links: tuple[Link, ...] = ()
     links_dropped: int = 0  # past the cap of links a page
+    problem: Reason | None = None  # why nobody is shown this page, though it was fetched
+    problem_detail: str = ""
+
+    @property
+    def main_text(self) -> str:
+        """The main text, or all of it when nothing stands out."""
+        return "\n".join([self.text[start:end] for start, end in self.main]) if self.main else self.text
 
 
 @dataclass(frozen=True, slots=True)

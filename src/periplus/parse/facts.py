@@ -1,0 +1,211 @@
+"""What does a page say about itself to machines?
+
+When it was written and changed, under which headings it is filed, which pictures and films it shows. Said in ``<meta>``
+of half a dozen vocabularies, in JSON-LD, in ``<time>``; the first of each that makes sense is believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from turbohtml import Document, Element
+
+from periplus.parse.dates import epoch
+from periplus.parse.limits import (
+    ADDRESS,
+    CATEGORIES,
+    CATEGORY,
+    DESCRIPTION,
+    IMAGE_WORDS,
+    IMAGES,
+    TITLE,
+    VIDEOS,
+    squeeze,
+)
+
+# fmt: off
+_PUBLISHED = frozenset({
+    "article:published_time", "article:published", "og:published_time", "datepublished", "date", "dc.date",
+    "dc.date.issued", "dc.date.created", "dcterms.created", "dcterms.date", "dcterms.issued", "citation_date",
+    "citation_publication_date", "parsely-pub-date", "pubdate", "publishdate", "publish_date", "sailthru.date",
+})
+_MODIFIED = frozenset({
+    "article:modified_time", "article:modified", "og:updated_time", "datemodified", "dc.date.modified",
+    "dcterms.modified", "last-modified", "lastmod", "revised",
+})
+# fmt: on
+_CATEGORIES = frozenset({"article:section", "article:tag", "category", "news_keywords", "parsely-section"})
+_JSON_DATE = re.compile(r'"date(Published|Modified)"\s*:\s*"([^"\\]{4,60})"')
+_JSON_VIDEO = re.compile(r'"(?:contentUrl|embedUrl)"\s*:\s*"((?:https?:)?(?:\\?/){2}[^"\s]{4,1000})"')
+_PLAYER = re.compile(
+    r"(?:https?:)?//(?:(?:www\.)?youtube(?:-nocookie)?\.com/embed/|player\.vimeo\.com/video/|"
+    r"(?:www\.|geo\.)?dailymotion\.com/(?:embed|player)|[\w.-]+/videos/embed/)",
+    re.IGNORECASE,
+)
+_SCRIPT = "application/ld+json"
+_LONGEST_SCRIPT = 200_000  # characters
+_SMALL = 48  # pixels: an icon, not a picture
+_PIXELS = re.compile(r"\s*(\d{1,5})(?:px)?\s*")
+_LAZY = ("data-src", "data-original", "data-lazy-src")
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was found; addresses are as written."""
+
+    title: str = ""
+    description: str = ""
+    generator: str = ""
+    published: float | None = None
+    modified: float | None = None
+    categories: dict[str, None] = field(default_factory=dict)  # in order, each once
+    images: list[tuple[str, str]] = field(default_factory=list)  # address and words
+    videos: dict[str, str] = field(default_factory=dict)  # words by address
+
+
+def read_facts(document: Document) -> Facts:
+    """The facts of one document; to be read before its tree is changed."""
+    facts = Facts()
+    for tag, read in _READERS.items():
+        for element in document.find_all(tag):  # measured: a hundred times as fast as all tags in one walk
+            read(facts, element)
+    return facts
+
+
+def _read_meta(facts: Facts, element: Element) -> None:
+    name = element.attr("property") or element.attr("name") or element.attr("itemprop")
+    content = element.attr("content")
+    if not name or not content:
+        return
+    name = name.strip().lower()
+    if name in _PUBLISHED:
+        facts.published = facts.published or epoch(content)
+    elif name in _MODIFIED:
+        facts.modified = facts.modified or epoch(content)
+    elif name in _CATEGORIES:
+        add_categories(facts.categories, content.split(","))
+    elif name in _META_READERS:
+        _META_READERS[name](facts, content)
+
+
+def add_categories(categories: dict[str, None], names: Iterable[str]) -> None:
+    """File a page under these names too, up to the limit."""
+    for name in names:
+        if len(categories) < CATEGORIES and (words := squeeze(name, CATEGORY)):
+            categories[words] = None
+
+
+def _read_title(facts: Facts, content: str) -> None:
+    facts.title = facts.title or squeeze(content, TITLE)
+
+
+def _read_description(facts: Facts, content: str) -> None:
+    facts.description = facts.description or squeeze(content, DESCRIPTION)
+
+
+def _read_generator(facts: Facts, content: str) -> None:
+    facts.generator = facts.generator or squeeze(content, TITLE)
+
+
+def _read_open_image(facts: Facts, content: str) -> None:
+    if not facts.images and len(content) <= ADDRESS:
+        facts.images.append((content, ""))
+
+
+def _read_image_words(facts: Facts, content: str) -> None:
+    if len(facts.images) == 1 and not facts.images[0][1]:
+        facts.images[0] = (facts.images[0][0], squeeze(content, IMAGE_WORDS))
+
+
+def _read_open_video(facts: Facts, content: str) -> None:
+    _add_video(facts, content, "")
+
+
+_META_READERS = {
+    "og:title": _read_title,
+    "og:description": _read_description,
+    "generator": _read_generator,
+    "og:image": _read_open_image,
+    "og:image:alt": _read_image_words,
+    "og:video": _read_open_video,
+    "og:video:url": _read_open_video,
+    "og:video:secure_url": _read_open_video,
+}
+
+
+def _read_img(facts: Facts, element: Element) -> None:
+    """A picture counts when something is said about it: nobody can look for the others."""
+    if len(facts.images) >= IMAGES:
+        return
+    words = squeeze(element.attr("alt") or element.attr("title") or "", IMAGE_WORDS)
+    if not words or _is_small(element.attr("width")) or _is_small(element.attr("height")):
+        return
+    address = next(filter(None, map(element.attr, _LAZY)), None) or element.attr("src")
+    if address and len(address) <= ADDRESS and not address.startswith("data:"):
+        facts.images.append((address, words))
+
+
+def _is_small(pixels: str | None) -> bool:
+    found = _PIXELS.fullmatch(pixels) if pixels else None
+    return found is not None and int(found[1]) < _SMALL
+
+
+def _read_script(facts: Facts, element: Element) -> None:
+    if (element.attr("type") or "").strip().lower() != _SCRIPT:
+        return
+    said = element.text[:_LONGEST_SCRIPT]
+    for which, date in _JSON_DATE.findall(said):
+        if which == "Published":
+            facts.published = facts.published or epoch(date)
+        else:
+            facts.modified = facts.modified or epoch(date)
+    if "VideoObject" in said:
+        for address in _JSON_VIDEO.findall(said):
+            _add_video(facts, address.replace("\\/", "/"), "")
+
+
+def _read_time(facts: Facts, element: Element) -> None:
+    moment = element.attr("datetime")
+    if not moment:
+        return
+    if element.attr("itemprop") == "dateModified":
+        facts.modified = facts.modified or epoch(moment)
+    elif facts.published is None:
+        facts.published = epoch(moment)
+
+
+def _read_video(facts: Facts, element: Element) -> None:
+    _add_video(facts, element.attr("src") or "", element.attr("title") or element.attr("aria-label") or "")
+
+
+def _read_source(facts: Facts, element: Element) -> None:
+    parent = element.parent
+    if isinstance(parent, Element) and parent.tag == "video":
+        _add_video(facts, element.attr("src") or "", parent.attr("title") or parent.attr("aria-label") or "")
+
+
+def _read_iframe(facts: Facts, element: Element) -> None:
+    address = element.attr("src") or element.attr("data-src") or ""
+    if _PLAYER.match(address):
+        _add_video(facts, address, element.attr("title") or "")
+
+
+def _add_video(facts: Facts, address: str, words: str) -> None:
+    address = address.strip()
+    if not address or len(address) > ADDRESS or address.startswith(("blob:", "data:")):
+        return
+    if len(facts.videos) < VIDEOS or address in facts.videos:
+        facts.videos[address] = facts.videos.get(address) or squeeze(words, IMAGE_WORDS)
+
+
+_READERS = {  # what comes first is believed first
+    "meta": _read_meta,
+    "script": _read_script,
+    "time": _read_time,
+    "img": _read_img,
+    "video": _read_video,
+    "source": _read_source,
+    "iframe": _read_iframe,
+}

@@ -16,6 +16,7 @@ from harness.errors import BenchError
 from peers.periplus_peer import Periplus
 
 CACHE = Path(__file__).with_name(".cache")
+PEERS_HELP = f"of {', '.join(peers.KNOWN)} (scrapy,crawlee)"
 COLUMNS = ("pages", "cpu_ms_per_page", "pages_per_second", "rss_mb", "kb_per_page", "seconds")
 
 
@@ -43,16 +44,18 @@ def arguments() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--json", action="store_true", help="print one JSON object instead of a table")
     add("--pages", type=int, help="stop our crawler after this many pages (default: everything)")
+    add("--copies", type=int, default=1, help="host names for each documentation package, so more pages (1)")
     add("--workers", type=numbers, default=[1], metavar="N,...", help="worker processes, one row each (1)")
     add("--concurrency", type=int, default=64, help="requests in flight (64)")
     add("--rounds", type=int, default=1, help="repeat everything and report the median round (1)")
-    add("--peers", type=names, default=["scrapy"], metavar="NAME,...", help=f"of {', '.join(peers.KNOWN)}")
+    add("--peers", type=names, default=["scrapy", "crawlee"], metavar="NAME,...", help=PEERS_HELP)
     add("--no-peers", action="store_const", const=[], dest="peers", help="measure only our own crawler")
     add("--peer-pages", type=int, default=1500, help="page budget of slow peers; 0: everything (1500)")
     add("--periplus", metavar="PATH", help="our executable (default: the one beside this Python)")
     add("--cache", type=Path, default=CACHE, help="where downloads and peers live")
     add("--timeout", type=float, default=600, help="seconds one crawl may take (600)")
     add("--host-pattern", default=web.HOST_PATTERN, help="name of the virtual hosts (%(default)s)")
+    add("--all-cores", action="store_true", help="let the crawler use the server's core too")
     return parser
 
 
@@ -67,10 +70,10 @@ def names(text: str) -> list[str]:
 def bench(options: argparse.Namespace) -> dict[str, Any]:
     """Gets everything ready, measures, and says on what."""
     cache = options.cache.resolve()
-    cores = machine.split_cores()
+    cores = machine.split_cores(shared=options.all_cores)
     ours, rivals = Periplus(options.periplus), peers.select(options.peers)
     ours.provision(cache)
-    pages = web.prepare(cache, options.host_pattern)
+    pages = web.prepare(cache, options.host_pattern, options.copies)
     web.warm(pages)
     machine.pin_self(cores.server)
     arena = trial.Arena(pages, cache, nginx.find(cache), cores, options.concurrency, options.timeout)

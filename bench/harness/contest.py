@@ -34,7 +34,7 @@ def hold(arena: trial.Arena, plan: Plan, ours: Crawler, rivals: Sequence[Crawler
     by_workers = [rows.pop(f"workers={count}") for count in plan.workers]
     result: Row = dict(by_workers[0])
     if len(by_workers) > 1:
-        result["by_workers"] = by_workers
+        result["by_workers"] = _beside_one(by_workers)
     result.update(rows)
     for rival in rivals:
         result[f"times_{rival.name}"] = _times(result, rows, rival, plan)
@@ -72,6 +72,12 @@ def _middle(rows: Sequence[Row]) -> Row:
     speeds = [float(row["pages_per_second"]) for row in valid]
     middle = speeds.index(sorted(speeds)[len(speeds) // 2])
     return {**valid[middle], "rounds": speeds}
+
+
+def _beside_one(by_workers: Sequence[Row]) -> list[Row]:
+    """The rows, each with how many times as fast as one worker it is; None when one worker was not asked for."""
+    alone = next((float(row["pages_per_second"]) for row in by_workers if row["workers"] == 1), None)
+    return [{**row, "times_one": alone and round(float(row["pages_per_second"]) / alone, 2)} for row in by_workers]
 
 
 def _times(result: Row, rows: dict[str, Row], rival: Crawler, plan: Plan) -> float | None:

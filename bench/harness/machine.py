@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Cores:
-    """The web server never shares a core with the crawler, or each would slow the other down."""
+    """The web server shares no core with the crawler unless asked to, or each would slow the other down."""
 
     server: int
     crawler: tuple[int, ...]
@@ -20,12 +20,16 @@ class Cores:
         return self.crawler[: max(1, count)]
 
 
-def split_cores() -> Cores:
-    """Core 1 (the second one allowed) serves and samples; all others may crawl, the first one first."""
+def split_cores(*, shared: bool = False) -> Cores:
+    """Core 1 (the second one allowed) serves and samples; all others may crawl, the first one first.
+
+    Where the cores are *shared*, the server's may crawl too, after all others.
+    """
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) == 1:
         return Cores(allowed[0], (allowed[0],))
-    return Cores(allowed[1], (allowed[0], *allowed[2:]))
+    others = (allowed[0], *allowed[2:])
+    return Cores(allowed[1], (*others, allowed[1]) if shared else others)
 
 
 def pin_self(core: int) -> None:

@@ -68,6 +68,8 @@ def _row(
         "pages_per_second": round(fetched.pages / usage.seconds, 1),
         "rss_mb": round(usage.rss_mb, 1),
         "seconds": round(usage.seconds, 2),
+        "cpu_seconds": round(usage.cpu_seconds, 2),
+        "cores_used": round(usage.cpu_seconds / usage.seconds, 2),
         "kb_per_page": round(fetched.page_bytes / fetched.pages / 1000, 1),
         "page_budget": budget,
         "workers": workers,

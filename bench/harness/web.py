@@ -5,18 +5,19 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import packages
 from harness.errors import BenchError
 
-HOST_PATTERN = "{name}.docs.test"  # .test is reserved: it can never be a real host
+# A registrable domain for each host, because workers divide the work by it; .test is reserved: never a real host.
+HOST_PATTERN = "{name}-docs.test"
 
 
 @dataclass(frozen=True)
 class Source:
-    """One documentation package that becomes one virtual host."""
+    """One documentation package that becomes a virtual host, or several."""
 
     name: str
     package: str
@@ -66,10 +67,17 @@ class Web:
         return [f"http://{site.host}{suffix}{path}" for site in self.sites for path in site.seeds]
 
 
-def prepare(cache: Path, host_pattern: str = HOST_PATTERN) -> Web:
-    """Downloads and unpacks the sources, and makes their folders fit to be served."""
+def prepare(cache: Path, host_pattern: str = HOST_PATTERN, copies: int = 1) -> Web:
+    """Downloads and unpacks the sources, makes their folders fit to be served, and names each copy of each of them."""
     folders = packages.unpack([source.package for source in SOURCES], cache)
-    return Web(tuple(_site(source, folders[source.package], host_pattern) for source in SOURCES))
+    originals = [_site(source, folders[source.package]) for source in SOURCES]
+    return Web(
+        tuple(
+            replace(site, host=host_pattern.format(name=f"{site.host}-{copy}" if copy > 1 else site.host))
+            for copy in range(1, copies + 1)
+            for site in originals
+        )
+    )
 
 
 def versions(cache: Path) -> dict[str, str]:
@@ -79,19 +87,20 @@ def versions(cache: Path) -> dict[str, str]:
 
 def warm(web: Web) -> None:
     """Reads every page once, so that no crawler pays for a cold disk."""
-    for site in web.sites:
-        for path in _html_files(site.root):
+    for root in {site.root for site in web.sites}:
+        for path in _html_files(root):
             path.read_bytes()
 
 
-def _site(source: Source, folder: Path, host_pattern: str) -> Site:
+def _site(source: Source, folder: Path) -> Site:
+    """The source as a site whose host is still the bare name."""
     root = folder / source.root
     if not root.is_dir():
         raise BenchError(f"package {source.package} has no folder {source.root}: its layout has changed")
     _drop_links_that_leave(folder)
     _inflate(root)
     pages = sum(1 for _ in _html_files(root))
-    return Site(host_pattern.format(name=source.name), root, source.seeds, pages)
+    return Site(source.name, root, source.seeds, pages)
 
 
 def _drop_links_that_leave(folder: Path) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from harness.crawler import Crawler
 from harness.errors import BenchError
+from peers.crawlee_peer import Crawlee
 from peers.scrapy_peer import Scrapy
 from peers.wget2_peer import Wget2
 
-KNOWN: dict[str, type[Scrapy] | type[Wget2]] = {"scrapy": Scrapy, "wget2": Wget2}
+KNOWN: dict[str, type[Crawlee] | type[Scrapy] | type[Wget2]] = {"scrapy": Scrapy, "crawlee": Crawlee, "wget2": Wget2}
 
 
 def select(names: Sequence[str]) -> list[Crawler]:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,18 +70,21 @@ def canonicalizer_of(settings: Settings) -> Canonicalizer:
 
 async def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
     """Be worker *number* of a run to its end; *look* is called now and then."""
-    _spare_the_garbage_collector()
-    catalog = Catalog(assignment.collection.catalog)
-    try:
+    with _sparing_the_garbage_collector(), closing(Catalog(assignment.collection.catalog)) as catalog:
         return await _Shift(assignment, board, number, catalog).work(look)
-    finally:
-        catalog.close()
 
 
-def _spare_the_garbage_collector() -> None:
+@contextmanager
+def _sparing_the_garbage_collector() -> Iterator[None]:
     """A crawl makes millions of small objects and hardly a cycle: looking for some costs 5 % of its time."""
+    before = gc.get_threshold()
     gc.freeze()  # what is loaded now stays
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 class _Shift:

@@ -35,6 +35,14 @@ def test_a_host_that_repeats_itself_speaks_louder_only_as_the_logarithm(tmp_path
     assert list(names) == ["harbours", "buy now"]
 
 
+def test_copies_of_a_document_speak_with_one_voice(tmp_path: Path) -> None:
+    copies = [Told(f"https://mirror{n}.org/", [(PAGE, "buy now")], body="the same") for n in range(50)]
+    others = [Told(site, [(PAGE, "harbours")]) for site in sites(6)]
+    names = web(tmp_path, *copies, *others).rank().names(PAGE)
+    assert list(names) == ["harbours", "buy now"]
+    assert names["buy now"] == pytest.approx(math.log(51), abs=1e-3)
+
+
 def test_words_that_fit_every_page_and_bare_addresses_count_a_tenth(tmp_path: Path) -> None:
     texts = ["Click here", "https://page.org/", "www.page.org", "harbours"]
     pages = [Told(site, [(PAGE, text)]) for site, text in zip(sites(4), texts, strict=True)]

@@ -52,13 +52,14 @@ def test_a_page_may_give_only_so_many_votes_to_one_other_host(tmp_path: Path) ->
 
 
 def test_pages_are_numbered_host_by_host_and_hosts_owner_by_owner(tmp_path: Path) -> None:
-    urls = ["https://z.example.org/b", "https://example.net/", "https://a.example.org/", "https://z.example.org/a"]
-    ranks = web(tmp_path, Told("https://example.org/", urls)).rank()
-    assert [ranks.table.url(node) for node in range(5)] == [
+    urls = ["http://z.example.org/b", "https://example.net/", "https://a.example.org/", "https://z.example.org/a"]
+    ranks = web(tmp_path, Told("https://example.org/", [*urls, "https://z.example.org/b"])).rank()
+    assert [ranks.table.url(node) for node in range(6)] == [
         "https://example.net/",
         "https://example.org/",
         "https://a.example.org/",
         "https://z.example.org/a",
+        "http://z.example.org/b",
         "https://z.example.org/b",
     ]
 

@@ -59,9 +59,10 @@ class AnchorCaps:
 def write_anchors(tables: Tables, graph: Graph, caps: AnchorCaps, draft: Draft) -> None:
     """Aggregate the anchor texts of every target, ordered by its identity."""
     tables.take("phrases", pa.table({"phrase": sorted(set(BOILERPLATE))}))
-    tables.make("calls")
+    for name in ("speakers", "calls"):
+        tables.make(name)
     tables.make("names", chars=caps.chars)
-    tables.drop("calls")
+    tables.drop("speakers", "calls")
     tables.make("weighed")
     tables.drop("names")
     rows = tables.stream("anchors", texts=caps.texts)

@@ -1,14 +1,20 @@
 -- What do others call a page? Like build.sql, after it.
 
+-- name: speakers
+-- Who speaks in a link: the host of its page, or for a document that several hosts show, the first of them.
+SELECT source_id, fetched_at, node, coalesce(first_host, host) AS host
+FROM voters LEFT JOIN (SELECT content_id AS shown, min(host) AS first_host FROM voters WHERE content_id IS NOT NULL
+                       GROUP BY content_id HAVING count(*) > 1) shared ON shared.shown = voters.content_id;
+
 -- name: calls
 -- Each host speaks once: louder when more of its links say the same, but only as the logarithm. In thousandths, because
 -- sums of integers do not depend on their order.
 SELECT addresses.node, followed.anchor, CAST(round(1000 * ln(1 + count(*))) AS BIGINT) AS weight
 FROM followed
-JOIN voters ON voters.source_id = followed.source_id AND voters.fetched_at = followed.fetched_at
+JOIN speakers ON speakers.source_id = followed.source_id AND speakers.fetched_at = followed.fetched_at
 JOIN addresses ON addresses.url_id = followed.target_id
-WHERE followed.anchor <> '' AND voters.node <> addresses.node
-GROUP BY addresses.node, voters.host, followed.anchor;
+WHERE followed.anchor <> '' AND speakers.node <> addresses.node
+GROUP BY addresses.node, speakers.host, followed.anchor;
 
 -- name: names
 SELECT node, min(substr(anchor, 1, {chars})) AS anchor, lower(substr(anchor, 1, {chars})) AS said,

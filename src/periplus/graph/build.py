@@ -49,7 +49,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Pages by number, in the order of (reversed host, address)."""
+    """Pages by number, in the order of (reversed host, path)."""
 
     links: Links
     hosts: list[str]  # in the order of their nodes

@@ -1,0 +1,1 @@
+"""What does bench/rank.py rank, and how does it measure that?"""

@@ -9,9 +9,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from graph.webs import Moved, Told, quick, web
+from graph.webs import QUICK, Moved, Told, quick, web
 from periplus.graph.anchors import BOILERPLATE
+from periplus.graph.run import rank
+from periplus.model import Link
 from periplus.url import url_id
+from search.library import Doc, index, opened, shelve, urls
 
 PAGE, OTHER = "https://page.org/", "https://other.org/"
 
@@ -64,6 +67,25 @@ def test_spelling_in_capitals_is_the_same_name(tmp_path: Path) -> None:
 def test_names_given_to_an_address_that_moved_belong_to_the_new_one(tmp_path: Path) -> None:
     names = web(tmp_path, Told(OTHER, [("http://page.org/", "harbours")]), Moved("http://page.org/", PAGE)).rank()
     assert list(names.names(PAGE)) == ["harbours"]
+
+
+def test_names_of_an_address_that_was_not_fetched_belong_to_the_page_that_stands_for_it(tmp_path: Path) -> None:
+    printed = "https://page.org/?print=1"
+    names = web(tmp_path, Told(OTHER, [(printed, "harbours"), (PAGE, "ports")]), Told(printed, canonical=PAGE)).rank()
+    assert set(names.names(PAGE)) == {"harbours", "ports"}
+    assert names.names(printed) == names.names(PAGE)
+
+
+def test_a_page_is_found_by_what_others_call_it(tmp_path: Path) -> None:
+    silent = Doc(PAGE, "Untitled", "Nothing of use.")
+    collection = shelve(tmp_path, [silent, Doc(OTHER, "Links", "See there.", links=(Link(PAGE, "harbours", False),))])
+    index(collection)
+    with opened(collection) as engine:
+        assert urls(engine.search("harbours")) == []
+    rank(collection, QUICK)
+    index(collection)
+    with opened(collection) as engine:
+        assert urls(engine.search("harbours")) == [PAGE]
 
 
 def test_what_a_page_calls_itself_is_left_out(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from periplus.graph.build import Graph
+from periplus.graph.build import Graph, ids_in
 from periplus.graph.draft import Draft
 from periplus.graph.tables import Tables
 
@@ -65,6 +65,7 @@ def write_anchors(tables: Tables, graph: Graph, caps: AnchorCaps, draft: Draft) 
     tables.drop("speakers", "calls")
     tables.make("weighed")
     tables.drop("names")
+    tables.view("named", "named")
     rows = tables.stream("anchors", texts=caps.texts)
     with parquet.ParquetWriter(
         draft.path / "anchors.parquet", SCHEMA, compression="zstd", compression_level=1, use_dictionary=False
@@ -80,8 +81,8 @@ def _whole_targets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         table = pa.Table.from_batches([batch])
         if waiting is not None:
             table = pa.concat_tables([waiting, table])
-        nodes = table["node"].to_numpy()
-        others = np.flatnonzero(nodes != nodes[-1])
+        targets = ids_in(table["url_id"].combine_chunks())
+        others = np.flatnonzero(targets != targets[-1])
         complete = int(others[-1]) + 1 if len(others) else 0
         if complete:
             yield table.slice(0, complete)
@@ -92,11 +93,11 @@ def _whole_targets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def _targets(rows: pa.Table, graph: Graph) -> pa.Table:
     """One row a target instead of one a text."""
-    nodes = rows["node"].to_numpy()
-    starts = np.flatnonzero(np.append(True, nodes[1:] != nodes[:-1]))
-    offsets = pa.array(np.append(starts, len(nodes)), pa.int32())
+    targets = ids_in(rows["url_id"].combine_chunks())
+    starts = np.flatnonzero(np.append(True, targets[1:] != targets[:-1]))
+    offsets = pa.array(np.append(starts, len(targets)), pa.int32())
     weights = (rows["weight"].to_numpy() / 1000).astype(np.float32)
-    numbers = graph.numbers[nodes[starts]]
+    numbers = graph.numbers[rows["node"].to_numpy()[starts]]
     in_links = graph.links.indptr[numbers + 1] - graph.links.indptr[numbers]
     columns = [
         rows["url_id"].combine_chunks().take(pa.array(starts)).cast(pa.binary(16)),

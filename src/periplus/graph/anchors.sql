@@ -28,10 +28,16 @@ SELECT node, anchor,
             THEN CAST(floor(weight / 10) AS BIGINT) ELSE weight END AS weight
 FROM names LEFT JOIN phrases ON phrases.phrase = names.said;
 
+-- name: named
+-- The identities by which a page is asked for: its own, and that of the page that stands for it when it was not fetched.
+SELECT url_id, node FROM nodes
+UNION ALL
+SELECT source_id AS url_id, voters.node FROM voters JOIN nodes ON nodes.node = voters.node WHERE source_id <> url_id;
+
 -- name: anchors
 SELECT CAST(url_id AS BINARY) AS url_id, best.node, anchor, weight
 FROM (SELECT node, anchor, weight, row_number() OVER (PARTITION BY node ORDER BY weight DESC, anchor) AS place
       FROM weighed) best
-JOIN nodes ON nodes.node = best.node
+JOIN named ON named.node = best.node
 WHERE place <= {texts}
 ORDER BY url_id, place;

@@ -112,7 +112,7 @@ class RankTable:
         return self.all_sources[int(self.indptr[node]) : int(self.indptr[node + 1])]
 
     def anchors(self, url_id: bytes) -> Anchors | None:
-        """What others call a page; *url_id* is that of its node."""
+        """What others call a page; *url_id* is that of its node, or of the page that was fetched in its stead."""
         with self.naming_damage():
             rows = parquet.read_table(self.anchors_file, filters=[("target_id", "==", url_id)]).to_pylist()
         if not rows:

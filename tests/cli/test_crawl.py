@@ -26,6 +26,7 @@ SUMMARY = [
     "queued",
     "errors",
     "refused",
+    "known_links",
     "timing",
     "run_id",
 ]

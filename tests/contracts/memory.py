@@ -7,6 +7,7 @@ dictionaries, against which every other implementation is judged by the same tes
 from __future__ import annotations
 
 import copy
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ class FrontierStore(Protocol):
     def commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int: ...
     def requeue(self, urls: Iterable[str]) -> None: ...
     def waiting_hosts(self) -> list[HostPolicy]: ...
-    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]: ...
+    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]: ...
+    def next_due(self, host: str, now: float) -> float | None: ...
     def known_urls(self) -> Iterator[str]: ...
     def domain_sizes(self) -> dict[str, int]: ...
     def policy(self, host: str) -> HostPolicy | None: ...
@@ -84,10 +86,16 @@ class MemoryStore:
         hosts = {item.host for item, state in self._contents.urls.values() if state is UrlState.QUEUED}
         return [self._contents.hosts[host] for host in hosts]
 
-    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
-        rows = self._contents.urls.values()
-        queue = [item for item, state in rows if item.host == host and state is UrlState.QUEUED]
+    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
+        queue = [item for item in self._queue(host) if item.due <= now]
         return sorted(queue, key=lambda item: (item.priority, item.due))[:limit]
+
+    def next_due(self, host: str, now: float) -> float | None:
+        return min((item.due for item in self._queue(host) if now < item.due < math.inf), default=None)
+
+    def _queue(self, host: str) -> list[QueuedUrl]:
+        rows = self._contents.urls.values()
+        return [item for item, state in rows if item.host == host and state is UrlState.QUEUED]
 
     def known_urls(self) -> Iterator[str]:
         return iter(self._contents.urls)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import tempfile
 from collections import Counter
@@ -81,9 +82,9 @@ class Kept:
         with self.open() as store:
             return store.commit(batch, written, 1, {})
 
-    def queue(self, host: str = "example.org", limit: int = 99) -> list[QueuedUrl]:
+    def queue(self, host: str = "example.org", limit: int = 99, now: float = math.inf) -> list[QueuedUrl]:
         with self.open() as store:
-            return store.queue_of(host, limit)
+            return store.queue_of(host, limit, now)
 
     def waiting(self) -> list[str]:
         with self.open() as store:
@@ -106,7 +107,7 @@ def kept(kind: str, tmp_path: Path) -> Kept:
 @every_store
 def test_a_new_store_is_empty(kept: Kept) -> None:
     with kept.open() as store:
-        assert (store.waiting_hosts(), store.queue_of("example.org", 5), list(store.known_urls())) == ([], [], [])
+        assert (store.waiting_hosts(), store.queue_of("example.org", 5, AT), list(store.known_urls())) == ([], [], [])
         assert (store.seeds(), store.archives(), store.domain_sizes(), store.refusals()) == ([], [], {}, {})
         assert (store.policy("example.org"), store.robots("https://example.org")) == (None, None)
         assert set(store.counters().values()) == {0}
@@ -129,6 +130,19 @@ def test_the_best_come_first_and_no_more_than_asked_for(kept: Kept) -> None:
     for limit in (1, 7, 60, 99):
         found = [(item.priority, item.due) for item in kept.queue(limit=limit)]
         assert found == expected[:limit]
+
+
+@every_store
+def test_what_is_due_later_is_passed_over_until_its_time(kept: Kept) -> None:
+    late = [queued(f"https://example.org/late{n}", due=50.0 + n) for n in range(20)]
+    never, ready = queued("https://example.org/never", due=math.inf), queued("https://example.org/ready", 9.0)
+    kept.commit(batch_of(*late, never, ready))
+    assert kept.queue(limit=3, now=49.0) == [ready]
+    assert kept.queue(limit=9, now=50.5) == [late[0], ready]
+    for now, due in ((0.0, 50.0), (50.0, 51.0), (69.0, None)):
+        with kept.open() as store:
+            assert store.next_due("example.org", now) == due
+            assert store.next_due("other.example", now) is None
 
 
 @every_store
@@ -294,10 +308,10 @@ def test_a_batch_that_breaks_off_leaves_nothing_and_the_next_one_works(kept: Kep
         broken = Batch(settled=[done(ITEM)], admitted=[new], seeds=[new.url], robots=BrokenOff())
         with pytest.raises(KeyError):
             store.commit(broken, Written(0, WRITTEN.name, 9999), 1, {})
-        assert (store.queue_of("example.org", 9), store.queue_of("new.example", 9)) == ([ITEM], [])
+        assert (store.queue_of("example.org", 9, AT), store.queue_of("new.example", 9, AT)) == ([ITEM], [])
         assert [file.committed for file in store.archives()] == [WRITTEN.size]
         store.commit(batch_of(queued("https://other.example/"), new), WRITTEN, 1, {})
-        assert store.queue_of("new.example", 9) == [new]
+        assert store.queue_of("new.example", 9, AT) == [new]
     assert kept.waiting() == ["example.org", "new.example", "other.example"]
     assert kept.counters("known", "queued", "done") == [3, 3, 0]
     with kept.open() as store:

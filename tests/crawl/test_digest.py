@@ -348,8 +348,11 @@ def test_a_bad_certificate_is_an_error_and_nothing_is_asked(tmp_path: Path, kind
 class NoQueue:
     """Nothing waits on disk."""
 
-    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
+    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
         return []
+
+    def next_due(self, host: str, now: float) -> float | None:
+        return None
 
 
 @pytest.fixture

@@ -115,6 +115,33 @@ def test_only_the_paths_asked_for_are_crawled(tmp_path: Path) -> None:
     assert result.summary["refused"] == {"scope_path": 6}
 
 
+def test_a_narrower_scope_counts_for_what_waits_already(tmp_path: Path) -> None:
+    pages = {"/": Page(links=["/docs/1", "/docs/2", "/blog/1", "http://b.test/"]), "/docs/1": Page(), "/docs/2": Page()}
+    with TestWeb([Site("a.test", pages), Site("b.test", {"/": Page()})]) as web:
+        sail(web, tmp_path, "http://a.test/", budget=Budget(pages=1), scope__hosts=["[ab].test"])
+        web.log.clear()
+        result = sail(web, tmp_path, scope__hosts=["a.test"], scope__paths=["^/docs/"])
+        assert web.log.paths("a.test") == ["/docs/1", "/docs/2"]
+        assert web.log.entries("b.test") == []
+    assert result.summary["refused"] == {"scope_host": 1, "scope_path": 1}
+    assert state_of(tmp_path, "http://b.test/") == (UrlState.REFUSED, "scope_host")
+    with catalog_of(tmp_path) as catalog:
+        row = catalog.url("http://a.test/blog/1")
+    assert row is not None
+    assert row["detail"] == "'/blog/1' matches none of scope.paths"
+    sound(tmp_path)
+
+
+def test_links_to_what_is_known_are_counted_and_nothing_else(tmp_path: Path) -> None:
+    links = ["/", "/1", "/2", "/x.zip", "http://b.test/"]
+    with TestWeb([Site("a.test", {path: Page(links=links) for path in ("/", "/1", "/2")})]) as web:
+        result = sail(web, tmp_path, "http://a.test/")
+    assert result.summary["known_links"] == 1 + 3 + 3
+    assert result.summary["refused"] == {"extension": 3, "scope_host": 3}
+    with catalog_of(tmp_path) as catalog:
+        assert catalog.refusals() == {"extension": 3, "scope_host": 3}
+
+
 # -- many hosts at once ---------------------------------------------------------------------------------------------
 
 

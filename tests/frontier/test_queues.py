@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
@@ -33,10 +34,14 @@ class Disk:
         self.rows = {item.url: item for item in items}
         self.questions = 0
 
-    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
+    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
         self.questions += 1
-        mine = [item for item in self.rows.values() if item.host == host]
+        mine = [item for item in self.rows.values() if item.host == host and item.due <= now]
         return sorted(mine, key=lambda item: (item.priority, item.due, item.url))[:limit]
+
+    def next_due(self, host: str, now: float) -> float | None:
+        dues = (item.due for item in self.rows.values() if item.host == host)
+        return min((due for due in dues if now < due < math.inf), default=None)
 
     def waiting_hosts(self) -> list[HostPolicy]:
         return [HostPolicy(host, None) for host in sorted({item.host for item in self.rows.values()})]
@@ -215,6 +220,58 @@ def test_a_url_that_is_due_again_keeps_its_priority() -> None:
     assert drained(found, 10.0) == [better, due, worse]
 
 
+def test_a_url_that_waits_for_another_run_does_not_keep_this_one_alive() -> None:
+    found, _ = loaded([queued("https://a.example/", due=math.inf)])
+    assert found.take(1e12) is None
+    assert (found.alive(), found.wake(), len(found)) == (False, None, 1)
+    assert found.take(1e12) is None
+    assert len(found) == 0
+    disk = Disk()
+    found = Queues(disk, 10)
+    waits = queued("https://a.example/", due=math.inf)
+    disk.rows[waits.url] = waits
+    found.acknowledged([], [waits])
+    assert (found.alive(), disk.questions) == (False, 0)
+
+
+# --- links to what waits ---
+
+
+def test_the_more_links_lead_to_a_url_the_sooner_it_comes() -> None:
+    first, second, third = (of_host("a.example", number, 1.0) for number in range(3))
+    found = with_items(first, second, third)
+    found.mention([third.url, "https://a.example/unknown"])
+    for _ in range(3):
+        found.mention([second.url])
+    come = drained(found)
+    assert [item.url for item in come] == [second.url, third.url, first.url]
+    assert [round(item.priority, 3) for item in come] == [0.8, 0.9, 1.0]  # doubled twice, once, never
+    assert (found.buffered, found.alive()) == (0, False)
+
+
+def test_links_never_lift_a_url_above_the_level_before() -> None:
+    popular, near = of_host("a.example", 1)._replace(depth=2, priority=2.0), of_host("a.example", 2, 1.0)
+    found = with_items(popular, near)
+    for _ in range(5000):
+        found.mention([popular.url])
+    come = drained(found)
+    assert [item.url for item in come] == [near.url, popular.url]
+    assert come[1].priority == pytest.approx(1.1)
+
+
+def test_links_to_what_was_taken_is_not_in_memory_or_is_not_due_change_nothing() -> None:
+    taken, late, on_disk = (of_host("a.example", number) for number in range(3))
+    found, _ = loaded([on_disk])
+    found.mention([on_disk.url] * 4)
+    other = with_items(taken, late)
+    assert other.take(0.0) == taken
+    other.put_back(taken._replace(due=5.0))
+    other.mention([taken.url] * 4)
+    other.release("a.example", 0.0)
+    assert drained(other, 9.0) == [late, taken._replace(due=5.0)]
+    assert drained(found) == [on_disk]
+
+
 # --- many hosts ---
 
 
@@ -335,6 +392,68 @@ def test_what_one_commit_admits_and_settles_needs_no_look_at_the_disk() -> None:
     assert (found.take(9.0), disk.questions) == (None, 0)
 
 
+def test_a_host_that_has_nothing_left_is_forgotten_once_its_rest_is_over() -> None:
+    forgotten: list[str] = []
+    item = of_host("a.example", 1)
+    found = Queues(Disk(), 10, forgotten.append)
+    found.add(item)
+    assert found.take(0.0) == item
+    found.release("a.example", 5.0)
+    assert found.take(9.0) is None
+    assert len(found) == 1, "what became of its last URL is not on disk yet"
+    found.acknowledged([item], [item])
+    assert found.take(4.0) is None
+    assert (len(found), forgotten) == (1, []), "it still rests"
+    assert found.take(5.0) is None
+    assert (len(found), forgotten) == (0, ["a.example"])
+
+
+def test_a_host_that_gets_work_before_its_rest_is_over_is_not_forgotten() -> None:
+    first, second = of_host("a.example", 1), of_host("a.example", 2)
+    forgotten: list[str] = []
+    found = Queues(Disk(), 10, forgotten.append)
+    found.add(first)
+    assert found.take(0.0) == first
+    found.release("a.example", 5.0)
+    found.acknowledged([first], [first])
+    found.add(second)
+    assert found.take(4.0) is None
+    assert found.take(5.0) == second
+    assert forgotten == []
+
+
+def test_a_host_whose_rest_was_made_longer_is_known_until_its_end() -> None:
+    first, second = of_host("a.example", 1), of_host("a.example", 2)
+    found = Queues(Disk(), 10)
+    found.add(first)
+    found.take(0.0)
+    found.release("a.example", 5.0)
+    found.acknowledged([first], [first])
+    found.release("a.example", 50.0)
+    assert found.take(6.0) is None
+    assert len(found) == 1
+    found.add(second)
+    found.release("a.example", 7.0)
+    assert found.take(7.0) == second
+    found.release("a.example", 8.0)
+    assert found.take(60.0) is None
+    assert len(found) == 1, "what became of the second is not on disk yet"
+
+
+def test_memory_knows_hosts_with_work_not_hosts_ever_met() -> None:
+    found = Queues(Disk(), 1000)
+    most = 0
+    for number in range(3000):
+        item = of_host(f"h{number}.example", 1)
+        found.add(item)
+        assert found.take(float(number)) == item
+        found.release(item.host, number + 10.0)
+        found.acknowledged([item], [item])
+        most = max(most, len(found))
+    assert most <= 12
+    assert len(found._order) + len(found._drained) <= 24
+
+
 @pytest.mark.parametrize("capacity", [1, 64, 1000])
 def test_memory_is_bounded_however_many_hosts_have_long_queues(capacity: int) -> None:
     hosts = [f"host{number}.example" for number in range(40)]
@@ -373,6 +492,7 @@ class QueuesModel(RuleBasedStateMachine):
         self.disk = Disk()
         self.queues = Queues(self.disk, capacity)
         self.waiting: dict[str, QueuedUrl] = {}
+        self.links = Counter[str]()
         self.taken: dict[str, QueuedUrl] = {}  # by host
         self.ready = dict.fromkeys(HOSTS, 0.0)
         self.parked: set[str] = set()
@@ -393,10 +513,29 @@ class QueuesModel(RuleBasedStateMachine):
     @rule(host=st.sampled_from(HOSTS), priorities=st.lists(st.integers(0, 3), min_size=1, max_size=8))
     def admit(self, host: str, priorities: list[int]) -> None:
         for priority in priorities:
-            item = of_host(host, next(self.numbers), float(priority))
+            item = of_host(host, next(self.numbers), float(priority))._replace(depth=priority)
             self.waiting[item.url] = item
+            self.links[item.url] = 1
             self.admitted.append(item)
             self.queues.add(item)
+
+    @rule(data=st.data(), times=st.integers(1, 9))
+    def mention(self, data: st.DataObject, times: int) -> None:
+        """Links to anything that was ever admitted, and to what was not."""
+        numbers = data.draw(st.lists(st.integers(0, 40), max_size=4))
+        urls = [f"https://{host}/{number:04}" for host, number in zip(HOSTS * 2, numbers, strict=False)]
+        for _ in range(times):
+            self.queues.mention(urls)
+            for url in urls:
+                self.expect_sooner(url)
+
+    def expect_sooner(self, url: str) -> None:
+        """Each time the links to what waits in memory have doubled, it moves up by a tenth of a level."""
+        item = self.waiting.get(url)
+        if self.always_in_memory and item is not None and not item.due:
+            self.links[url] += 1
+            if self.links[url] in (2, 4, 8, 16, 32, 64):
+                self.waiting[url] = item._replace(priority=max(item.priority - 0.1, item.depth - 0.9))
 
     @rule(seconds=st.sampled_from([0.1, 1.0, 10.0]))
     def pass_time(self, seconds: float) -> None:
@@ -410,7 +549,11 @@ class QueuesModel(RuleBasedStateMachine):
             assert not expected, "a host is ready and has something to give"
             return
         assert self.may_come(item)
-        assert self.waiting.pop(item.url) == item
+        known = self.waiting.pop(item.url)
+        del self.links[item.url]
+        assert item._replace(priority=known.priority) == known
+        assert known.depth - 0.9 <= item.priority <= known.priority, "links bring it forward, but not by a level"
+        assert item == known or item.due or not self.always_in_memory
         self.taken[item.host] = item
         if self.always_in_memory:
             others = [other for other in self.waiting.values() if other.host == item.host and other.due <= self.now]
@@ -433,6 +576,7 @@ class QueuesModel(RuleBasedStateMachine):
                 item = item._replace(attempts=item.attempts + 1, due=self.now + 5.0)
                 self.changed.append(item)
             self.waiting[item.url] = item
+            self.links[item.url] = 1
             self.queues.put_back(item)
             self.put_back += 1
         self.ready[host] = self.now + rest
@@ -478,7 +622,9 @@ class QueuesModel(RuleBasedStateMachine):
     def may_come(self, item: QueuedUrl) -> bool:
         """Whether an item may be taken now by every rule there is."""
         free = item.host not in self.taken and self.ready[item.host] <= self.now
-        return free and item.due <= self.now and self.waiting.get(item.url) == item
+        known = self.waiting.get(item.url)
+        same = known is not None and known == item._replace(priority=known.priority)
+        return free and item.due <= self.now and same
 
     def acknowledged_as_waiting(self) -> list[QueuedUrl]:
         on_the_way = {item.url for _, admitted in self.written for item in admitted}
@@ -522,6 +668,7 @@ class QueuesModel(RuleBasedStateMachine):
         for host, item in list(self.taken.items()):
             del self.taken[host]
             self.waiting[item.url] = item
+            self.links[item.url] = 1
             self.queues.put_back(item)
             self.queues.release(host, self.now)
         self.write()
@@ -529,7 +676,8 @@ class QueuesModel(RuleBasedStateMachine):
             self.acknowledge()
         self.now += 1000.0
         come = drained(self.queues, self.now)
-        assert sorted(come) == sorted(self.waiting.values())
+        assert sorted(item.url for item in come) == sorted(self.waiting)
+        assert all(item._replace(priority=0.0) == self.waiting[item.url]._replace(priority=0.0) for item in come)
         assert (self.queues.buffered, self.queues.alive()) == (0, False)
 
 

@@ -24,6 +24,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.ledger import ArchiveFile, Batch, Refusal, Settled, Written
 from periplus.store.segments import SealedSegment
 from store.records import (
+    AT,
     WRITTEN,
     a_fetch,
     batch_of,
@@ -148,7 +149,7 @@ def test_a_batch_that_fails_in_the_middle_leaves_nothing_of_it(catalog: Catalog)
         commit(catalog, batch, Written(0, "w00-000002.warc.gz", 999))
     assert (catalog.counters(), catalog.waiting_hosts(), catalog.archives()) == before
     assert catalog.recount() == catalog.counters()
-    assert catalog.queue_of("example.org", 9) == [old]
+    assert catalog.queue_of("example.org", 9, AT) == [old]
     assert catalog.url(new.url) is None
     assert catalog.policy("third.example") is catalog.policy("new.example.net") is None
     assert (catalog.seeds(), catalog.refusals(), catalog.fetches_of(old.url)) == ([], {}, [])
@@ -157,7 +158,7 @@ def test_a_batch_that_fails_in_the_middle_leaves_nothing_of_it(catalog: Catalog)
     commit(catalog, batch_of(queued("https://another.example/")))
     batch.robots = []
     commit(catalog, batch)
-    assert catalog.queue_of("new.example.net", 9) == [new]
+    assert catalog.queue_of("new.example.net", 9, AT) == [new]
     assert catalog.policy("third.example") == HostPolicy("third.example", 2.0, "why", 3.0)
     assert {policy.host for policy in catalog.waiting_hosts()} == {"another.example", "new.example.net"}
     assert catalog.recount() == catalog.counters()

@@ -127,8 +127,8 @@ class _Shift:
     ) -> tuple[Ending, dict[str, Decision]]:
         settings, clock, catalog = self._settings, self._clock, self._catalog
         territory = Territory(self._board, self._number)
-        queues = Queues(catalog, settings.store.buffer_urls)
         politeness = PolitenessClock(settings.politeness, after_kill=self._assignment.after_kill)
+        queues = Queues(catalog, settings.store.buffer_urls, lambda host: politeness.forget([host]))
         admission = open_admission(catalog, settings.scope)
         digester = Digester(
             settings,

@@ -90,6 +90,10 @@ class Digester:
             if (target := self._canonicalizer.canonical(url)) is not None:
                 self._admit(target, 0, Reason.SITEMAP, via=via)
 
+    def second_thoughts(self, item: QueuedUrl) -> Decision | None:
+        """Why a URL that waited is not to be fetched after all: the scope may be narrower than it was."""
+        return self._admission.recheck(item)
+
     def refuse(self, item: QueuedUrl, decision: Decision) -> None:
         """A queued URL turns out to be forbidden: no request is made for it."""
         self._tally.refuse(decision.reason)
@@ -164,11 +168,14 @@ class Digester:
         verdicts = self._verdicts
         if len(verdicts) > _VERDICTS_REMEMBERED:
             verdicts.clear()
-        depth = item.depth + 1
+        self._queues.mention(link.target for link in page.links if not link.nofollow)
+        depth, batch, refused = item.depth + 1, self.log.batch, 0
+        new = -len(batch.admitted) - len(batch.letters)
         for link in page.links:
             url = link.target
             if link.nofollow:
-                self._refuse_link(url, Decision(Verdict.REFUSED, Reason.NOFOLLOW), item.url)
+                refusal: Decision | None = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
+                self._refuse_link(url, refusal, item.url)
             elif url in verdicts:
                 refusal = verdicts[url]
                 if refusal is not None:
@@ -177,6 +184,9 @@ class Digester:
                 refusal = self._admit(url, depth, Reason.LINK, via=item.url)
                 if refusal is None or refusal.reason is not Reason.TOO_DEEP:
                     verdicts[url] = refusal  # too deep from here may be near enough from elsewhere
+            refused += refusal is not None
+        new += len(batch.admitted) + len(batch.letters)
+        self._tally.known_links += len(page.links) - refused - new
 
     def _follow_redirect(self, item: QueuedUrl, target: str) -> None:
         if item.redirects >= self._settings.fetch.redirects:

@@ -51,7 +51,7 @@ class PolitenessClock:
         return host in self._hosts
 
     def forget(self, hosts: Iterable[str]) -> None:
-        """Hosts that another worker asks from now on; should they come back, the catalog knows their state."""
+        """Hosts that are done with, or another worker's from now on; should they come back, the catalog knows them."""
         for host in hosts:
             self._hosts.pop(host, None)
 

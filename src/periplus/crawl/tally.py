@@ -79,6 +79,7 @@ class Tally:
     bytes: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    known_links: int = 0  # links to URLs that were met before
     timing: Timing = field(init=False)
 
     def __post_init__(self) -> None:
@@ -117,6 +118,7 @@ class Tally:
             "queued": queued,
             "errors": dict(self.errors.most_common()),
             "refused": dict(self.refused.most_common()),
+            "known_links": self.known_links,
             "timing": self.timing.shown(now),
             "run_id": self.run_id,
         }

@@ -53,6 +53,10 @@ class Visitor:
             self._tally.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
+        if (refusal := self._digester.second_thoughts(item)) is not None:
+            self._digester.refuse(item, refusal)
+            self._queues.release(item.host, 0.0)
+            return
         url = split(item.url)
         rules = self._robots.find(url.origin, self._clock.now())
         if (rest := self._carried_over(item.host)) is not None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from periplus.config import Scope
 from periplus.frontier.caps import DomainCaps
+from periplus.frontier.priority import plain
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
 from periplus.model import Decision, QueuedUrl, Reason
@@ -44,6 +45,10 @@ class Admission:
             return False
         return self.scope.refusal(url, host, depth) or self._forwarded.add(key)
 
+    def recheck(self, item: QueuedUrl) -> Decision | None:
+        """Why a URL that was admitted before, perhaps by another run, would not be admitted today."""
+        return self.scope.refusal(item.url, item.host, item.depth)
+
     def admit(
         self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0
     ) -> QueuedUrl | Decision | None:
@@ -63,7 +68,7 @@ class Admission:
         self._seen.add(key)
         self._urls_of[domain] = urls + 1
         self._count_host(name, domain)
-        return QueuedUrl(url, host, depth, float(depth), reason, via, redirects)
+        return QueuedUrl(url, host, depth, plain(depth), reason, via, redirects)
 
     def _count_host(self, name: int, domain: str) -> None:
         if self._hosts.add(name):

@@ -2,7 +2,8 @@
 
 Every URL waits on disk; a bounded part also waits in memory. A host is taken when its delay has passed and no request
 to it is under way, so a slow host never holds up another. What is in memory, under way, or finished but not yet
-acknowledged is *held*: reading the queue from disk passes over it.
+acknowledged is *held*: reading the queue from disk passes over it. A host that has nothing left is forgotten, so memory
+is bounded by the hosts with work, not by the hosts ever met.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from periplus.frontier import priority
 from periplus.model import HostPolicy, QueuedUrl
 
 _PER_HOST = 256
@@ -22,8 +24,12 @@ _Entry = tuple[float, int, QueuedUrl]
 class QueueSource(Protocol):
     """Where the queues lie on disk; asked when a host's share in memory runs out."""
 
-    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
-        """The best acknowledged URLs of a host."""
+    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
+        """The best acknowledged URLs of a host that are due."""
+        ...
+
+    def next_due(self, host: str, now: float) -> float | None:
+        """When the first of its others is due; None when it has no others, or none that will be in this run."""
         ...
 
 
@@ -34,26 +40,42 @@ class _Host:
     heap: list[_Entry] = field(default_factory=list)  # by priority
     later: list[_Entry] = field(default_factory=list)  # by due time
     held: set[str] = field(default_factory=set)
-    on_disk: bool = False  # there may be acknowledged URLs that are not in memory
+    on_disk: bool = False  # there may be acknowledged URLs that are due and not in memory
+    due_on_disk: float = math.inf  # when the first of those that are not due yet will be
     busy: bool = False  # a request is under way
     listed: float = math.inf  # the time of its valid entry in the order of readiness
     parked: bool = False  # left alone for now; it does not keep the crawl alive
     withdrawn: bool = False  # about to be another worker's
 
     def has_work(self) -> bool:
-        return bool(self.heap or self.later or self.on_disk) and not self.withdrawn
+        return bool(self.heap or self.later or self.on_disk or self.due_on_disk < math.inf) and not self.withdrawn
+
+    def is_drained(self) -> bool:
+        return not (self.busy or self.held or self.withdrawn or self.has_work())
+
+    def moment(self) -> float:
+        """When its next URL may be taken."""
+        if self.heap or self.on_disk:
+            return self.ready
+        return max(self.ready, min(self.later[0][0] if self.later else math.inf, self.due_on_disk))
 
 
 class Queues:
     """The frontier in memory, in front of the frontier on disk."""
 
-    def __init__(self, source: QueueSource, capacity: int) -> None:
-        self._source = source
-        self._capacity = capacity
+    def __init__(self, source: QueueSource, capacity: int, forget: Callable[[str], None] = lambda _: None) -> None:
+        """Holds *capacity* URLs; *forget* is told the hosts that have nothing left, once their rest is over."""
+        self._source, self._capacity, self._forget = source, capacity, forget
         self._hosts: dict[str, _Host] = {}
         self._order: list[tuple[float, str]] = []
+        self._drained: list[tuple[float, str]] = []  # by the end of their rest; some have work again
+        self._links: dict[str, tuple[int, QueuedUrl]] = {}  # by URL: links met, and the item of its valid heap entry
         self._sequence = 0
         self.buffered = 0
+
+    def __len__(self) -> int:
+        """Hosts that have something waiting, are being asked, or rest after their last request."""
+        return len(self._hosts)
 
     def load(self, policies: Iterable[HostPolicy]) -> None:
         """Know the hosts that have something waiting on disk."""
@@ -69,8 +91,18 @@ class Queues:
             self._hold(host, item)
             self._list(host)
 
+    def mention(self, urls: Iterable[str]) -> None:
+        """More links to these were met: those that wait in memory come sooner, the more so the more there are."""
+        for url in filter(self._links.__contains__, urls):
+            links, item = self._links[url]
+            self._links[url] = links + 1, item
+            have_doubled = not (links + 1) & links  # a power of two
+            if have_doubled and (sooner := priority.linked(item)) < item.priority:
+                self._enter(self._hosts[item.host], item._replace(priority=sooner), links + 1)
+
     def take(self, now: float) -> QueuedUrl | None:
         """The next URL of the host that has been ready longest; its host is busy until `release`."""
+        self._forget_drained(now)
         while self._order and self._order[0][0] <= now:
             at, name = heapq.heappop(self._order)
             host = self._hosts.get(name)
@@ -97,12 +129,16 @@ class Queues:
     def acknowledged(self, settled: Iterable[QueuedUrl], admitted: Iterable[QueuedUrl]) -> None:
         """A commit is durable: what left the queue is no longer held, and what found no room is on disk now."""
         for item in admitted:  # first, for what was admitted and settled by the same commit is not on disk
-            host = self._hosts[item.host]
+            if item.due == math.inf:
+                continue  # it waits for another run
+            host = self._host(item.host)
             if item.url not in host.held and not host.on_disk:
                 host.on_disk = True
                 self._list(host)
         for item in settled:
-            self._hosts[item.host].held.discard(item.url)
+            if (known := self._hosts.get(item.host)) is not None:
+                known.held.discard(item.url)
+                self._list(known)
 
     def waiting(self) -> Iterator[tuple[str, int]]:
         """Hosts that may be asked, and how many of their URLs wait, as far as is known without asking the disk."""
@@ -126,7 +162,9 @@ class Queues:
         for name in names:
             host = self._hosts.pop(name, None)
             if host is not None:
-                self.buffered -= len(host.heap) + len(host.later)
+                self.buffered -= len(host.later)
+                for _, _, item in host.heap:
+                    self._leave(item)
 
     def wake(self) -> float | None:
         """When the next host becomes ready; None when every host is busy or empty."""
@@ -142,41 +180,73 @@ class Queues:
             host = self._hosts[name] = _Host(name, 0.0)
         return host
 
+    # -- the URLs of a host -------------------------------------------------------------------------------------
+
     def _hold(self, host: _Host, item: QueuedUrl) -> None:
         host.held.add(item.url)
-        self._sequence += 1
         self.buffered += 1
         if item.due:
+            self._sequence += 1
             heapq.heappush(host.later, (item.due, self._sequence, item))
         else:
-            heapq.heappush(host.heap, (item.priority, self._sequence, item))
+            self._enter(host, item)
+
+    def _enter(self, host: _Host, item: QueuedUrl, links: int = 1) -> None:
+        """Give a URL a place among those that are due; one that it had before is no longer valid."""
+        self._links[item.url] = links, item
+        self._sequence += 1
+        heapq.heappush(host.heap, (item.priority, self._sequence, item))
+
+    def _is_valid(self, item: QueuedUrl) -> bool:
+        return self._links.get(item.url, (0, None))[1] is item
+
+    def _leave(self, item: QueuedUrl) -> None:
+        if self._is_valid(item):
+            del self._links[item.url]
+            self.buffered -= 1
 
     def _next_of(self, host: _Host, now: float) -> QueuedUrl | None:
-        if not host.heap and host.on_disk:
-            self._refill(host)
+        if not host.heap and (host.on_disk or host.due_on_disk <= now):
+            self._refill(host, now)
         while host.later and host.later[0][0] <= now:
-            due_item = heapq.heappop(host.later)[2]
-            self._sequence += 1
-            heapq.heappush(host.heap, (due_item.priority, self._sequence, due_item))
+            self._enter(host, heapq.heappop(host.later)[2])
         if not host.heap:
             return None
-        self.buffered -= 1
-        return heapq.heappop(host.heap)[2]
+        item = heapq.heappop(host.heap)[2]
+        self._leave(item)
+        while host.heap and not self._is_valid(host.heap[0][2]):  # the best one always is
+            heapq.heappop(host.heap)
+        return item
 
-    def _refill(self, host: _Host) -> None:
+    def _refill(self, host: _Host, now: float) -> None:
         room = min(max(self._capacity - self.buffered, 1), _PER_HOST)  # one at least, or the host would never move
         limit = room + len(host.held)
-        found = self._source.queue_of(host.name, limit)
+        found = self._source.queue_of(host.name, limit, now)
         new = [item for item in found if item.url not in host.held]
         host.on_disk = len(found) == limit or len(new) > room
+        due = None if host.on_disk else self._source.next_due(host.name, now)
+        host.due_on_disk = math.inf if due is None else due
         for item in new[:room]:
             self._hold(host, item)
 
+    # -- the order of hosts -------------------------------------------------------------------------------------
+
     def _list(self, host: _Host) -> None:
-        if host.busy or not host.has_work():
+        if host.busy or host.withdrawn:
             return
-        only_later = not host.heap and not host.on_disk
-        at = max(host.ready, host.later[0][0]) if only_later else host.ready
+        if not host.has_work():
+            if not host.held:
+                heapq.heappush(self._drained, (host.ready, host.name))
+            return
+        at = host.moment()
         if at < host.listed:
             host.listed = at
             heapq.heappush(self._order, (at, host.name))
+
+    def _forget_drained(self, now: float) -> None:
+        while self._drained and self._drained[0][0] <= now:
+            _, name = heapq.heappop(self._drained)
+            host = self._hosts.get(name)
+            if host is not None and host.ready <= now and host.is_drained():
+                del self._hosts[name]
+                self._forget(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -31,7 +32,7 @@ def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
         "politeness": _politeness(policy, settings),
         "robots": [_robots(file, settings) for file in catalog.robots_of(host)],
         "urls": _by_state(standings),
-        "queue": [_waiting(item.url, item.priority, item.due) for item in catalog.queue_of(host, _BEST)],
+        "queue": [_waiting(item.url, item.priority, item.due) for item in catalog.queue_of(host, _BEST, math.inf)],
         "errors": _by_reason(standings, UrlState.FAILED),
         "refused": _by_reason(standings, UrlState.REFUSED),
         "cap": _cap(catalog, settings, found["domain"]),
@@ -88,7 +89,7 @@ def _by_reason(standings: Counter[tuple[UrlState, str]], wanted: UrlState) -> di
 
 
 def _waiting(url: str, priority: float, due: float) -> dict[str, Any]:
-    return {"url": url, "priority": priority, "due": due or None}
+    return {"url": url, "priority": round(priority, 3), "due": due if 0 < due < math.inf else None}
 
 
 def _cap(catalog: Catalog, settings: Settings, domain: str) -> dict[str, Any]:

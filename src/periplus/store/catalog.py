@@ -102,12 +102,19 @@ class Catalog:
         """Hosts that have something queued."""
         return [HostPolicy(*row) for row in self._database.rows("waiting_hosts")]
 
-    def queue_of(self, host: str, limit: int) -> list[QueuedUrl]:
-        """The best *limit* URLs of a host that are acknowledged as queued."""
+    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
+        """The best *limit* URLs of a host that are acknowledged as queued, and due."""
         row = self._database.row("host_id", host)
         if row is None:
             return []
-        return [ledger.queued_from_row(host, entry) for entry in self._database.rows("queue_of_host", row[0], limit)]
+        rows = self._database.rows("queue_of_host", row[0], now, limit)
+        return [ledger.queued_from_row(host, entry) for entry in rows]
+
+    def next_due(self, host: str, now: float) -> float | None:
+        """When the first of the URLs of a host that are not due yet will be; None when it has none."""
+        row = self._database.row("host_id", host)
+        due = None if row is None else self._database.row("next_due", row[0], now)[0]
+        return None if due is None else float(due)
 
     def known_urls(self) -> Iterator[str]:
         """Every URL ever admitted."""

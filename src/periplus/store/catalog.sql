@@ -31,9 +31,13 @@ UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priori
 UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, changed = ? WHERE url = ? AND state = ?;
 
 -- name: queue_of_host
--- The best URLs of a host, those in memory included.
+-- The best URLs of a host that are due, those in memory included.
 SELECT url, depth, priority, admitted, via, redirects, attempts, due FROM urls
-WHERE host_id = ? AND state = 0 ORDER BY priority, due LIMIT ?;
+WHERE host_id = ? AND state = 0 AND due <= ? ORDER BY priority, due LIMIT ?;
+
+-- name: next_due
+-- Infinity is never due.
+SELECT min(due) FROM urls WHERE host_id = ? AND state = 0 AND due > ? AND due < 9e999;
 
 -- name: known_urls
 SELECT url FROM urls;

@@ -154,9 +154,9 @@ class FrontierModel(RuleBasedStateMachine):
 
     def drain(self) -> None:
         """Everything that was admitted and not settled comes, once; then every host is forgotten."""
-        for item in self.taken.values():
-            self.queues.put_back(item)
-            self.queues.release(item.host, self.now)
+        for host, taken in self.taken.items():
+            self.queues.put_back(taken)
+            self.queues.release(host, self.now)
         self.commit()
         waiting = sorted(url for url, row in self.rows.items() if row.state is UrlState.QUEUED)
         come: list[str] = []

@@ -25,6 +25,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _FINAL = frozenset({Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS})
+_NOFOLLOW = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
 _VERDICTS_REMEMBERED = 50_000
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
 
@@ -174,8 +175,8 @@ class Digester:
         for link in page.links:
             url = link.target
             if link.nofollow:
-                refusal: Decision | None = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
-                self._refuse_link(url, refusal, item.url)
+                refusal: Decision | None = _NOFOLLOW
+                self._refuse_link(url, _NOFOLLOW, item.url)
             elif url in verdicts:
                 refusal = verdicts[url]
                 if refusal is not None:

@@ -90,8 +90,7 @@ class ArchiveWriter:
 
     def sync(self, pending: Pending) -> None:
         """Make a cut durable."""
-        for member in pending.members:
-            _write_all(self._descriptor, member)
+        _write_all(self._descriptor, b"".join(pending.members))
         os.fsync(self._descriptor)
         if self._new:
             sync_directory(self._folder)

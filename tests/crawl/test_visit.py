@@ -214,6 +214,45 @@ def test_a_robots_file_that_moved_to_a_host_being_crawled_waits_for_its_turn(tmp
         assert delays_kept(web, "b.test")
 
 
+def test_a_robots_file_that_moved_is_never_asked_for_while_its_host_answers_another(tmp_path: Path) -> None:
+    """Ten hosts send us to one that is slow, and that has a queue of its own."""
+    moved = [Site(f"m{number}.test", {"/": Page()}, Page(redirect="http://b.test/robots.txt")) for number in range(10)]
+    pages = {"/": Page(links=[f"/{page}" for page in range(10)], delay=0.1)}
+    pages |= {f"/{page}": Page(delay=0.1) for page in range(10)}
+    slow = Site("b.test", pages, robots=Page(body="", content_type="text/plain", delay=0.1))
+    with TestWeb([slow, *moved]) as web:
+        result = sail(web, tmp_path, "http://b.test/", *(f"http://{site.host}/" for site in moved))
+        assert web.log.count("b.test", "/robots.txt") == 11
+        assert web.log.max_concurrent("b.test") == 1
+        assert web.log.max_connections("b.test") == 1
+    assert result.summary["fetched"] == 21
+    sound(tmp_path)
+
+
+def test_two_hosts_that_send_us_to_each_other_for_robots_come_to_an_end(tmp_path: Path) -> None:
+    sites = [
+        Site("a.test", {"/": Page()}, Page(redirect="http://b.test/robots.txt")),
+        Site("b.test", {"/": Page()}, Page(redirect="http://a.test/robots.txt")),
+    ]
+    with TestWeb(sites) as web:
+        result = sail(web, tmp_path, "http://a.test/", "http://b.test/")
+        assert (web.log.count("a.test"), web.log.count("b.test")) == (7, 7)
+    assert result.summary["fetched"] == 2
+
+
+def test_a_robots_file_that_moved_to_a_host_left_alone_leaves_its_site_alone_too(tmp_path: Path) -> None:
+    tired = Site("b.test", {"/": Page(status=503, headers={"Retry-After": "7200"})})
+    moved = Site(
+        "a.test", {"/": Page()}, Page(handler=hostile.in_turn(Page(status=500), Page(redirect="http://b.test/r")))
+    )
+    with TestWeb([tired, moved]) as web:
+        for _ in range(2):
+            result = sail(web, tmp_path, "http://b.test/", "http://a.test/")
+        assert web.log.paths("b.test") == ["/robots.txt", "/"]
+        assert web.log.count("a.test", "/") == 0
+    assert result.summary["queued"] == 2
+
+
 def test_a_host_never_has_two_connections_at_once(tmp_path: Path) -> None:
     with TestWeb(many_hosts(4, 20)) as web:
         sail(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"])

@@ -36,6 +36,8 @@ class Site:
         self.scheme = "http"
         self.requests: list[bytes] = []
         self.connections = 0
+        self.connected_now = 0
+        self.most_connected = 0
         self.answering = 0
         self.most_answering = 0
         self.tasks: list[asyncio.Task[None]] = []
@@ -46,7 +48,14 @@ class Site:
 
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        self.tasks.append(asyncio.ensure_future(self.converse(reader, writer)))
+        self.connected_now += 1
+        self.most_connected = max(self.most_connected, self.connected_now)
+        conversation = asyncio.ensure_future(self.converse(reader, writer))
+        conversation.add_done_callback(self._disconnected)
+        self.tasks.append(conversation)
+
+    def _disconnected(self, _conversation: asyncio.Task[None]) -> None:
+        self.connected_now -= 1
 
     async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -310,6 +310,68 @@ def test_parked_hosts_do_not_keep_the_crawl_alive_but_may_still_come() -> None:
     assert found.alive()
 
 
+# --- a turn for somebody else ---
+
+
+def test_an_idle_host_can_be_borrowed_and_is_asked_by_nobody_else_meanwhile() -> None:
+    found = with_items(of_host("a.example", 1))
+    assert found.borrow("a.example", 1.0) is None
+    assert found.take(1.0) is None
+    found.release("a.example", 5.0)
+    assert [found.take(4.0), found.take(5.0)] == [None, of_host("a.example", 1)]
+
+
+def test_a_host_under_way_or_at_rest_is_not_lent() -> None:
+    found = with_items(of_host("a.example", 1), of_host("a.example", 2))
+    found.take(1.0)
+    assert (found.borrow("a.example", 1.0) or (0.0, False))[0] > 1.0
+    found.release("a.example", 7.0)
+    assert found.borrow("a.example", 2.0) == (7.0, False)
+    found.release("a.example", 90.0, parked=True)
+    assert found.borrow("a.example", 8.0) == (90.0, True)
+
+
+def test_a_host_with_a_long_queue_lets_the_one_that_waits_go_first() -> None:
+    found = with_items(*(of_host("a.example", number) for number in range(5)))
+    found.take(1.0)
+    found.release("a.example", 3.0)
+    assert found.borrow("a.example", 2.0) == (3.0, False)
+    assert found.take(3.0) is None
+    assert found.borrow("a.example", 3.0) is None
+    found.release("a.example", 5.0)
+    assert found.take(5.0) == of_host("a.example", 1)
+
+
+def test_one_that_waited_and_did_not_come_holds_up_nobody() -> None:
+    found = with_items(of_host("a.example", 1))
+    found.take(0.0)
+    found.put_back(of_host("a.example", 1))
+    found.release("a.example", 3.0)
+    found.borrow("a.example", 2.0)
+    assert found.take(3.0) is None
+    assert found.wake() is not None
+    assert found.take(4.0) == of_host("a.example", 1)
+
+
+def test_a_host_whose_url_is_postponed_for_want_of_another_can_be_borrowed_meanwhile() -> None:
+    found = with_items(of_host("a.example", 1), of_host("a.example", 2))
+    item = found.take(1.0)
+    assert item is not None
+    found.postpone(item, 5.0)
+    assert (found.take(4.0), found.wake()) == (None, 5.0)
+    assert found.borrow("a.example", 2.0) is None
+    found.release("a.example", 3.0)
+    assert [found.take(4.0), found.take(5.0)] == [None, of_host("a.example", 2)]
+
+
+def test_a_host_never_met_can_be_borrowed_too() -> None:
+    found = with_items()
+    assert found.borrow("a.example", 1.0) is None
+    found.release("a.example", 3.0)
+    assert found.borrow("a.example", 2.0) == (3.0, False)
+    assert (found.alive(), found.wake()) == (False, None)
+
+
 # --- memory and disk ---
 
 

@@ -70,6 +70,7 @@ class Connection:
     scheme: str
     opened: float
     closed: float | None = None  # None: still open
+    address: str = ""  # the one that the client dialled
 
 
 class RequestLog:
@@ -144,6 +145,20 @@ class RequestLog:
         first = {entry.connection: entry.started for entry in reversed(self.entries(host))}
         return _most_at_once((first[one.number], one.closed) for one in self.connections(host))
 
+    def addresses(self) -> list[str]:
+        """Every address that was dialled."""
+        return sorted({connection.address for connection in self.connections()})
+
+    def gaps_at(self, address: str) -> list[float]:
+        """Seconds between the starts of consecutive requests to an address, whatever their hosts."""
+        there = {connection.number for connection in self.connections() if connection.address == address}
+        entries = [entry for entry in self.entries() if entry.connection in there]
+        return [later.started - earlier.started for earlier, later in pairwise(entries)]
+
+    def max_connections_at(self, address: str) -> int:
+        """The largest number of connections an address had open at one moment, idle ones included."""
+        return _most_at_once((one.opened, one.closed) for one in self.connections() if one.address == address)
+
     def wait_for(self, requests: int, timeout: float = 10.0) -> None:
         """Return once this many requests have arrived since the start (or the last `clear`)."""
         deadline = time.monotonic() + timeout
@@ -176,9 +191,9 @@ class RequestLog:
                 self._entries[entry.number] = done
         self._append(done)
 
-    def connect(self, scheme: str) -> int:
+    def connect(self, scheme: str, address: str = "") -> int:
         """A connection was made; its number is what requests refer to."""
-        connection = Connection(next(self._connection_numbers), scheme, time.monotonic())
+        connection = Connection(next(self._connection_numbers), scheme, time.monotonic(), address=address)
         with self._lock:
             self._connections[connection.number] = connection
         self._append(connection)

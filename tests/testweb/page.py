@@ -92,6 +92,7 @@ class Site:
     robots: str | Page | None = None  # None: 404. A page at /robots.txt comes first.
     scheme: Literal["http", "https"] | None = None  # None: the same pages on both
     certificate: Certificate = "valid"
+    address: str = ""  # the loopback address it lives at, for example 127.0.3.7; empty: that of the web
 
     def page(self, path: str) -> Page | None:
         """The page at a path with its query, or None for a 404."""
@@ -118,6 +119,9 @@ class Sites:
     def add(self, site: Site) -> None:
         """Serve this site from now on; one of the same host and scheme is replaced."""
         self._by_address[site.scheme, site.host.lower()] = site
+
+    def __iter__(self) -> Iterator[Site]:
+        return iter(list(self._by_address.values()))
 
     def find(self, scheme: str | None, authority: str, host: str) -> Site | None:
         """The most exact description wins: with its port, then the name, then wildcards, shortest last."""

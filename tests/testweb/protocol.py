@@ -49,7 +49,7 @@ class HttpProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._number = self._shared.log.connect(self._scheme)
+        self._number = self._shared.log.connect(self._scheme, transport.get_extra_info("sockname")[0])
         self._shared.open.add(self)
 
     def data_received(self, data: bytes) -> None:

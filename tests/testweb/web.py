@@ -38,18 +38,33 @@ class TestWeb:
         log_file: Path | None = None,
     ) -> None:
         self.log = RequestLog(log_file)
-        self.http_port = 0  # chosen by the system at the start, kept through an outage
-        self.https_port = 0
+        self._ports: dict[tuple[str, str], int] = {}  # chosen by the system at the start, kept through an outage
         self._shared = Shared(Sites(sites), self.log)
         self._https = https
         self._folder: TemporaryDirectory[str] | None = None
         self._authority: CertificateAuthority | None = None
 
     @property
+    def http_port(self) -> int:
+        """Where http is spoken, for sites without an address of their own."""
+        return self._ports["http", ADDRESS]
+
+    @property
+    def https_port(self) -> int:
+        """Where https is spoken, likewise."""
+        return self._ports["https", ADDRESS]
+
+    @property
     def connect_to(self) -> list[str]:
         """Values for curl's --connect-to: any host at port 80 or 443 is really here."""
-        http = [f":80:{ADDRESS}:{self.http_port}"]
-        return [*http, f":443:{ADDRESS}:{self.https_port}"] if self._https else http
+        rules = []
+        for (scheme, address), here in self._ports.items():
+            port = 443 if scheme == "https" else 80
+            hosts = (
+                [site.host for site in self._shared.sites if site.address == address] if address != ADDRESS else [""]
+            )
+            rules += [f"{host}:{port}:{address}:{here}" for host in hosts]
+        return sorted(rules, key=lambda rule: rule.startswith(":"))  # the first that fits counts: the general ones last
 
     @property
     def authority(self) -> CertificateAuthority:
@@ -121,14 +136,19 @@ class TestWeb:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=10)
 
     async def _listen(self) -> list[asyncio.Server]:
-        listen = partial(self._loop.create_server, host=ADDRESS, backlog=4096)
-        servers = [await listen(partial(HttpProtocol, self._shared, "http"), port=self.http_port)]
-        self.http_port = servers[0].sockets[0].getsockname()[1]
-        if self._https:
-            tls = self.authority.server_context(self._certificate_of)
-            secure = partial(HttpProtocol, self._shared, "https")
-            servers.append(await listen(secure, port=self.https_port, ssl=tls))
-            self.https_port = servers[1].sockets[0].getsockname()[1]
+        tls = self.authority.server_context(self._certificate_of) if self._https else None
+        servers = []
+        for address in sorted({ADDRESS, *(site.address or ADDRESS for site in self._shared.sites)}):
+            for scheme, context in (("http", None), ("https", tls))[: 1 + self._https]:
+                server = await self._loop.create_server(
+                    partial(HttpProtocol, self._shared, scheme),
+                    address,
+                    self._ports.get((scheme, address), 0),
+                    ssl=context,
+                    backlog=4096,
+                )
+                self._ports[scheme, address] = server.sockets[0].getsockname()[1]
+                servers.append(server)
         return servers
 
     async def _shut(self) -> None:

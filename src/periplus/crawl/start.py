@@ -20,6 +20,7 @@ from periplus.crawl.tally import Tally
 from periplus.crawl.team import crawl_together
 from periplus.crawl.worker import Ending
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
+from periplus.fetch.addresses import AddressTable
 from periplus.fetch.trust import certificate_authorities
 from periplus.model import Decision, UrlState
 from periplus.store.catalog import Catalog
@@ -117,7 +118,14 @@ class _Voyage:
         catalog.requeue(self._seeds)
         request = self._request
         return Assignment(
-            self._collection, request.settings, run_id, started, self._seeds, request.budget, after_kill=was_stopped
+            self._collection,
+            request.settings,
+            run_id,
+            started,
+            self._seeds,
+            request.budget,
+            after_kill=was_stopped,
+            addresses=AddressTable(request.settings.politeness, request.workers),
         )
 
     def _crawl(self, assignment: Assignment) -> list[Report]:

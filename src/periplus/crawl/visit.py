@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 
 from periplus.config import Settings
 from periplus.crawl.clock import SteadyClock
@@ -14,6 +13,7 @@ from periplus.crawl.robots import RobotsShelf, is_unreachable
 from periplus.crawl.tally import Tally
 from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
+from periplus.fetch.connections import AddressBusy
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, HostPolicy, QueuedUrl, Reason, Response, Verdict
@@ -21,6 +21,14 @@ from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _ROBOTS_HOPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Trail:
+    """The search for a robots.txt that has moved."""
+
+    url: str  # where it is said to be
+    hops: int = 0
 
 
 class Visitor:
@@ -43,6 +51,7 @@ class Visitor:
         self._politeness, self._robots, self._digester, self._tally = politeness, robots, digester, tally
         self._policy_of = policy_of
         self._redirects = Canonicalizer()
+        self._trails: dict[str, _Trail] = {}  # by origin, while its robots.txt is being looked for
 
     async def visit(self, item: QueuedUrl) -> None:
         """Make the request that a URL needs next, and let its host rest."""
@@ -81,23 +90,78 @@ class Visitor:
 
     async def _fetch(self, item: QueuedUrl) -> None:
         response = await self._request(item.url, Purpose.PAGE)
+        if isinstance(response, float):
+            self._queues.postpone(item, response)
+            return
         now = self._clock.now()
         self._digester.digest(item, response, now)
         self._rest(self._politeness.after(item.host, response, now))
 
-    async def _request(self, url: str, purpose: Purpose) -> Response:
-        host = host_of(url)
-        while wait := self._politeness.claim(host, self._clock.now()):  # noqa: ASYNC110  # no event, a known moment
-            await asyncio.sleep(wait)
-        response = await self._fetcher.fetch(url, purpose=purpose)
+    async def _request(self, url: str, purpose: Purpose) -> Response | float:
+        """The answer; or, when it is too early to ask, the time from which on it is not."""
+        host, now = host_of(url), self._clock.now()
+        if wait := self._politeness.claim(host, now):
+            return now + wait
+        try:
+            response = await self._fetcher.fetch(url, purpose=purpose)
+        except AddressBusy as busy:
+            self._politeness.waive(host)
+            return self._clock.now() + busy.seconds
         self._tally.timing.delay = self._politeness.rested
         self._tally.timing.count(response, robots=purpose is Purpose.ROBOTS)
         if response.failure in _REFUSED_BY_GUARD:
             self._politeness.waive(host)
         return response
 
+    # -- robots.txt, wherever it moved --------------------------------------------------------------------------
+
     async def _ask_robots(self, item: QueuedUrl, origin: str) -> None:
-        response = await self._fetch_robots(origin)
+        """Make the next request on the way to a robots.txt: after a redirect it may be to another host."""
+        trail = self._trails.pop(origin, None) or _Trail(f"{origin}/robots.txt")
+        host = host_of(trail.url)
+        if host != item.host and (rest := self._resting(host)) is not None:
+            self._trails[origin] = trail
+            self._wait_for(item, *rest)
+            return
+        response = await self._request(trail.url, Purpose.ROBOTS)
+        if isinstance(response, float):
+            self._trails[origin] = trail
+            self._queues.postpone(item, response)
+            if host != item.host:
+                self._queues.release(host, response)
+            return
+        if host != item.host:
+            self._rest(self._politeness.after(host, response, self._clock.now()))
+        if (moved := self._moved(trail, response)) is not None:
+            self._trails[origin] = moved
+            self._queues.put_back(item)
+            self._rest(self._politeness.after(item.host, response, self._clock.now()))
+        else:
+            self._learn_robots(item, origin, response)
+
+    def _resting(self, host: str) -> tuple[float, bool] | None:
+        """Until when another host is left alone, and whether for long; None when it is ours for one request."""
+        taken = self._queues.borrow(host, self._clock.now())
+        if taken is None and (rest := self._carried_over(host)) is not None:
+            self._queues.release(host, rest.ready, parked=rest.parked)
+            return rest.ready, rest.parked
+        return taken
+
+    def _wait_for(self, item: QueuedUrl, ready: float, parked: bool) -> None:
+        """The host that a robots.txt moved to must not be asked; if it is left alone for long, so is this one."""
+        if parked:
+            self._queues.put_back(item)
+            self._queues.release(item.host, ready, parked=True)
+        else:
+            self._queues.postpone(item, ready)
+
+    def _moved(self, trail: _Trail, response: Response) -> _Trail | None:
+        """Where the file is said to be. RFC 9309: after five hops it counts as missing, which allows everything."""
+        location = response.headers.get("location", "") if 300 <= response.status < 400 else ""
+        target = self._redirects.join(response.url, location) if location else None
+        return _Trail(target, trail.hops + 1) if target and trail.hops < _ROBOTS_HOPS else None
+
+    def _learn_robots(self, item: QueuedUrl, origin: str, response: Response) -> None:
         now = self._clock.now()
         self._tally.count_robots(response)
         if response.failure in _REFUSED_BY_GUARD:
@@ -116,17 +180,6 @@ class Visitor:
             self._rest(self._politeness.park(item.host, f"robots.txt cannot be had: {why}", response, now))
         else:
             self._rest(self._politeness.after(item.host, response, now))
-
-    async def _fetch_robots(self, origin: str) -> Response:
-        response = await self._request(f"{origin}/robots.txt", Purpose.ROBOTS)
-        for _ in range(_ROBOTS_HOPS):
-            location = response.headers.get("location", "") if 300 <= response.status < 400 else ""
-            target = self._redirects.join(response.url, location) if location else None
-            if target is None:
-                return response
-            response = await self._request(target, Purpose.ROBOTS)
-        # RFC 9309: after five hops the file counts as unavailable, which allows everything.
-        return replace(response, status=404, body=b"") if 300 <= response.status < 400 else response
 
     def _refusal(self, rules: Robots, path: str) -> Decision | None:
         verdict = rules.verdict(path)

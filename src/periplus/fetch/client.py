@@ -135,9 +135,9 @@ class Fetcher:
             error = failed
         except asyncio.CancelledError:
             # The handle may still be in use and is left to the garbage collector.
-            self._connections.drop(passage)
+            self._connections.leave(passage, None, broken=True)
             raise
-        self._connections.leave(passage, exchange.connection)
+        self._connections.leave(passage, exchange.connection, broken=error is not None)
         if conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, self._options[pycurl.HTTPHEADER])
         response = exchange.finish(fetched_at, request, error)

@@ -69,6 +69,10 @@ class Passage:
     since: float = 0.0  # when it began to wait; monotonic
     is_sent: bool = False
 
+    def may_stay(self) -> bool:
+        """Whether the connection waits for its next use; where nothing is counted, one that is closed does no harm."""
+        return self.keep and self.socket is not None and (self.rule is None or self.socket.is_open())
+
 
 class Connections:
     """The connections of one worker."""
@@ -103,23 +107,18 @@ class Connections:
         if passage.rule is not None:
             self._table.sent(passage.rule)
 
-    def leave(self, passage: Passage, connection: Socket | None) -> None:
+    def leave(self, passage: Passage, connection: Socket | None, *, broken: bool) -> None:
         """The request is over; *connection* is the one that was made for it, if one was."""
         passage.socket = connection or passage.socket
         if not passage.is_sent:
             self.sent(passage)  # a knock at the door counts, too
-        if passage.keep and passage.socket is not None and (passage.rule is None or passage.socket.is_open()):
+        if not broken and passage.may_stay():
             passage.since = time.monotonic()
             self._waiting[passage.host] = passage
             if len(self._waiting) > self._most:
                 self._shut(next(iter(self._waiting)))
         else:
             self._close(passage)
-
-    def drop(self, passage: Passage) -> None:
-        """The request was cancelled, and its connection with it."""
-        self.sent(passage)
-        self._close(passage)
 
     def forget(self) -> None:
         """All connections are closed."""

@@ -18,6 +18,7 @@ from periplus.frontier import priority
 from periplus.model import HostPolicy, QueuedUrl
 
 _PER_HOST = 256
+_LOOK_AGAIN = 0.1  # seconds
 _Entry = tuple[float, int, QueuedUrl]
 
 
@@ -37,6 +38,7 @@ class QueueSource(Protocol):
 class _Host:
     name: str
     ready: float  # no request before this time
+    again: float = 0.0  # none for one of its own URLs before this time
     heap: list[_Entry] = field(default_factory=list)  # by priority
     later: list[_Entry] = field(default_factory=list)  # by due time
     held: set[str] = field(default_factory=set)
@@ -46,6 +48,7 @@ class _Host:
     listed: float = math.inf  # the time of its valid entry in the order of readiness
     parked: bool = False  # left alone for now; it does not keep the crawl alive
     withdrawn: bool = False  # about to be another worker's
+    wanted: bool = False  # somebody waits for a turn that is not about its own URLs
 
     def has_work(self) -> bool:
         return bool(self.heap or self.later or self.on_disk or self.due_on_disk < math.inf) and not self.withdrawn
@@ -55,9 +58,10 @@ class _Host:
 
     def moment(self) -> float:
         """When its next URL may be taken."""
+        ready = max(self.ready, self.again)
         if self.heap or self.on_disk:
-            return self.ready
-        return max(self.ready, min(self.later[0][0] if self.later else math.inf, self.due_on_disk))
+            return ready
+        return max(ready, min(self.later[0][0] if self.later else math.inf, self.due_on_disk))
 
 
 class Queues:
@@ -109,6 +113,10 @@ class Queues:
             if host is None or at != host.listed or host.withdrawn:
                 continue  # gone, or an earlier entry took its place
             host.listed = math.inf
+            if host.wanted:  # its own URLs let the other go first, once
+                host.wanted, host.again = False, now + _LOOK_AGAIN
+                self._list(host)
+                continue
             item = self._next_of(host, now)
             if item is not None:
                 host.busy = True
@@ -116,9 +124,28 @@ class Queues:
             self._list(host)
         return None
 
+    def borrow(self, name: str, now: float) -> tuple[float, bool] | None:
+        """Take a host for a request that none of its own URLs asks for; it is busy until `release`.
+
+        When it is busy or resting, nothing is taken: the answer is when to try again, and whether it is parked.
+        """
+        host = self._host(name)
+        if host.busy or host.withdrawn or host.ready > now:
+            host.wanted = True
+            return max(host.ready, now + _LOOK_AGAIN), host.parked
+        host.busy, host.wanted, host.listed = True, False, math.inf
+        return None
+
     def put_back(self, item: QueuedUrl) -> None:
         """Return a URL that was taken but not settled, or that is to be tried again when it is due."""
         self._hold(self._hosts[item.host], item)
+
+    def postpone(self, item: QueuedUrl, until: float) -> None:
+        """Nothing was asked of the host, for want of something else: its URLs come again at *until*."""
+        host = self._hosts[item.host]
+        self._hold(host, item)
+        host.busy, host.again, host.listed = False, until, math.inf
+        self._list(host)
 
     def release(self, name: str, ready: float, *, parked: bool = False) -> None:
         """The request is over, or there was none; the host may be asked again at *ready*, and not before."""

@@ -22,10 +22,10 @@ def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def flip(path: Path, place: float = 0.5) -> None:
+def flip(path: Path, place: float = 0.5, bit: int = 4) -> None:
     """One bit, at a share of the length."""
     data = bytearray(path.read_bytes())
-    data[int(place * (len(data) - 1))] ^= 4
+    data[int(place * (len(data) - 1))] ^= bit
     path.write_bytes(data)
 
 

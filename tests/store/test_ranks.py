@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -96,6 +97,19 @@ def test_damage_that_keeps_the_size_ends_in_an_answer_or_in_one_line(ranked: Web
             asked(live(ranked))
     path.write_bytes(sound)
     assert asked(live(ranked))
+
+
+@pytest.mark.long
+def test_two_thousand_flipped_bits_are_named_and_end_in_an_answer_or_in_one_line(ranked: Web) -> None:
+    chance, folder = Random(11), live(ranked).folder
+    for number in range(2_000):
+        path = folder / [*FILES, "meta.json"][number % (len(FILES) + 1)]
+        sound = path.read_bytes()
+        flip(path, chance.random(), 1 << chance.randrange(8))
+        assert [where for where, _ in damage(ranked.collection.ranks)] == [f"gen-1/{path.name}"]
+        with suppress(DamagedFile):
+            asked(live(ranked))
+        path.write_bytes(sound)
 
 
 def test_a_new_ranking_repairs_what_is_damaged(ranked: Web) -> None:

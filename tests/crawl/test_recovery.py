@@ -53,6 +53,11 @@ def recovered(home: Path, **flags: object) -> int:
         return recover(open_collection(home), catalog, settings_for(None, **flags).store, reader, 0)
 
 
+def cleared(home: Path) -> None:
+    with catalog_of(home) as catalog:
+        clear_leftovers(open_collection(home), catalog)
+
+
 def test_pages_that_no_segment_holds_are_parsed_again_from_the_archive(home: Path) -> None:
     pages, links = segment_rows(home, "pages"), segment_rows(home, "links")
     unseal(home)
@@ -78,9 +83,29 @@ def test_what_is_in_order_is_not_touched(home: Path) -> None:
 
 def test_half_written_segments_are_removed(home: Path) -> None:
     (home / "segments" / "pages-w00-000002.parquet.tmp").write_bytes(b"half")
-    clear_leftovers(open_collection(home))
+    cleared(home)
     assert list((home / "segments").glob("*.tmp")) == []
     sound(home)
+
+
+def test_what_no_worker_acknowledged_is_cut_off_whoever_continues(home: Path) -> None:
+    archive = home / "archive"
+    before = {path.name: path.read_bytes() for path in archive.iterdir()}
+    with (archive / "w00-000001.warc.gz").open("ab") as file:
+        file.write(b"half a record")
+    for begun in ("w00-000002", "w01-000001", "w01-000002"):
+        (archive / f"{begun}.warc.gz").write_bytes(b"of a run that was killed before its first commit")
+    cleared(home)
+    assert {path.name: path.read_bytes() for path in archive.iterdir()} == before
+    sound(home)
+
+
+def test_files_that_no_kill_can_leave_are_not_touched(home: Path) -> None:
+    strangers = {home / "archive" / name for name in ("w00-000004.warc.gz", "w03-000003.warc.gz", "imported.warc.gz")}
+    for stranger in strangers:
+        stranger.write_bytes(b"pages that an older catalog does not know")
+    cleared(home)
+    assert all(stranger.exists() for stranger in strangers)
 
 
 def test_a_segment_that_was_finished_but_never_listed_is_written_anew(home: Path) -> None:

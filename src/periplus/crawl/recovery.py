@@ -1,27 +1,46 @@
 """What did the last run leave unfinished?
 
-A run that was killed leaves three things: archive bytes that were never acknowledged (cut off when the archive is
-opened), temporary segment files (removed), and acknowledged pages that no segment holds yet (parsed again).
+A run that was killed leaves three things: archive bytes that were never acknowledged (cut off), temporary segment
+files (removed), and acknowledged pages that no segment holds yet (parsed again).
 """
 
 from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
 
 from periplus.config import Storage
 from periplus.crawl.commit import SegmentStream
 from periplus.crawl.reading import PageReader
 from periplus.model import Verdict
-from periplus.store.archive import read_response
+from periplus.store.archive import SUFFIX, numbered, read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 
 _AT_ONCE = 256
+_BEGUN_AT_ONCE = 2  # files past the last acknowledged one: one that is full but not committed, and its successor
 
 
-def clear_leftovers(collection: Collection) -> None:
-    """Remove what a killed run was writing; nobody else writes now."""
+def clear_leftovers(collection: Collection, catalog: Catalog) -> None:
+    """Remove what a killed run was writing, whichever of its workers; nobody else writes now."""
     for leftover in collection.segments.glob("*.tmp"):
         leftover.unlink()
+    acknowledged = {file.name: file.committed for file in catalog.archives()}
+    last = Counter(worker for worker, _ in map(numbered, acknowledged))
+    for path in collection.archive.glob(f"*{SUFFIX}"):
+        worker, number = numbered(path.name)
+        if path.name in acknowledged:
+            _cut(path, acknowledged[path.name])
+        elif last[worker] < number <= last[worker] + _BEGUN_AT_ONCE:
+            path.unlink()
+
+
+def _cut(path: Path, size: int) -> None:
+    """Bytes past *size* were written, but never acknowledged."""
+    if path.stat().st_size > size:
+        os.truncate(path, size)
 
 
 def recover(collection: Collection, catalog: Catalog, settings: Storage, reader: PageReader, worker: int) -> int:

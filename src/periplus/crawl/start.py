@@ -110,7 +110,7 @@ class _Voyage:
             return self._end(catalog, assignment.run_id, reports)
 
     def _begin(self, catalog: Catalog, started: float) -> Assignment:
-        clear_leftovers(self._collection)
+        clear_leftovers(self._collection, catalog)
         previous = catalog.last_run()
         was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
         run_id = catalog.begin_run(self._request.arguments)

@@ -127,6 +127,12 @@ def archive_name(worker: int, number: int) -> str:
     return f"w{worker:02d}-{number:06d}{SUFFIX}"
 
 
+def numbered(name: str) -> tuple[int, int]:
+    """The worker and the number behind the name of an archive file; (-1, 0) when none of ours has such a name."""
+    found = re.fullmatch(rf"w(\d{{2,}})-(\d{{6,}}){re.escape(SUFFIX)}", name)
+    return (int(found[1]), int(found[2])) if found else (-1, 0)
+
+
 def _exchange(response: Response, content_id: bytes) -> tuple[bytes, bytes]:
     date = _warc_date(response.fetched_at)
     response_id, request_id = _record_id(), _record_id()

@@ -70,6 +70,9 @@ class Reason(StrEnum):
     # dropped: no response
     DNS = "dns"
     CONNECT = "connect"
+    TLS_EXPIRED = "tls_expired"
+    TLS_NAME = "tls_name"
+    TLS_ISSUER = "tls_issuer"
     TLS = "tls"
     TIMEOUT = "timeout"
     TOO_SLOW = "too_slow"
@@ -123,7 +126,7 @@ class Response:
     request: bytes = b""  # the request as sent, for the archive
     ip: str = ""  # the address really dialled
     failure: Reason | None = None  # why there is no usable answer
-    detail: str = ""  # the library's own words about the failure
+    detail: str = ""  # the library's own words about the failure, or about a certificate that was not believed
     seconds: float = 0.0  # from the first step to the last byte
     connect_seconds: float = 0.0  # of those, until the connection stood; next to nothing when one was used again
 

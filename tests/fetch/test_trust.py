@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import certifi
 import pytest
@@ -41,19 +42,72 @@ def test_a_page_comes_over_a_connection_that_is_vouched_for(authority: Authority
 
 def test_an_expired_certificate_is_not_believed(authority: Authority) -> None:
     response = visit(authority.server("safe.example", expired=True), authority.file)
-    assert (response.failure, response.status) == (Reason.TLS, 0)
+    assert (response.failure, response.status) == (Reason.TLS_EXPIRED, 0)
     assert "expired" in response.detail
 
 
 def test_a_certificate_for_another_name_is_not_believed(authority: Authority) -> None:
     response = visit(authority.server("other.example"), authority.file)
-    assert (response.failure, response.status) == (Reason.TLS, 0)
+    assert (response.failure, response.status) == (Reason.TLS_NAME, 0)
 
 
 def test_an_unknown_authority_is_not_believed(authority: Authority, tmp_path: Path) -> None:
     for trusted in (Authority(tmp_path, "stranger").file, ""):
         response = visit(authority.server("safe.example"), trusted)
-        assert (response.failure, response.status) == (Reason.TLS, 0)
+        assert (response.failure, response.status) == (Reason.TLS_ISSUER, 0)
+
+
+def test_a_bad_certificate_may_be_recorded_instead(authority: Authority, tmp_path: Path) -> None:
+    """One failed handshake tells what is wrong; after that the host is asked on one connection, like any other."""
+    stranger = Authority(tmp_path, "stranger")
+    for context, doubt in (
+        (authority.server("safe.example", expired=True), "tls_expired (SSL certificate"),
+        (authority.server("other.example"), "tls_name (SSL: no alternative certificate subject name matches"),
+        (stranger.server("safe.example"), "tls_issuer (SSL certificate"),
+    ):
+
+        async def main(context: ssl.SSLContext = context) -> tuple[list[Response], int]:
+            async with serving(PAGE, context) as site:
+                rule = f"safe.example:443:127.0.0.1:{site.port}"
+                settings: dict[str, Any] = {
+                    "ca_file": str(authority.file),
+                    "connect_to": [rule],
+                    "tls_errors": "record",
+                }
+                async with fetcher(**settings) as client:
+                    answers = [await client.fetch(f"https://safe.example/{page}") for page in range(3)]
+                assert len(site.requests) == 3
+                return answers, site.connections
+
+        answers, connections = run(main())
+        assert [(response.body, response.failure) for response in answers] == [(b"<p>safe", None)] * 3
+        assert all(f"certificate not believed: {doubt}" in response.detail for response in answers)
+        assert connections == 2
+
+
+def test_what_is_recorded_about_one_host_does_not_spare_another(authority: Authority) -> None:
+    async def main() -> list[Response]:
+        async with (
+            serving(PAGE, authority.server("bad.example", expired=True)) as bad,
+            serving(PAGE, authority.server("safe.example")) as safe,
+        ):
+            rules = [f"bad.example:443:127.0.0.1:{bad.port}", f"safe.example:443:127.0.0.1:{safe.port}"]
+            settings: dict[str, Any] = {"ca_file": str(authority.file), "connect_to": rules, "tls_errors": "record"}
+            async with fetcher(concurrency=1, **settings) as client:
+                hosts = ["bad.example", "safe.example", "bad.example"]
+                return [await client.fetch(f"https://{host}/") for host in hosts]
+
+    first, second, third = run(main())
+    assert (second.failure, second.detail) == (None, "")
+    assert first.detail == third.detail != ""
+
+
+def test_what_is_no_certificate_at_all_is_refused_all_the_same() -> None:
+    async def main() -> Response:
+        async with serving(PAGE) as site, fetcher(tls_errors="record") as client:
+            return await client.fetch(f"https://127.0.0.1:{site.port}/")
+
+    assert run(main()).failure is not None
 
 
 def test_a_server_without_tls_is_a_tls_failure(authority: Authority) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from ipaddress import ip_network
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -64,7 +64,19 @@ def _network(text: str) -> str:
     return text
 
 
+def _selects(selector: str) -> str:
+    import turbohtml  # noqa: PLC0415  # only where a profile is written
+
+    try:
+        turbohtml.parse("").select(selector or "*")
+    except ValueError as error:
+        raise ValueError(f"it is not a CSS selector ({error})") from error
+    return selector
+
+
 NetworkText = Annotated[str, AfterValidator(_network)]
+Selector = Annotated[str, Field(max_length=1_000), AfterValidator(_selects)]
+LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Pattern = Annotated[str, AfterValidator(_compiles)]
 ConnectRule = Annotated[str, AfterValidator(_connect_rule)]
 HeaderText = Annotated[str, AfterValidator(_header_text)]
@@ -204,6 +216,39 @@ class Fetching(Section):
         default=[], description="`HOST1:PORT1:HOST2:PORT2` as in curl: dial the second instead of the first."
     )
     ca_file: str = Field(default="", description="PEM file of trusted certificate authorities. Empty: the system's.")
+    tls_errors: Literal["refuse", "record"] = Field(
+        default="refuse",
+        description="Whether a page whose certificate is expired, or of another name or an unknown issuer, is refused, "
+        "or fetched anyway with the fact on record.",
+    )
+
+
+class SiteProfile(Section):
+    """How the pages of some sites are read."""
+
+    hosts: list[Pattern] = Field(default=[], description="Regular expressions a host name must match in full.")
+    generator: str = Field(default="", description="How the `<meta name=generator>` of such pages begins.")
+    title: Selector = Field(default="", description="CSS selector of the title.")
+    body: Selector = Field(default="", description="CSS selector of the text.")
+    categories: Selector = Field(default="", description="CSS selector of names the page is filed under.")
+    remove: list[Selector] = Field(default=[], description="CSS selectors of what is no part of the text.")
+
+
+class Parsing(Section):
+    """What is read of a page."""
+
+    languages: list[LanguageCode] = Field(
+        default=[],
+        description="Languages (`en`, `de`) of the pages that are wanted. Others are kept in the archive, but not "
+        "indexed, and their links are not followed. Empty: all.",
+    )
+    pdf_seconds: float = Field(default=5.0, gt=0, description="Seconds of processor time for one PDF.")
+    pdf_memory_mb: int = Field(default=512, ge=128, description="Megabytes of memory for one PDF.")
+    profiles: dict[str, SiteProfile] = Field(
+        default={},
+        description="How the pages of some sites are read: `hosts`, `title`, `body`, `categories`, `remove` under "
+        "`[parse.profiles.NAME]`. One named `mediawiki` is ready.",
+    )
 
 
 class Storage(Section):
@@ -282,6 +327,7 @@ class Settings(Section):
     addresses: Addresses = Addresses()
     politeness: Politeness = Politeness()
     fetch: Fetching = Fetching()
+    parse: Parsing = Parsing()
     store: Storage = Storage()
     graph: LinkAnalysis = LinkAnalysis()
     index: Indexing = Indexing()

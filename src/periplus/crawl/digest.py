@@ -24,7 +24,9 @@ logger = logging.getLogger("periplus.crawl")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
-_FINAL = frozenset({Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS})
+_FINAL = frozenset(
+    {Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS, Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER}
+)
 _NOFOLLOW = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
 _VERDICTS_REMEMBERED = 50_000
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
@@ -117,7 +119,8 @@ class Digester:
     def _fetched(self, item: QueuedUrl, response: Response) -> None:
         archived = self._keep(response)
         began = time.perf_counter()
-        fetch = _attempt(response, _FETCHED, archived.position, archived.content_id)
+        decision = replace(_FETCHED, detail=response.detail) if response.detail else _FETCHED
+        fetch = _attempt(response, decision, archived.position, archived.content_id)
         page = self._reader.parse(response)
         self._settle(item, UrlState.DONE, fetch)
         self.log.rows.append(self._reader.row(fetch, page))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import resource
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Self
@@ -17,19 +17,19 @@ import pycurl
 from periplus.config.settings import Fetching, Politeness
 from periplus.fetch.addresses import AddressTable
 from periplus.fetch.allowance import Allowances, Purpose
-from periplus.fetch.connections import Connections, Passage
+from periplus.fetch.connections import Connections
 from periplus.fetch.exchange import Exchange
-from periplus.fetch.options import ACCEPT, accept_encoding, constant_options
+from periplus.fetch.failure import BAD_CERTIFICATES
+from periplus.fetch.options import constant_options
+from periplus.fetch.question import Question, Questions
 from periplus.fetch.resolver import Resolver
 from periplus.fetch.routes import Routes
 from periplus.model import Reason, Response
 
-# As the frontier writes them: scheme, host, port, path.
-_ADDRESS = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[!-\"$-.0-9;->A-~]+)(?::(\d{1,9}))?(/[!-\"$-~]*)")
-_PORTS = {"http": 80, "https": 443}
 _IDLE_PER_REQUEST = 16  # connections kept for each one in use: a polite crawl comes back to a host only after its delay
 _MOST_ADDRESSES = 3  # of one host that are tried, when the first ones do not answer
 _UNANSWERED = frozenset({Reason.CONNECT, Reason.TIMEOUT})
+_DOUBTS = 10_000  # origins whose certificates are remembered as bad
 
 
 class Fetcher:
@@ -59,7 +59,8 @@ class Fetcher:
         )
         self._allowances = Allowances(settings)
         self._options = constant_options(settings, user_agent)
-        self._same_headers = f"User-Agent: {user_agent}\r\nAccept-Encoding: {accept_encoding()}\r\nAccept: {ACCEPT}\r\n"
+        self._questions = Questions(user_agent)
+        self._doubts: dict[str, str] = {}  # by origin: what is wrong with its certificate
         self._idle: list[Exchange] = []
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by host, while one is wanted
@@ -86,23 +87,14 @@ class Fetcher:
         *etag* and *last_modified* are those of an earlier answer: status 304 then says that nothing has changed.
         Raises `AddressBusy`, and sends nothing, when enough is asked of the server's address already.
         """
-        parts = _ADDRESS.fullmatch(url)
-        if parts is None:
+        question = self._questions.about(url, purpose, etag, last_modified)
+        if question is None:
             return Response(url, time.time(), failure=Reason.NOT_WEB, detail="not the canonical form of a web address")
-        conditions = _conditions(etag, last_modified)
-        lines = "".join(f"{line}\r\n" for line in conditions)
-        scheme, host, port, path = parts.groups()
-        authority = f"{host}:{port}" if port else host
-        request = f"GET {path} HTTP/1.1\r\nHost: {authority}\r\n{self._same_headers}{lines}\r\n".encode("ascii")
-        async with self._turn(host), self._slots:
-            route = await self._routes.find(host, int(port or _PORTS[scheme]))
+        async with self._turn(question.host), self._slots:
+            route = await self._routes.find(question.host, question.port)
             response = Response(url, time.time(), failure=route.failure, detail=route.detail)
             for address in route.addresses[:_MOST_ADDRESSES]:
-                passage = self._connections.enter(host, f"{scheme}://{authority}", address)
-                place = (
-                    f"[{passage.address}]:{route.port}" if ":" in passage.address else f"{passage.address}:{route.port}"
-                )
-                response = await self._ask(url, purpose, passage, place, conditions, request)
+                response = await self._ask_proven(question, address, route.port)
                 if response.failure not in _UNANSWERED or response.ip:
                     break
                 self._routes.avoid(route, address)
@@ -120,14 +112,26 @@ class Fetcher:
             turn = self._turns[host] = asyncio.Lock()
         return turn
 
-    async def _ask(
-        self, url: str, purpose: Purpose, passage: Passage, place: str, conditions: list[str], request: bytes
-    ) -> Response:
+    async def _ask_proven(self, question: Question, address: str, port: int) -> Response:
+        """Ask a server that proves who it is; if it does not, and that is only to be recorded, ask it anyway."""
+        response = await self._ask(question, address, port)
+        if response.failure in BAD_CERTIFICATES and self._settings.tls_errors == "record":
+            if len(self._doubts) >= _DOUBTS:
+                self._doubts.clear()
+            self._doubts[question.origin] = f"certificate not believed: {response.failure} ({response.detail})"
+            response = await self._ask(question, address, port)
+        doubt = self._doubts.get(question.origin) if self._doubts else None
+        return replace(response, detail=doubt) if doubt and response.failure is None else response
+
+    async def _ask(self, question: Question, address: str, port: int) -> Response:
+        passage = self._connections.enter(question.host, question.origin, address)
         exchange = self._idle.pop() if self._idle else self._exchange()
+        place = f"[{passage.address}]:{port}" if ":" in passage.address else f"{passage.address}:{port}"
         sent = partial(self._connections.sent, passage) if passage.rule else None
-        exchange.begin(url, purpose, place, keep=passage.keep, sent=sent)
-        if conditions:
-            exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *conditions])
+        exchange.begin(question.url, question.purpose, place, keep=passage.keep, sent=sent)
+        exchange.verify(question.origin not in self._doubts)
+        if question.conditions:
+            exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *question.conditions])
         fetched_at, error = time.time(), None
         try:
             await self._multi.add_handle(exchange.curl)
@@ -138,20 +142,14 @@ class Fetcher:
             self._connections.leave(passage, None, broken=True)
             raise
         self._connections.leave(passage, exchange.connection, broken=error is not None)
-        if conditions:
+        if question.conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, self._options[pycurl.HTTPHEADER])
-        response = exchange.finish(fetched_at, request, error)
+        response = exchange.finish(fetched_at, question.request, error)
         self._idle.append(exchange)
         return response
 
     def _exchange(self) -> Exchange:
         return Exchange(self._settings, self._allowances, self._options, self._routes.refusal)
-
-
-def _conditions(etag: str, last_modified: str) -> list[str]:
-    """Header lines that ask for the page only if it has changed; what a server sent is not trusted to be a header."""
-    pairs = (("If-None-Match", etag), ("If-Modified-Since", last_modified))
-    return [f"{name}: {value}" for name, value in pairs if value and value.isascii() and value.isprintable()]
 
 
 def _connections_kept(concurrency: int) -> int:

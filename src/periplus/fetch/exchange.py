@@ -42,6 +42,7 @@ class Exchange:
         self._header_bytes = settings.header_bytes
         self._refusal = refusal
         self._sent: Callable[[], None] | None = None
+        self._verifies = True
         self.curl = pycurl.Curl()
         for option, value in options.items():
             self.curl.setopt(option, value)
@@ -76,6 +77,13 @@ class Exchange:
         self.curl.setopt(pycurl.URL, url)
         self.curl.setopt(pycurl.CONNECT_TO, [f"::{place}"])
         self.curl.setopt(pycurl.FORBID_REUSE, not keep)
+
+    def verify(self, wanted: bool) -> None:
+        """Whether the server has to prove who it is."""
+        if wanted != self._verifies:
+            self._verifies = wanted
+            self.curl.setopt(pycurl.SSL_VERIFYPEER, wanted)
+            self.curl.setopt(pycurl.SSL_VERIFYHOST, 2 * wanted)
 
     def finish(self, fetched_at: float, request: bytes, error: pycurl.error | None) -> Response:
         """The record of what happened; *error* is libcurl's when the transfer did not run to its end."""

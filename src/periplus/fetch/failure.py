@@ -27,8 +27,16 @@ _REASONS: dict[int, Reason] = {
     pycurl.E_RECV_ERROR: Reason.CUT_SHORT,
     _HTTP2_STREAM: Reason.CUT_SHORT,
 }
+BAD_CERTIFICATES = frozenset({Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER})
+
 # What several failures share a code for, libcurl tells apart in its message.
 _SHARED = (
+    (pycurl.E_PEER_FAILED_VERIFICATION, "subject name", Reason.TLS_NAME),
+    (pycurl.E_PEER_FAILED_VERIFICATION, "has expired", Reason.TLS_EXPIRED),
+    (pycurl.E_PEER_FAILED_VERIFICATION, "not yet valid", Reason.TLS_EXPIRED),
+    (pycurl.E_PEER_FAILED_VERIFICATION, "self-signed", Reason.TLS_ISSUER),
+    (pycurl.E_PEER_FAILED_VERIFICATION, "issuer", Reason.TLS_ISSUER),
+    (pycurl.E_PEER_FAILED_VERIFICATION, "verify the first certificate", Reason.TLS_ISSUER),
     (pycurl.E_OPERATION_TIMEDOUT, "Operation too slow", Reason.TOO_SLOW),
     (pycurl.E_OPERATION_TIMEDOUT, "Resolving timed out", Reason.DNS),
     (pycurl.E_RECV_ERROR, "chunk", Reason.BAD_HTTP),

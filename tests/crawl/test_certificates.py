@@ -1,0 +1,64 @@
+"""What becomes of sites whose certificates are wrong?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.voyage import catalog_of, sail, settings_for, sound, state_of
+from periplus.inspector.history import url_history
+from periplus.model import UrlState
+from testweb import Page, Site, TestWeb
+
+BAD = {"old.test": "tls_expired", "other.test": "tls_name", "own.test": "tls_issuer"}
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[TestWeb]:
+    pages = {"/": Page("Home", links=["/next"]), "/next": Page("Next")}
+    sites = [
+        Site("old.test", pages, certificate="expired"),
+        Site("other.test", pages, certificate="wrong-name"),
+        Site("own.test", pages, certificate="self-signed"),
+        Site("good.test", pages),
+    ]
+    with TestWeb(sites, https=True) as running:
+        yield running
+
+
+def seeds() -> list[str]:
+    return [f"https://{host}/" for host in (*BAD, "good.test")]
+
+
+def test_a_wrong_certificate_keeps_us_out_and_says_what_is_wrong(web: TestWeb, tmp_path: Path) -> None:
+    web.log.clear()
+    result = sail(web, tmp_path, *seeds(), fetch__ca_file=str(web.ca_file))
+    assert {entry.host for entry in web.log.entries()} == {"good.test"}
+    assert result.summary["fetched"] == 2
+    assert result.summary["errors"] == {f"robots_{reason}": 1 for reason in BAD.values()}
+    for host, reason in BAD.items():
+        assert state_of(tmp_path, f"https://{host}/")[0] == UrlState.QUEUED
+        with catalog_of(tmp_path) as catalog:
+            policy = catalog.policy(host)
+        assert policy is not None
+        assert policy.why.startswith(f"robots.txt cannot be had: {reason} SSL")
+    sound(tmp_path)
+
+
+def test_a_wrong_certificate_can_be_put_on_record(web: TestWeb, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"fetch__ca_file": str(web.ca_file), "fetch__tls_errors": "record"}
+    result = sail(web, tmp_path, *seeds(), **settings)
+    assert (result.summary["fetched"], result.summary["errors"]) == (8, {})
+    with catalog_of(tmp_path) as catalog:
+        for host in (*BAD, "good.test"):
+            told = url_history(catalog, settings_for(web, **settings), f"https://{host}/next")
+            (fetch,) = told["fetches"]
+            assert (fetch["verdict"], fetch["reason"]) == ("fetched", "ok")
+            expected = f"certificate not believed: {BAD[host]} (SSL" if host in BAD else ""
+            assert fetch["detail"].startswith(expected)
+            assert bool(fetch["detail"]) == (host in BAD)
+    assert all(web.log.max_connections(host) == 1 for host in BAD)
+    sound(tmp_path)

@@ -18,6 +18,7 @@ class Verdict(StrEnum):
     REFUSED = "refused"  # a rule forbids it
     DELAYED = "delayed"  # it will be fetched, but not now
     FETCHED = "fetched"  # it is in the archive
+    READ = "read"  # it was read for the addresses it names, and is no page itself
     DROPPED = "dropped"  # it was tried and is given up
     MERGED = "merged"  # another URL stands for it
 
@@ -29,7 +30,8 @@ class Reason(StrEnum):
     SEED = "seed"
     LINK = "link"
     REDIRECT_TARGET = "redirect_target"
-    SITEMAP = "sitemap"
+    SITEMAP = "sitemap"  # it is one: named by robots.txt, by another one or by a person
+    LISTED = "listed"  # a sitemap lists it
     # refused by a rule of this crawl
     NOT_WEB = "not_web"
     TOO_LONG = "too_long"

@@ -203,6 +203,9 @@ class Fetching(Section):
     pdf_bytes: int = Field(default=32 * _MIB, ge=1024, description="Decoded size above which a PDF is dropped.")
     header_bytes: int = Field(default=65_536, ge=1024, description="Size of all response headers.")
     robots_bytes: int = Field(default=512 * 1024, ge=500 * 1024, description="Size at which a robots.txt is cut.")
+    sitemap_bytes: int = Field(
+        default=50 * _MIB, ge=1024, description="Size at which a sitemap is cut, compressed or not."
+    )
     redirects: int = Field(default=5, ge=0, description="Redirects followed, each admitted like a new URL.")
     attempts: int = Field(default=3, ge=1, description="Tries at a URL whose server does not answer.")
     retry_seconds: float = Field(

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from periplus.config import Settings
+from periplus.crawl.listing import pages_of, reading
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory, share_of
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
+from periplus.parse.sitemap import read_sitemap
 from periplus.store.archive import Archived
 from periplus.store.ledger import Batch, Letter, Refusal, Settled
 from periplus.store.segments import PageRow
@@ -27,6 +29,7 @@ _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _FINAL = frozenset(
     {Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS, Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER}
 )
+_KEPT_BY_REDIRECTS = frozenset({Reason.SEED, Reason.SITEMAP})
 _NOFOLLOW = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
 _VERDICTS_REMEMBERED = 50_000
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
@@ -80,6 +83,14 @@ class Digester:
         self.log.batch.seeds.append(url)
         return self._admit(url, 0, Reason.SEED, via="")
 
+    def sitemap(self, url: str) -> Decision | None:
+        """Admit a sitemap that somebody names; the pages it lists count like seeds, as far as they are in scope."""
+        self._admission.scope.add_seed_host(host_of(url))
+        if not self._territory.owns(host_of(url)):
+            return None
+        self.log.batch.seeds.append(url)
+        return self._admit(url, 0, Reason.SITEMAP, via="")
+
     def receive(self, letter_id: int, letter: Letter) -> None:
         """Admit what another worker found."""
         self.log.batch.received.append(letter_id)
@@ -88,10 +99,10 @@ class Digester:
         self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
 
     def sitemaps(self, urls: Iterable[str], via: str) -> None:
-        """Admit what a robots.txt names as sitemaps; they are fetched like pages, and their entries are links."""
+        """Admit what a robots.txt names as sitemaps; the pages they list count like those its home page links to."""
         for url in urls:
             if (target := self._canonicalizer.canonical(url)) is not None:
-                self._admit(target, 0, Reason.SITEMAP, via=via)
+                self._admit(target, 1, Reason.SITEMAP, via=via)
 
     def second_thoughts(self, item: QueuedUrl) -> Decision | None:
         """Why a URL that waited is not to be fetched after all: the scope may be narrower than it was."""
@@ -109,12 +120,14 @@ class Digester:
             self._failed(item, response, now)
         elif response.status in _REDIRECTS and response.headers.get("location"):
             self._redirected(item, response)
+        elif 200 <= response.status < 300 and item.reason is Reason.SITEMAP:
+            self._listed(item, response)
         elif 200 <= response.status < 300:
             self._fetched(item, response)
         else:
             self._answered_no(item, response, now)
 
-    # -- the four endings ---------------------------------------------------------------------------------------
+    # -- the five endings ---------------------------------------------------------------------------------------
 
     def _fetched(self, item: QueuedUrl, response: Response) -> None:
         archived = self._keep(response)
@@ -125,6 +138,18 @@ class Digester:
         self._settle(item, UrlState.DONE, fetch)
         self.log.rows.append(self._reader.row(fetch, page))
         self._follow(item, page)
+        self._tally.timing.parse += time.perf_counter() - began
+
+    def _listed(self, item: QueuedUrl, response: Response) -> None:
+        archived = self._keep(response)
+        began = time.perf_counter()
+        found = read_sitemap(response.body, item.url, self._canonicalizer, now=response.fetched_at)
+        self._settle(item, UrlState.DONE, _attempt(response, reading(found), archived.position, archived.content_id))
+        for url, priority in pages_of(found, item, response.fetched_at):
+            self._admit(url, item.depth, Reason.LISTED, item.url, priority=priority)
+        for entry in found.sitemaps:
+            if not self._is_too_far(item, entry.loc):
+                self._admit(entry.loc, item.depth, Reason.SITEMAP, item.url, item.redirects + 1)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _redirected(self, item: QueuedUrl, response: Response) -> None:
@@ -193,22 +218,32 @@ class Digester:
         self._tally.known_links += len(page.links) - refused - new
 
     def _follow_redirect(self, item: QueuedUrl, target: str) -> None:
-        if item.redirects >= self._settings.fetch.redirects:
-            detail = f"more than fetch.redirects = {self._settings.fetch.redirects} in a row"
-            self._refuse_link(target, Decision(Verdict.REFUSED, Reason.TOO_MANY_REDIRECTS, detail), item.url)
+        if self._is_too_far(item, target):
             return
         if item.reason is Reason.SEED:
             # Somebody who asks for example.org means the site, even if it lives at www.example.org.
             self._admission.scope.add_seed_host(host_of(target))
             self.log.batch.seeds.append(target)
             self._verdicts.clear()
-        reason = Reason.SEED if item.reason is Reason.SEED else Reason.REDIRECT_TARGET
+        reason = item.reason if item.reason in _KEPT_BY_REDIRECTS else Reason.REDIRECT_TARGET
         self._admit(target, item.depth, reason, via=item.url, redirects=item.redirects + 1)
 
-    def _admit(self, url: str, depth: int, reason: Reason, via: str, redirects: int = 0) -> Decision | None:
+    def _is_too_far(self, item: QueuedUrl, target: str) -> bool:
+        """Whether a redirect, or a sitemap in a sitemap, is one too many on the way here; it is refused then."""
+        if item.redirects < self._settings.fetch.redirects:
+            return False
+        detail = f"more than fetch.redirects = {self._settings.fetch.redirects} in a row"
+        self._refuse_link(target, Decision(Verdict.REFUSED, Reason.TOO_MANY_REDIRECTS, detail), item.url)
+        return True
+
+    def _admit(
+        self, url: str, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
+    ) -> Decision | None:
         if not self._territory.is_alone and not self._territory.owns(host := host_of(url)):
             return self._forward(Letter(share_of(host), url, depth, reason, via, redirects), host)
-        outcome = self._admission.admit(url, depth=depth, reason=reason, via=via, redirects=redirects)
+        outcome = self._admission.admit(
+            url, depth=depth, reason=reason, via=via, redirects=redirects, priority=priority
+        )
         if isinstance(outcome, QueuedUrl):
             self.log.batch.admitted.append(outcome)
             self._queues.add(outcome)
@@ -218,7 +253,7 @@ class Digester:
         return None
 
     def _forward(self, letter: Letter, host: str) -> Decision | None:
-        outcome = self._admission.forward(letter.url, host, letter.depth)
+        outcome = self._admission.forward(letter.url, host, letter.depth, letter.reason)
         if isinstance(outcome, Decision):
             self._refuse_link(letter.url, outcome, letter.via)
             return outcome

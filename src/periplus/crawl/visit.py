@@ -89,7 +89,8 @@ class Visitor:
         return rest if rest.ready > now else None
 
     async def _fetch(self, item: QueuedUrl) -> None:
-        response = await self._request(item.url, Purpose.PAGE)
+        purpose = Purpose.SITEMAP if item.reason is Reason.SITEMAP else Purpose.PAGE
+        response = await self._request(item.url, purpose)
         if isinstance(response, float):
             self._queues.postpone(item, response)
             return

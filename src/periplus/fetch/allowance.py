@@ -16,6 +16,7 @@ SNIFFED = 512  # bytes that show whether an answer without a type is text
 _ERROR_BODY = 64 * 1024  # bytes read of an answer that is not the page: enough for its message
 _PDF = "application/pdf"
 _TEXT = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml"})
+_NEVER_A_LIST = ("image/", "video/", "audio/", "font/", _PDF)  # any other type has been seen on a sitemap
 _TEXT_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")  # UTF-16 is text although it is full of zeros
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
@@ -25,6 +26,7 @@ class Purpose(Enum):
 
     PAGE = auto()
     ROBOTS = auto()
+    SITEMAP = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Allowances:
     def __init__(self, settings: Fetching) -> None:
         self._error = Allowance(_ERROR_BODY)
         self._robots = Allowance(settings.robots_bytes)
+        self._sitemap = Allowance(settings.sitemap_bytes)
         self._text = Allowance(settings.html_bytes)
         self._untyped = Allowance(settings.html_bytes, sniff=True)
         self._pdf = Allowance(settings.pdf_bytes, cut=False)
@@ -54,11 +57,13 @@ class Allowances:
             return self._error
         if purpose is Purpose.ROBOTS:
             return self._robots
+        if purpose is Purpose.SITEMAP and not mime.startswith(_NEVER_A_LIST):
+            return self._sitemap
         if mime in _TEXT or (mime.startswith("application/") and mime.endswith("+xml")):
             return self._text
         if not mime:
             return self._untyped
-        if mime != _PDF:
+        if mime != _PDF or purpose is Purpose.SITEMAP:
             return Allowance(refused=Reason.WRONG_TYPE, detail=f"{mime[:100]} is not read")
         if declared > self._pdf.limit:
             return Allowance(refused=Reason.TOO_LARGE, detail=f"a PDF of {declared} bytes; {self._pdf.limit} are read")

@@ -38,26 +38,26 @@ class Admission:
         for host, domain in catalog.hosts():
             self._count_host(url_key(host), domain)
 
-    def forward(self, url: str, host: str, depth: int) -> Decision | bool:
+    def forward(self, url: str, host: str, depth: int, reason: Reason) -> Decision | bool:
         """For a URL that is another worker's to admit: the rule that refuses it, or whether it may be news there."""
         key = url_key(url)
         if key in self._seen or key in self._forwarded:
             return False
-        return self.scope.refusal(url, host, depth) or self._forwarded.add(key)
+        return self._scope_refusal(url, host, depth, reason) or self._forwarded.add(key)
 
     def recheck(self, item: QueuedUrl) -> Decision | None:
         """Why a URL that was admitted before, perhaps by another run, would not be admitted today."""
-        return self.scope.refusal(item.url, item.host, item.depth)
+        return self._scope_refusal(item.url, item.host, item.depth, item.reason)
 
     def admit(
-        self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0
+        self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
     ) -> QueuedUrl | Decision | None:
         """The queue entry of a URL first met, the decision that refuses it, or None when it is known already."""
         key = url_key(url)
         if key in self._seen:
             return None
         host = host_of(url)
-        refusal = self.scope.refusal(url, host, depth)
+        refusal = self._scope_refusal(url, host, depth, reason)
         if refusal is not None:
             return refusal
         domain, name = registrable_domain(host), url_key(host)
@@ -68,7 +68,12 @@ class Admission:
         self._seen.add(key)
         self._urls_of[domain] = urls + 1
         self._count_host(name, domain)
-        return QueuedUrl(url, host, depth, plain(depth), reason, via, redirects)
+        return QueuedUrl(url, host, depth, plain(depth) if priority is None else priority, reason, via, redirects)
+
+    def _scope_refusal(self, url: str, host: str, depth: int, reason: Reason) -> Decision | None:
+        if reason is Reason.SITEMAP:
+            return self.scope.list_refusal(url, host)
+        return self.scope.refusal(url, host, depth)
 
     def _count_host(self, name: int, domain: str) -> None:
         if self._hosts.add(name):

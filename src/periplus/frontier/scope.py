@@ -36,11 +36,20 @@ class ScopeRules:
         if depth > self._settings.depth:
             return _refused(Reason.TOO_DEEP, f"depth {depth} is over scope.depth = {self._settings.depth}")
         if len(url) > self._settings.url_length:
-            return _refused(Reason.TOO_LONG, f"{len(url)} characters are over scope.url_length")
+            return self._too_long(url)
         path = url[url.index("/", 8) :]
         if self._paths and not any(pattern.search(path) for pattern in self._paths):
             return _refused(Reason.SCOPE_PATH, f"{path!r} matches none of scope.paths")
         return self._shape_refusal(path.partition("?")[0])
+
+    def list_refusal(self, url: str, host: str) -> Decision | None:
+        """Why a sitemap is out of scope: it is no page, so neither its path nor its ending matters."""
+        if len(url) > self._settings.url_length:
+            return self._too_long(url)
+        return self.host_refusal(host)
+
+    def _too_long(self, url: str) -> Decision:
+        return _refused(Reason.TOO_LONG, f"{len(url)} characters are over scope.url_length")
 
     def host_refusal(self, host: str) -> Decision | None:
         """Why no URL of a host is in scope, or None when some may be."""

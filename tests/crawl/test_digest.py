@@ -13,6 +13,8 @@ from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, st
 from periplus.crawl.board import Board
 from periplus.crawl.budget import Budget
 from periplus.crawl.digest import Digester
+from periplus.crawl.logbook import Logbook
+from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory
@@ -362,17 +364,24 @@ def board() -> Iterator[Board]:
 
 
 @pytest.fixture
-def digester(board: Board) -> Digester:
-    settings, canonicalizer = settings_for(None), Canonicalizer()
+def log() -> Logbook:
+    return Logbook()
+
+
+@pytest.fixture
+def digester(board: Board, log: Logbook) -> Digester:
+    settings, canonicalizer, tally = settings_for(None), Canonicalizer(), Tally(1, 0.0)
+    queues = Queues(NoQueue(), 1000)
+    admission = Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope))
     return Digester(
         settings,
         canonicalizer,
         PageReader(PageParser(canonicalizer, links_per_page=100)),
-        Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope)),
-        Queues(NoQueue(), 1000),
-        Tally(1, 0.0),
+        Paths(settings, canonicalizer, admission, queues, tally, Territory(board, 0), log),
+        queues,
+        tally,
         lambda response: Archived(ArchivePosition("w.warc.gz", 10, 20), b"\1" * 32),
-        Territory(board, 0),
+        log,
     )
 
 
@@ -380,24 +389,24 @@ ITEM = QueuedUrl(SEED, "a.test", 0, 0.0, Reason.SEED)
 
 
 @pytest.mark.parametrize("reason", [Reason.NO_CONTACT, Reason.PRIVATE_ADDRESS])
-def test_what_the_guard_refuses_is_refused_and_not_a_failure(digester: Digester, reason: Reason) -> None:
+def test_what_the_guard_refuses_is_refused_and_not_a_failure(digester: Digester, log: Logbook, reason: Reason) -> None:
     digester.digest(ITEM, Response(SEED, 1.0, failure=reason, detail="why"), 2.0)
-    (settled,) = digester.cut().batch.settled
+    (settled,) = log.cut().batch.settled
     assert (settled.state, settled.decision.reason, settled.decision.detail) == (UrlState.REFUSED, reason, "why")
     assert settled.fetch is None
 
 
-def test_a_retry_keeps_the_place_of_its_answer_in_the_archive(digester: Digester) -> None:
+def test_a_retry_keeps_the_place_of_its_answer_in_the_archive(digester: Digester, log: Logbook) -> None:
     digester._queues.add(ITEM)
     assert digester._queues.take(0.0) == ITEM
     digester.digest(ITEM, Response(SEED, 1.0, 500), 2.0)
-    (settled,) = digester.cut().batch.settled
+    (settled,) = log.cut().batch.settled
     assert (settled.state, settled.item.attempts) == (UrlState.QUEUED, 1)
     assert settled.fetch is not None
     assert settled.fetch.position == ArchivePosition("w.warc.gz", 10, 20)
 
 
-def test_a_cut_holds_what_happened_since_the_last_one(digester: Digester) -> None:
+def test_a_cut_holds_what_happened_since_the_last_one(digester: Digester, log: Logbook) -> None:
     digester.digest(ITEM, Response(SEED, 1.0, 404), 2.0)
-    assert len(digester.cut().batch.settled) == 1
-    assert not digester.cut().batch
+    assert len(log.cut().batch.settled) == 1
+    assert not log.cut().batch

@@ -16,7 +16,9 @@ from periplus.crawl.budget import Budget
 from periplus.crawl.clock import SteadyClock
 from periplus.crawl.commit import Committer
 from periplus.crawl.digest import Digester
+from periplus.crawl.logbook import Logbook
 from periplus.crawl.neighbours import Neighbours
+from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.reading import PageReader
 from periplus.crawl.recovery import recover
@@ -130,15 +132,10 @@ class _Shift:
         politeness = PolitenessClock(settings.politeness, after_kill=self._assignment.after_kill)
         queues = Queues(catalog, settings.store.buffer_urls, lambda host: politeness.forget([host]))
         admission = open_admission(catalog, settings.scope)
+        log = Logbook()
+        paths = Paths(settings, self._canonicalizer, admission, queues, self._tally, territory, log)
         digester = Digester(
-            settings,
-            self._canonicalizer,
-            self._reader,
-            admission,
-            queues,
-            self._tally,
-            committer.archive,
-            territory,
+            settings, self._canonicalizer, self._reader, paths, queues, self._tally, committer.archive, log
         )
         neighbours = Neighbours(
             self._board,
@@ -148,7 +145,8 @@ class _Shift:
             admission=admission,
             queues=queues,
             politeness=politeness,
-            digester=digester,
+            paths=paths,
+            log=log,
             fetcher=fetcher,
             timing=self._tally.timing,
         )
@@ -160,13 +158,15 @@ class _Shift:
             politeness=politeness,
             robots=RobotsShelf(catalog, settings.politeness.robots_age),
             digester=digester,
+            paths=paths,
+            log=log,
             tally=self._tally,
             policy_of=catalog.policy,
         )
         neighbours.attend(clock.now())
         seeds = self._assignment.seeds
-        refusals = {seed: refusal for seed in seeds if (refusal := digester.seed(seed)) is not None}
-        crew = Crew(self._number, self._board, clock, queues, visitor, digester, committer, neighbours, self._tally)
+        refusals = {seed: refusal for seed in seeds if (refusal := paths.seed(seed)) is not None}
+        crew = Crew(self._number, self._board, clock, queues, visitor, log, committer, neighbours, self._tally)
         worker = Worker(settings, crew, self._assignment.budget)
         with _interruptible(worker, self._board), _watched(look):
             return await worker.run(), refusals

@@ -10,7 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from periplus.crawl.board import Board, Figure
-from periplus.crawl.digest import Digester
+from periplus.crawl.logbook import Logbook
+from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.tally import Timing
 from periplus.crawl.territory import Territory, share_of
@@ -49,12 +50,14 @@ class Neighbours:
         admission: Admission,
         queues: Queues,
         politeness: PolitenessClock,
-        digester: Digester,
+        paths: Paths,
+        log: Logbook,
         fetcher: Fetcher,
         timing: Timing,
     ) -> None:
         self._board, self._worker, self._territory, self._catalog = board, worker, territory, catalog
-        self._admission, self._queues, self._politeness, self._digester = admission, queues, politeness, digester
+        self._admission, self._queues, self._politeness = admission, queues, politeness
+        self._paths, self._log = paths, log
         self._last_letter = 0
         self._unwritten: set[int] = set()  # letters that were read and are not yet crossed out on disk
         self._posted = self._seeds = 0
@@ -105,7 +108,7 @@ class Neighbours:
                 mine = self._territory.is_alone or self._territory.owns_share(letter.share)
                 if mine and letter_id not in self._unwritten:
                     self._unwritten.add(letter_id)
-                    self._digester.receive(letter_id, letter)
+                    self._paths.receive(letter_id, letter)
             self._last_letter = letters[-1][0]
 
     def _widen_scope(self, seeds: int) -> None:
@@ -143,7 +146,7 @@ class Neighbours:
             self._offer()
         elif departure.commit is None:
             if not self._queues.is_busy(departure.hosts):
-                departure.commit = self._digester.cuts + bool(self._digester.log.batch)
+                departure.commit = self._log.cuts + bool(self._log.batch)
         elif self._commits >= departure.commit:
             self._part(departure)
 

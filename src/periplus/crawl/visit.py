@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from periplus.config import Settings
 from periplus.crawl.clock import SteadyClock
 from periplus.crawl.digest import Digester
+from periplus.crawl.logbook import Logbook
+from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock, Rest
 from periplus.crawl.robots import RobotsShelf, is_unreachable
 from periplus.crawl.tally import Tally
@@ -44,11 +46,14 @@ class Visitor:
         politeness: PolitenessClock,
         robots: RobotsShelf,
         digester: Digester,
+        paths: Paths,
+        log: Logbook,
         tally: Tally,
         policy_of: Callable[[str], HostPolicy | None],
     ) -> None:
         self._settings, self._clock, self._fetcher, self._queues = settings, clock, fetcher, queues
-        self._politeness, self._robots, self._digester, self._tally = politeness, robots, digester, tally
+        self._politeness, self._robots, self._tally = politeness, robots, tally
+        self._digester, self._paths, self._log = digester, paths, log
         self._policy_of = policy_of
         self._redirects = Canonicalizer()
         self._trails: dict[str, _Trail] = {}  # by origin, while its robots.txt is being looked for
@@ -62,7 +67,7 @@ class Visitor:
             self._tally.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
-        if (refusal := self._digester.second_thoughts(item)) is not None:
+        if (refusal := self._paths.second_thoughts(item)) is not None:
             self._digester.refuse(item, refusal)
             self._queues.release(item.host, 0.0)
             return
@@ -171,10 +176,10 @@ class Visitor:
             self._queues.release(item.host, 0.0)
             return
         file, rules = self._robots.put(origin, response)
-        self._digester.log.batch.robots.append(file)
+        self._log.batch.robots.append(file)
         self._politeness.obey(item.host, None if self._is_too_slow(rules) else rules.crawl_delay)
         self._queues.put_back(item)
-        self._digester.sitemaps(rules.sitemaps, via=f"{origin}/robots.txt")
+        self._paths.sitemaps(rules.sitemaps, via=f"{origin}/robots.txt")
         if is_unreachable(file.status):
             why = f"{response.failure.value} {response.detail}" if response.failure else f"it answers {response.status}"
             self._robots.forget(origin)
@@ -196,5 +201,5 @@ class Visitor:
         return (rules.crawl_delay or 0.0) > self._settings.politeness.longest_crawl_delay
 
     def _rest(self, rest: Rest) -> None:
-        self._digester.log.batch.policies[rest.policy.host] = rest.policy
+        self._log.batch.policies[rest.policy.host] = rest.policy
         self._queues.release(rest.policy.host, rest.ready, parked=rest.parked)

@@ -15,7 +15,7 @@ from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import SteadyClock
 from periplus.crawl.commit import Committer
-from periplus.crawl.digest import Digester, Log
+from periplus.crawl.logbook import Log, Logbook
 from periplus.crawl.neighbours import Neighbours
 from periplus.crawl.tally import Tally
 from periplus.crawl.visit import Visitor
@@ -43,7 +43,7 @@ class Crew:
     clock: SteadyClock
     queues: Queues
     visitor: Visitor
-    digester: Digester
+    log: Logbook
     committer: Committer
     neighbours: Neighbours
     tally: Tally
@@ -161,7 +161,7 @@ class Worker:
         tell(me, Figure.SHARES, self._crew.neighbours.shares)
 
     def _has_nothing_to_do(self) -> bool:
-        if self._visits or self._commit is not None or self._crew.digester.log.batch:
+        if self._visits or self._commit is not None or self._crew.log.batch:
             return False
         return not self._crew.neighbours.is_parting and not self._crew.queues.alive()
 
@@ -179,12 +179,12 @@ class Worker:
         return self._budget.spent(pages, size, self._crew.clock.now() - self._crew.tally.started) is not None
 
     def _is_disk_behind(self) -> bool:
-        return len(self._crew.digester.log.batch.settled) >= _BATCHES_BEHIND * self._settings.store.commit_pages
+        return len(self._crew.log.batch.settled) >= _BATCHES_BEHIND * self._settings.store.commit_pages
 
     # -- the acknowledgement ------------------------------------------------------------------------------------
 
     def _commit_if_due(self, now: float) -> None:
-        log = self._crew.digester.log
+        log = self._crew.log
         if self._commit is not None or not log.batch:
             return
         idle = not self._visits and not self._crew.queues.alive()
@@ -204,7 +204,7 @@ class Worker:
         self._ended(commit)
 
     def _cut(self) -> tuple[Log, asyncio.Future[None]]:
-        log = self._crew.digester.cut()
+        log = self._crew.log.cut()
         summary = self._crew.tally.summary(self._crew.clock.now())
         return log, self._crew.committer.commit(log.batch, log.rows, summary)
 

@@ -1,0 +1,164 @@
+"""Where do seeds, pages, redirects and sitemaps lead, and which of it is news?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from periplus.config import Settings
+from periplus.crawl.listing import pages_of
+from periplus.crawl.logbook import Logbook
+from periplus.crawl.tally import Tally
+from periplus.crawl.territory import Territory, share_of
+from periplus.frontier.admission import Admission
+from periplus.frontier.queues import Queues
+from periplus.model import Decision, Page, QueuedUrl, Reason, Verdict
+from periplus.parse.sitemap import Sitemap
+from periplus.store.ledger import Letter, Refusal
+from periplus.url import Canonicalizer, host_of
+
+_KEPT_BY_REDIRECTS = frozenset({Reason.SEED, Reason.SITEMAP})
+_NOFOLLOW = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
+_VERDICTS_REMEMBERED = 50_000
+
+
+class Paths:
+    """Brings every address that is met to the gate of the frontier, or to the worker whose it is."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        canonicalizer: Canonicalizer,
+        admission: Admission,
+        queues: Queues,
+        tally: Tally,
+        territory: Territory,
+        log: Logbook,
+    ) -> None:
+        self._canonicalizer, self._admission, self._queues = canonicalizer, admission, queues
+        self._tally, self._territory, self._log = tally, territory, log
+        self._hops = settings.fetch.redirects
+        self._verdicts: dict[str, Decision | None] = {}
+
+    # -- what people, robots.txt and other workers name ---------------------------------------------------------
+
+    def seed(self, url: str) -> Decision | None:
+        """Admit a seed; returns the rule that refuses it, if one does."""
+        return self._begin_at(url, Reason.SEED)
+
+    def sitemap(self, url: str) -> Decision | None:
+        """Admit a sitemap that somebody names; the pages it lists count like seeds, as far as they are in scope."""
+        return self._begin_at(url, Reason.SITEMAP)
+
+    def sitemaps(self, urls: Iterable[str], via: str) -> None:
+        """Admit what a robots.txt names as sitemaps; the pages they list count like those its home page links to."""
+        for url in urls:
+            if (target := self._canonicalizer.canonical(url)) is not None:
+                self._admit(target, 1, Reason.SITEMAP, via=via)
+
+    def receive(self, letter_id: int, letter: Letter) -> None:
+        """Admit what another worker found."""
+        self._log.batch.received.append(letter_id)
+        if letter.reason is Reason.SEED:
+            self._admission.scope.add_seed_host(host_of(letter.url))
+        self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
+
+    def second_thoughts(self, item: QueuedUrl) -> Decision | None:
+        """Why a URL that waited is not to be fetched after all: the scope may be narrower than it was."""
+        return self._admission.recheck(item)
+
+    # -- what answers name --------------------------------------------------------------------------------------
+
+    def follow(self, item: QueuedUrl, page: Page) -> None:
+        """Admit what a page links to."""
+        verdicts = self._verdicts
+        if len(verdicts) > _VERDICTS_REMEMBERED:
+            verdicts.clear()
+        self._queues.mention(link.target for link in page.links if not link.nofollow)
+        depth, batch, refused = item.depth + 1, self._log.batch, 0
+        new = -len(batch.admitted) - len(batch.letters)
+        for link in page.links:
+            url = link.target
+            if link.nofollow:
+                refusal: Decision | None = _NOFOLLOW
+                self._refuse(url, _NOFOLLOW, item.url)
+            elif url in verdicts:
+                refusal = verdicts[url]
+                if refusal is not None:
+                    self._refuse(url, refusal, "")
+            else:
+                refusal = self._admit(url, depth, Reason.LINK, via=item.url)
+                if refusal is None or refusal.reason is not Reason.TOO_DEEP:
+                    verdicts[url] = refusal  # too deep from here may be near enough from elsewhere
+            refused += refusal is not None
+        new += len(batch.admitted) + len(batch.letters)
+        self._tally.known_links += len(page.links) - refused - new
+
+    def follow_redirect(self, item: QueuedUrl, target: str) -> None:
+        """Admit the address that stands for another."""
+        if self._is_too_far(item, target):
+            return
+        if item.reason is Reason.SEED:
+            # Somebody who asks for example.org means the site, even if it lives at www.example.org.
+            self._admission.scope.add_seed_host(host_of(target))
+            self._log.batch.seeds.append(target)
+            self._verdicts.clear()
+        reason = item.reason if item.reason in _KEPT_BY_REDIRECTS else Reason.REDIRECT_TARGET
+        self._admit(target, item.depth, reason, via=item.url, redirects=item.redirects + 1)
+
+    def follow_list(self, item: QueuedUrl, sitemap: Sitemap, now: float) -> None:
+        """Admit the pages and sitemaps that a sitemap lists."""
+        for url, priority in pages_of(sitemap, item, now):
+            self._admit(url, item.depth, Reason.LISTED, item.url, priority=priority)
+        for entry in sitemap.sitemaps:
+            if not self._is_too_far(item, entry.loc):
+                self._admit(entry.loc, item.depth, Reason.SITEMAP, item.url, item.redirects + 1)
+
+    # -- the gate -----------------------------------------------------------------------------------------------
+
+    def _begin_at(self, url: str, reason: Reason) -> Decision | None:
+        """Admit an address that somebody names: its host belongs to the scope, and every worker knows that."""
+        self._admission.scope.add_seed_host(host_of(url))
+        if not self._territory.owns(host_of(url)):
+            return None
+        self._log.batch.seeds.append(url)
+        return self._admit(url, 0, reason, via="")
+
+    def _is_too_far(self, item: QueuedUrl, target: str) -> bool:
+        """Whether a redirect, or a sitemap in a sitemap, is one too many on the way here; it is refused then."""
+        if item.redirects < self._hops:
+            return False
+        detail = f"more than fetch.redirects = {self._hops} in a row"
+        self._refuse(target, Decision(Verdict.REFUSED, Reason.TOO_MANY_REDIRECTS, detail), item.url)
+        return True
+
+    def _admit(
+        self, url: str, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
+    ) -> Decision | None:
+        if not self._territory.is_alone and not self._territory.owns(host := host_of(url)):
+            return self._forward(Letter(share_of(host), url, depth, reason, via, redirects), host)
+        outcome = self._admission.admit(
+            url, depth=depth, reason=reason, via=via, redirects=redirects, priority=priority
+        )
+        if isinstance(outcome, QueuedUrl):
+            self._log.batch.admitted.append(outcome)
+            self._queues.add(outcome)
+        elif outcome is not None:
+            self._refuse(url, outcome, via)
+            return outcome
+        return None
+
+    def _forward(self, letter: Letter, host: str) -> Decision | None:
+        outcome = self._admission.forward(letter.url, host, letter.depth, letter.reason)
+        if isinstance(outcome, Decision):
+            self._refuse(letter.url, outcome, letter.via)
+            return outcome
+        if outcome:
+            self._log.batch.letters.append(letter)
+        return None
+
+    def _refuse(self, url: str, decision: Decision, via: str) -> None:
+        self._tally.refuse(decision.reason)
+        host = host_of(url)
+        self._log.batch.refused[host, decision.reason] += 1
+        if via:
+            self._log.batch.samples.append(Refusal(host, url, decision, via))

@@ -1,0 +1,41 @@
+"""Is the summary of a run the sum of what its workers did?"""
+
+from __future__ import annotations
+
+from periplus.store.summaries import joined
+
+ONE = {
+    "fetched": 30,
+    "seconds": 2.0,
+    "pages_per_second": 15.0,
+    "errors": {"dns": 1},
+    "timing": {"idle": 0.5},
+    "run_id": 7,
+}
+TWO = {
+    "fetched": 10,
+    "seconds": 4.0,
+    "pages_per_second": 2.5,
+    "errors": {"dns": 2, "tls": 1},
+    "timing": {"idle": 1.0},
+    "run_id": 7,
+}
+
+
+def test_one_worker_did_what_the_run_did() -> None:
+    assert joined([ONE]) == ONE
+
+
+def test_figures_add_up_and_time_does_not() -> None:
+    assert joined([ONE, TWO]) == {
+        "fetched": 40,
+        "seconds": 4.0,
+        "pages_per_second": 10.0,
+        "errors": {"dns": 3, "tls": 1},
+        "timing": {"idle": 1.5},
+        "run_id": 7,
+    }
+
+
+def test_the_order_of_the_workers_does_not_matter() -> None:
+    assert joined([TWO, ONE]) == joined([ONE, TWO])

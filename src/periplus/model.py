@@ -18,6 +18,7 @@ class Verdict(StrEnum):
     REFUSED = "refused"  # a rule forbids it
     DELAYED = "delayed"  # it will be fetched, but not now
     FETCHED = "fetched"  # it is in the archive
+    UNCHANGED = "unchanged"  # it is as it was when it was last fetched
     READ = "read"  # it was read for the addresses it names, and is no page itself
     DROPPED = "dropped"  # it was tried and is given up
     MERGED = "merged"  # another URL stands for it
@@ -55,6 +56,10 @@ class Reason(StrEnum):
     RETRY = "retry"
     # fetched
     OK = "ok"
+    # fetched, and the same as before
+    SAME_CONTENT = "same_content"
+    # unchanged
+    NOT_MODIFIED = "not_modified"
     # fetched and kept, but not shown to anybody
     OTHER_LANGUAGE = "other_language"
     PDF_CUT = "pdf_cut"
@@ -112,6 +117,7 @@ class QueuedUrl(NamedTuple):
     redirects: int = 0  # hops already followed to come here
     attempts: int = 0  # fetches that failed so far
     due: float = 0.0  # not before this time
+    visits: int = 0  # how often it was fetched, or found as it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +262,12 @@ class Fetch:
     etag: str = ""
     last_modified: str = ""
     seconds: float = 0.0
+
+    @property
+    def is_version(self) -> bool:
+        """Whether its record holds a version of the page: those are what segments are made of."""
+        fetched = self.decision.verdict is Verdict.FETCHED and self.position is not None
+        return fetched and self.decision.reason is not Reason.SAME_CONTENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ SUMMARY = [
     "html",
     "pdf",
     "bytes",
+    "unchanged",
     "seconds",
     "pages_per_second",
     "known_urls",
@@ -151,7 +152,7 @@ def test_flags_win_over_the_environment_and_the_environment_over_the_file(web: T
 def test_https_sites_are_crawled_with_a_certificate_authority_of_ones_own(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 3)], https=True) as web:
         untrusted = crawl(web, tmp_path, "https://a.test/", "--json")
-        assert (untrusted.code, untrusted.json["errors"]) == (1, {"robots_tls": 1})
+        assert (untrusted.code, untrusted.json["errors"]) == (1, {"robots_tls_issuer": 1})
         env = environment(fetch__ca_file=web.ca_file)
         trusted = typed("crawl", "https://a.test/", "--home", tmp_path, "--json", *reach(web), env=env)
     assert (trusted.code, trusted.json["fetched"]) == (0, 3)

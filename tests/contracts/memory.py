@@ -22,7 +22,7 @@ class FrontierStore(Protocol):
     """Queues and history; `commit` is the acknowledgement, everything else reads what was acknowledged."""
 
     def commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int: ...
-    def requeue(self, urls: Iterable[str]) -> None: ...
+    def requeue(self, urls: Iterable[str], *, done_too: bool = False) -> None: ...
     def waiting_hosts(self) -> list[HostPolicy]: ...
     def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]: ...
     def next_due(self, host: str, now: float) -> float | None: ...
@@ -76,11 +76,12 @@ class MemoryStore:
         self._contents = contents
         return number
 
-    def requeue(self, urls: Iterable[str]) -> None:
+    def requeue(self, urls: Iterable[str], *, done_too: bool = False) -> None:
         for url in urls:
             item, state = self._contents.urls.get(url, (None, UrlState.QUEUED))
-            if item is not None and state in (UrlState.FAILED, UrlState.REFUSED):
-                self._contents.urls[url] = item._replace(attempts=0, due=0.0), UrlState.QUEUED
+            if item is not None and state in (UrlState.FAILED, UrlState.REFUSED, UrlState.DONE)[: 2 + done_too]:
+                visits = max(item.visits, int(state is UrlState.DONE))
+                self._contents.urls[url] = item._replace(attempts=0, due=0.0, visits=visits), UrlState.QUEUED
 
     def waiting_hosts(self) -> list[HostPolicy]:
         hosts = {item.host for item, state in self._contents.urls.values() if state is UrlState.QUEUED}
@@ -130,7 +131,8 @@ class MemoryStore:
 
 def _settle(contents: _Contents, settled: Settled) -> None:
     before, _ = contents.urls[settled.item.url]
-    again = before._replace(attempts=settled.item.attempts, due=settled.item.due, priority=settled.item.priority)
+    item = settled.item
+    again = before._replace(attempts=item.attempts, due=item.due, priority=item.priority, visits=item.visits)
     contents.urls[settled.item.url] = again, settled.state
     if settled.fetch is not None:
         contents.fetches.append(settled.fetch)

@@ -204,7 +204,25 @@ def test_a_seed_given_again_gets_another_chance(settle: Callable[[QueuedUrl], Se
 
 
 @every_store
-def test_a_page_that_was_fetched_is_not_queued_again_by_giving_its_seed(kept: Kept) -> None:
+def test_a_page_that_was_fetched_is_queued_again_when_its_seed_is_given_to_a_new_run(kept: Kept) -> None:
+    kept.commit(Batch(admitted=[ITEM], settled=[done(ITEM)]))
+    for _ in range(2):
+        with kept.open() as store:
+            store.requeue([URL, "https://never.met/"], done_too=True)
+        assert kept.queue() == [ITEM._replace(visits=1)]
+        assert kept.counters("known", "queued", "done") == [1, 1, 0]
+
+
+@every_store
+def test_the_number_of_visits_is_kept(kept: Kept) -> None:
+    kept.commit(Batch(admitted=[ITEM], settled=[done(ITEM._replace(visits=3))]))
+    with kept.open() as store:
+        store.requeue([URL], done_too=True)
+    assert kept.queue() == [ITEM._replace(visits=3)]
+
+
+@every_store
+def test_a_page_that_was_fetched_is_not_queued_again_while_its_run_goes_on(kept: Kept) -> None:
     waiting = queued("https://example.org/b", attempts=1, due=9.0)
     kept.commit(Batch(admitted=[ITEM, waiting], settled=[done(ITEM), retried(waiting, due=9.0)]))
     before = kept.queue()

@@ -132,7 +132,7 @@ def test_a_damaged_page_is_named_and_nothing_is_skipped_silently(home: Path) -> 
 def test_the_next_crawl_recovers_by_itself(home: Path) -> None:
     unseal(home)
     with TestWeb([mesh("b.test", 300)]) as web:
-        result = sail(web, home, "http://b.test/")
+        result = sail(web, home)
         assert web.log.entries() == []
     assert result.summary["fetched"] == 0
     assert len(segment_rows(home, "pages")) == 305

@@ -363,13 +363,13 @@ def test_a_range_gives_the_positions_that_appending_gave(tmp_path: Path) -> None
     for start in range(len(EXCHANGES)):
         for end in range(start, len(EXCHANGES) + 1):
             found = list(responses(tmp_path, NAME, bounds[start], bounds[end]))
-            assert [position for position, _, _ in found] == positions[start:end]
-            assert all(sound for _, _, sound in found)
+            assert [record.position for record in found] == positions[start:end]
+            assert all(record.is_sound and not record.revisits for record in found)
 
 
 def test_a_range_gives_the_responses_that_were_appended(tmp_path: Path) -> None:
     positions = written(tmp_path, *EXCHANGES.values())
-    found = [response for _, response, _ in responses(tmp_path, NAME, 0, (tmp_path / NAME).stat().st_size)]
+    found = [record.response for record in responses(tmp_path, NAME, 0, (tmp_path / NAME).stat().st_size)]
     assert found == [read_response(tmp_path, position) for position in positions]
     assert [(response.url, response.body) for response in found] == [(r.url, r.body) for r in EXCHANGES.values()]
 
@@ -396,8 +396,8 @@ def test_a_wrong_digest_is_told(tmp_path: Path) -> None:
     *_, record = members(path)
     forged = path.read_bytes()[: position.offset] + gzip.compress(record.replace(b"original", b"replaced"))
     path.write_bytes(forged)
-    ((_, response, sound),) = responses(tmp_path, NAME, 0, len(forged))
-    assert (response.body, sound) == (b"replaced", False)
+    (found,) = responses(tmp_path, NAME, 0, len(forged))
+    assert (found.response.body, found.is_sound) == (b"replaced", False)
 
 
 # --- damage ---
@@ -447,8 +447,8 @@ def test_reading_a_range_never_passes_damage_as_sound(tmp_path: Path) -> None:
             found = list(responses(tmp_path, NAME, 0, len(data)))
         except (OSError, ValueError, DamagedFile):
             continue
-        sound = {response.body for _, response, sound in found if sound}
-        assert sound <= {response.body for _, response, _ in good}, kind
+        sound = {record.response.body for record in found if record.is_sound}
+        assert sound <= {record.response.body for record in good}, kind
 
 
 @pytest.mark.parametrize("offset", [0, 1, 10_000])

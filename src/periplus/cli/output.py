@@ -62,8 +62,10 @@ def by_count(counts: Mapping[str, int]) -> str:
 def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The figures of a run."""
     kinds = f"{figures['html']:,} HTML, {figures['pdf']:,} PDF"
+    unchanged = figures.get("unchanged", 0)
     return [
         ("fetched", f"{figures['fetched']:,} pages, {size(figures['bytes'])} ({kinds})"),
+        *([("unchanged", f"{unchanged:,} pages")] if unchanged else []),
         ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),

@@ -162,6 +162,7 @@ class _Shift:
             log=log,
             tally=self._tally,
             policy_of=catalog.policy,
+            version_of=catalog.version_of,
         )
         neighbours.attend(clock.now())
         seeds = self._assignment.seeds

@@ -16,7 +16,7 @@ from typing import Any
 
 from periplus.config import Storage
 from periplus.crawl.tally import Timing
-from periplus.model import Response
+from periplus.model import Fetch, Response
 from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -50,9 +50,9 @@ class Committer:
         self._writer = ArchiveWriter(collection.archive, archive_name(worker, self._number), size)
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker)
 
-    def archive(self, response: Response) -> Archived:
+    def archive(self, response: Response, earlier: Fetch | None = None) -> Archived:
         """Append a response to the archive; it is safe once the batch that mentions it is committed."""
-        return self._writer.append(response)
+        return self._writer.append(response, earlier)
 
     def commit(self, batch: Batch, rows: list[PageRow], summary: dict[str, Any]) -> asyncio.Future[None]:
         """Acknowledge everything in *batch*; what is returned is done when it is durable.

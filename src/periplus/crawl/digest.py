@@ -23,12 +23,15 @@ from periplus.url import Canonicalizer
 logger = logging.getLogger("periplus.crawl")
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_NOT_MODIFIED = 304
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _FINAL = frozenset(
     {Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS, Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER}
 )
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
+_SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
+_NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
 
 
 class Digester:
@@ -42,7 +45,7 @@ class Digester:
         paths: Paths,
         queues: Queues,
         tally: Tally,
-        archive: Callable[[Response], Archived],
+        archive: Callable[[Response, Fetch | None], Archived],
         log: Logbook,
     ) -> None:
         self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
@@ -54,8 +57,8 @@ class Digester:
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
         self._log.batch.settled.append(Settled(item, UrlState.REFUSED, decision))
 
-    def digest(self, item: QueuedUrl, response: Response, now: float) -> None:
-        """Settle one URL by what its server answered."""
+    def digest(self, item: QueuedUrl, response: Response, now: float, earlier: Fetch | None = None) -> None:
+        """Settle one URL by what its server answered; *earlier* is the last version of the page, if there is one."""
         if response.failure is not None:
             self._failed(item, response, now)
         elif response.status in _REDIRECTS and response.headers.get("location"):
@@ -63,20 +66,24 @@ class Digester:
         elif 200 <= response.status < 300 and item.reason is Reason.SITEMAP:
             self._listed(item, response)
         elif 200 <= response.status < 300:
-            self._fetched(item, response)
+            self._fetched(item, response, earlier)
+        elif response.status == _NOT_MODIFIED and earlier is not None:
+            self._unchanged(item, response, earlier)
         else:
             self._answered_no(item, response, now)
 
-    # -- the five endings ---------------------------------------------------------------------------------------
+    # -- the six endings ----------------------------------------------------------------------------------------
 
-    def _fetched(self, item: QueuedUrl, response: Response) -> None:
-        archived = self._keep(response)
+    def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None) -> None:
+        archived = self._keep(response, earlier)
         began = time.perf_counter()
-        decision = replace(_FETCHED, detail=response.detail) if response.detail else _FETCHED
+        decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
+        decision = replace(decision, detail=response.detail) if response.detail else decision
         fetch = _attempt(response, decision, archived.position, archived.content_id)
         page = self._reader.parse(response)
-        self._settle(item, UrlState.DONE, fetch)
-        self._log.rows.append(self._reader.row(fetch, page))
+        self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
+        if not archived.is_revisit:
+            self._log.rows.append(self._reader.row(fetch, page))
         self._paths.follow(item, page)
         self._tally.timing.parse += time.perf_counter() - began
 
@@ -87,6 +94,11 @@ class Digester:
         self._settle(item, UrlState.DONE, _attempt(response, reading(found), archived.position, archived.content_id))
         self._paths.follow_list(item, found, response.fetched_at)
         self._tally.timing.parse += time.perf_counter() - began
+
+    def _unchanged(self, item: QueuedUrl, response: Response, earlier: Fetch) -> None:
+        archived = self._keep(response, earlier)
+        fetch = _attempt(response, _NOT_CHANGED, archived.position, archived.content_id)
+        self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
 
     def _redirected(self, item: QueuedUrl, response: Response) -> None:
         target = self._canonicalizer.join(item.url, response.headers["location"])
@@ -127,9 +139,9 @@ class Digester:
         self._queues.put_back(again)
         return True
 
-    def _keep(self, response: Response) -> Archived:
+    def _keep(self, response: Response, earlier: Fetch | None = None) -> Archived:
         began = time.perf_counter()
-        archived = self._archive(response)
+        archived = self._archive(response, earlier)
         self._tally.timing.archive += time.perf_counter() - began
         return archived
 

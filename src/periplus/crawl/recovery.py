@@ -13,7 +13,6 @@ from pathlib import Path
 from periplus.config import Storage
 from periplus.crawl.commit import SegmentStream
 from periplus.crawl.reading import PageReader
-from periplus.model import Verdict
 from periplus.store.archive import SUFFIX, numbered, read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -60,7 +59,7 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
             continue
         rows = []
         for fetch in list(catalog.fetches_in(file.archive_id, file.sealed)):
-            if fetch.decision.verdict is not Verdict.FETCHED or fetch.position is None:
+            if not fetch.is_version or fetch.position is None:
                 continue
             response = read_response(collection.archive, fetch.position)
             rows.append(reader.row(fetch, reader.parse(response)))

@@ -115,7 +115,8 @@ class _Voyage:
         was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
         run_id = catalog.begin_run(self._request.arguments)
         catalog.pack_seen()
-        catalog.requeue(self._seeds)
+        was_done = previous is not None and previous["outcome"] == Ending.DONE  # else the same command just goes on
+        catalog.requeue(self._seeds, done_too=was_done)
         request = self._request
         return Assignment(
             self._collection,

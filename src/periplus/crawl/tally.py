@@ -77,6 +77,7 @@ class Tally:
     html: int = 0
     pdf: int = 0
     bytes: int = 0
+    unchanged: int = 0  # asked again, and not sent again because they are as they were
     errors: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     known_links: int = 0  # links to URLs that were met before
@@ -92,6 +93,8 @@ class Tally:
             self.bytes += fetch.size
             self.html += fetch.mime in _HTML
             self.pdf += fetch.mime == _PDF
+        elif fetch.decision.verdict is Verdict.UNCHANGED:
+            self.unchanged += 1
         elif fetch.decision.verdict in (Verdict.DROPPED, Verdict.DELAYED):
             self.errors[_kind(fetch.decision, fetch.status)] += 1
 
@@ -112,6 +115,7 @@ class Tally:
             "html": self.html,
             "pdf": self.pdf,
             "bytes": self.bytes,
+            "unchanged": self.unchanged,
             "seconds": round(seconds, 3),
             "pages_per_second": round(self.fetched / seconds, 2),
             "known_urls": known,

@@ -18,7 +18,7 @@ from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
-from periplus.model import Decision, HostPolicy, QueuedUrl, Reason, Response, Verdict
+from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, Verdict
 from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
@@ -50,11 +50,12 @@ class Visitor:
         log: Logbook,
         tally: Tally,
         policy_of: Callable[[str], HostPolicy | None],
+        version_of: Callable[[str], Fetch | None],
     ) -> None:
         self._settings, self._clock, self._fetcher, self._queues = settings, clock, fetcher, queues
         self._politeness, self._robots, self._tally = politeness, robots, tally
         self._digester, self._paths, self._log = digester, paths, log
-        self._policy_of = policy_of
+        self._policy_of, self._version_of = policy_of, version_of
         self._redirects = Canonicalizer()
         self._trails: dict[str, _Trail] = {}  # by origin, while its robots.txt is being looked for
 
@@ -95,21 +96,26 @@ class Visitor:
 
     async def _fetch(self, item: QueuedUrl) -> None:
         purpose = Purpose.SITEMAP if item.reason is Reason.SITEMAP else Purpose.PAGE
-        response = await self._request(item.url, purpose)
+        earlier = self._version_of(item.url) if item.visits and purpose is Purpose.PAGE else None
+        response = await self._request(item.url, purpose, earlier)
         if isinstance(response, float):
             self._queues.postpone(item, response)
             return
         now = self._clock.now()
-        self._digester.digest(item, response, now)
+        self._digester.digest(item, response, now, earlier)
         self._rest(self._politeness.after(item.host, response, now))
 
-    async def _request(self, url: str, purpose: Purpose) -> Response | float:
-        """The answer; or, when it is too early to ask, the time from which on it is not."""
+    async def _request(self, url: str, purpose: Purpose, earlier: Fetch | None = None) -> Response | float:
+        """The answer; or, when it is too early to ask, the time from which on it is not.
+
+        What is as it was in *earlier* need not be sent again.
+        """
+        etag, last_modified = (earlier.etag, earlier.last_modified) if earlier else ("", "")
         host, now = host_of(url), self._clock.now()
         if wait := self._politeness.claim(host, now):
             return now + wait
         try:
-            response = await self._fetcher.fetch(url, purpose=purpose)
+            response = await self._fetcher.fetch(url, purpose=purpose, etag=etag, last_modified=last_modified)
         except AddressBusy as busy:
             self._politeness.waive(host)
             return self._clock.now() + busy.seconds

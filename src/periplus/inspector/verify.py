@@ -15,8 +15,8 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile, NoIndex
 from periplus.index.generations import Generations, problems_of
-from periplus.model import Fetch, Response, Verdict
-from periplus.store.archive import responses
+from periplus.model import Fetch, Reason
+from periplus.store.archive import Record, responses
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.generations import CURRENT, damage
@@ -24,6 +24,8 @@ from periplus.store.ledger import ArchiveFile
 from periplus.store.sealing import file_digest
 from periplus.store.segments import SealedSegment, schema_version
 from periplus.url import url_key
+
+_REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})
 
 
 class Problem(NamedTuple):
@@ -113,20 +115,22 @@ def _archive_problems(
 def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked: Counter[str]) -> Iterator[Problem]:
     where = f"archive/{file.name}"
     expected = {fetch.position.offset: fetch for fetch in catalog.fetches_in(file.archive_id) if fetch.position}
-    for position, response, digest_is_right in responses(folder, file.name, 0, file.committed):
+    for record in responses(folder, file.name, 0, file.committed):
         checked["records"] += 1
-        fetch = expected.pop(position.offset, None)
+        offset, url = record.position.offset, record.response.url
+        fetch = expected.pop(offset, None)
         if fetch is None:
-            yield Problem(where, f"the response at {position.offset} ({response.url}) is not in the catalog")
-        elif not digest_is_right:
-            yield Problem(where, f"the payload at {position.offset} ({response.url}) does not match its digest")
-        elif difference := _difference(fetch, position.length, response):
-            yield Problem(where, f"at {position.offset}: {difference}")
+            yield Problem(where, f"the response at {offset} ({url}) is not in the catalog")
+        elif not record.is_sound:
+            yield Problem(where, f"the payload at {offset} ({url}) does not match its digest")
+        elif difference := _difference(fetch, record):
+            yield Problem(where, f"at {offset}: {difference}")
     for offset, fetch in list(expected.items())[:10]:
         yield Problem(where, f"no readable response at {offset}, where {fetch.url} should be")
 
 
-def _difference(fetch: Fetch, length: int, response: Response) -> str:
+def _difference(fetch: Fetch, record: Record) -> str:
+    length, response = record.position.length, record.response
     if fetch.url != response.url:
         return f"the archive holds {response.url}, the catalog says {fetch.url}"
     if fetch.status != response.status:
@@ -134,6 +138,10 @@ def _difference(fetch: Fetch, length: int, response: Response) -> str:
     assert fetch.position is not None
     if fetch.position.length != length:
         return f"{length} bytes long, the catalog says {fetch.position.length}"
+    if bool(record.revisits) != (fetch.decision.reason in _REVISITS):
+        return f"a {'revisit' if record.revisits else 'response'}, the catalog says {fetch.decision.reason}"
+    if record.revisits:
+        return "" if record.revisits == fetch.content_id else "it refers to another payload than the catalog"
     if fetch.size != len(response.body):
         return f"a payload of {len(response.body)} bytes, the catalog says {fetch.size}"
     if fetch.content_id and fetch.content_id != hashlib.sha256(response.body).digest():
@@ -184,7 +192,7 @@ def _coverage_problems(catalog: Catalog, pages: Counter[tuple[str, int]]) -> Ite
     for file in catalog.archives():
         for fetch in catalog.fetches_in(file.archive_id):
             position = fetch.position
-            if position is None or fetch.decision.verdict is not Verdict.FETCHED or position.offset >= file.sealed:
+            if position is None or not fetch.is_version or position.offset >= file.sealed:
                 continue
             times = pages.pop((position.name, position.offset), 0)
             if times != 1:

@@ -2,7 +2,7 @@
 
 WARC 1.1, one gzip member a record. A response is preceded by the request that asked for it. Bodies are stored decoded:
 headers that described the transfer get the prefix ``X-Crawler-``, as in Common Crawl's files, so that the block stays a
-valid HTTP message.
+valid HTTP message. A body that is the same as the last time is not stored again: a *revisit* record refers to it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ import re
 import uuid
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from fastwarc import ArchiveIterator, WarcRecord, WarcRecordType
 from isal import isal_zlib
 
 from periplus import __version__
 from periplus.errors import DamagedFile
-from periplus.model import ArchivePosition, Response
+from periplus.model import ArchivePosition, Fetch, Response
 from periplus.store.durable import reporting_full_disk, sync_directory
 
 SUFFIX = ".warc.gz"
@@ -35,6 +36,7 @@ _TRANSFER_HEADER = re.compile(
     rb"^(content-encoding|content-length|transfer-encoding)(?=\s*:)", re.IGNORECASE | re.MULTILINE
 )
 _READABLE = WarcRecordType.response
+_NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Archived:
 
     position: ArchivePosition
     content_id: bytes
+    is_revisit: bool = False  # it is the same as the last time, and only that is recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +76,22 @@ class ArchiveWriter:
         if self._new:
             self._add(_warcinfo(name))
 
-    def append(self, response: Response) -> Archived:
-        """Queue a request and its response; returns where the response will lie."""
+    def append(self, response: Response, earlier: Fetch | None = None) -> Archived:
+        """Queue a request and its response; returns where the response will lie.
+
+        *earlier* is the last version of the same page: if it is still the same, only that is recorded.
+        """
         content_id = hashlib.sha256(response.body).digest()
-        request, answer = _exchange(response, content_id)
+        profile = ""
+        if earlier is not None and response.status == _NOT_MODIFIED:
+            profile, content_id = "server-not-modified", earlier.content_id
+        elif earlier is not None and earlier.content_id == content_id:
+            profile = "identical-payload-digest"
+        request, answer = _exchange(response, content_id, earlier if profile else None, profile)
         self._add(request)
         offset = self.size
         length = self._add(answer)
-        return Archived(ArchivePosition(self.name, offset, length), content_id)
+        return Archived(ArchivePosition(self.name, offset, length), content_id, bool(profile))
 
     def cut(self) -> Pending:
         """What was appended since the last cut; another thread may write it with `sync` while appending goes on."""
@@ -133,7 +144,7 @@ def numbered(name: str) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (-1, 0)
 
 
-def _exchange(response: Response, content_id: bytes) -> tuple[bytes, bytes]:
+def _exchange(response: Response, content_id: bytes, earlier: Fetch | None, profile: str) -> tuple[bytes, bytes]:
     date = _warc_date(response.fetched_at)
     response_id, request_id = _record_id(), _record_id()
     common = f"WARC-Date: {date}\r\nWARC-Target-URI: {response.url}\r\n"
@@ -146,8 +157,21 @@ def _exchange(response: Response, content_id: bytes) -> tuple[bytes, bytes]:
         f"{'WARC-Truncated: length' + chr(13) + chr(10) if response.truncated else ''}"
         "Content-Type: application/http;msgtype=response\r\n"
     )
-    block = _stored_head(response) + b"\r\n" + response.body
-    return _record("request", request_id, request_head, response.request), _record("response", response_id, head, block)
+    block = _stored_head(response) + b"\r\n"
+    if earlier is None:
+        answer = _record("response", response_id, head, block + response.body)
+    else:
+        answer = _record("revisit", response_id, f"{head}{_reference(earlier, profile)}", block)
+    return _record("request", request_id, request_head, response.request), answer
+
+
+def _reference(earlier: Fetch, profile: str) -> str:
+    """What a record refers to that holds no body of its own."""
+    return (
+        f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
+        f"WARC-Refers-To-Target-URI: {earlier.url}\r\n"
+        f"WARC-Refers-To-Date: {_warc_date(earlier.at)}\r\n"
+    )
 
 
 def _record(kind: str, record_id: str, head: str, block: bytes) -> bytes:
@@ -174,6 +198,8 @@ def _warc_date(seconds: float) -> str:
 
 def _stored_head(response: Response) -> bytes:
     headers = response.headers
+    if response.status == _NOT_MODIFIED:
+        return response.head  # it has no body, and may well say how long the page is
     length = headers.get("content-length")
     as_sent = "content-encoding" not in headers and "transfer-encoding" not in headers
     if as_sent and (length is None or length == str(len(response.body))):
@@ -198,26 +224,37 @@ def read_response(folder: Path, position: ArchivePosition) -> Response:
         raise DamagedFile(f"{path} is damaged", f"no readable response at offset {position.offset}") from error
 
 
-def responses(folder: Path, name: str, start: int, end: int) -> Iterator[tuple[ArchivePosition, Response, bool]]:
-    """Every response of a file between two offsets, with its position and whether its payload digest is right."""
+class Record(NamedTuple):
+    """One answer in the archive."""
+
+    position: ArchivePosition
+    response: Response
+    is_sound: bool  # its payload is what its digest says; of a revisit, nothing can be said
+    revisits: bytes = b""  # SHA-256 of the payload that it only refers to; empty when it holds one itself
+
+
+def responses(folder: Path, name: str, start: int, end: int) -> Iterator[Record]:
+    """Every answer of a file between two offsets."""
     path = folder / name
     with path.open("rb") as handle:
         if os.fstat(handle.fileno()).st_size < end:
             raise DamagedFile(f"{path} is shorter than acknowledged", f"expected at least {end} bytes")
         handle.seek(start)
-        window = _Window(handle, end - start)
-        records = ArchiveIterator(window, record_types=WarcRecordType.any_type)
-        previous: tuple[int, Response, bool] | None = None
-        for record in records:
+        previous: Record | None = None
+        for record in ArchiveIterator(_Window(handle, end - start), record_types=WarcRecordType.any_type):
             at = start + record.stream_pos
             if previous is not None:
-                yield ArchivePosition(name, previous[0], at - previous[0]), previous[1], previous[2]
+                yield _ended(previous, at)
                 previous = None
-            if record.record_type == WarcRecordType.response:
-                response, sound = _checked(record)
-                previous = (at, response, sound)
+            if record.record_type in (WarcRecordType.response, WarcRecordType.revisit):
+                previous = _read(record, ArchivePosition(name, at, 0))
         if previous is not None:
-            yield ArchivePosition(name, previous[0], end - previous[0]), previous[1], previous[2]
+            yield _ended(previous, end)
+
+
+def _ended(record: Record, end: int) -> Record:
+    """A record is as long as it is until the next one begins."""
+    return record._replace(position=replace(record.position, length=end - record.position.offset))
 
 
 class _Window(io.RawIOBase):
@@ -240,10 +277,12 @@ class _Window(io.RawIOBase):
         return self._at
 
 
-def _checked(record: WarcRecord) -> tuple[Response, bool]:
+def _read(record: WarcRecord, position: ArchivePosition) -> Record:
     response = _response(record)
-    _, _, stated = (record.headers.get("WARC-Payload-Digest") or "").partition(":")
-    return response, stated == base64.b32encode(hashlib.sha256(response.body).digest()).decode()
+    stated = (record.headers.get("WARC-Payload-Digest") or "").partition(":")[2]
+    if record.record_type == WarcRecordType.revisit:
+        return Record(position, response, True, base64.b32decode(stated))
+    return Record(position, response, stated == base64.b32encode(hashlib.sha256(response.body).digest()).decode())
 
 
 def _response(record: WarcRecord) -> Response:

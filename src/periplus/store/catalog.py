@@ -10,6 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,14 +88,24 @@ class Catalog:
         counts.update(queued=-len(left_queue), fetched=len(kept), bytes=sum(fetch.size for fetch in kept))
         return counts
 
-    def requeue(self, urls: Iterable[str]) -> None:
-        """Seeds that failed or were refused before and are given again get another chance."""
+    def requeue(self, urls: Iterable[str], *, done_too: bool = False) -> None:
+        """Seeds given again that failed or were refused get another chance, and with *done_too* all are asked again.
+
+        One that moved is asked at the addresses it led to as well.
+        """
         again, now = list(urls), time.time()
+        again += [target for url in again for target in self._led_to(url)] if done_too else []
         with self._database.transaction():
-            for state in (UrlState.FAILED, UrlState.REFUSED):
+            for state in (UrlState.FAILED, UrlState.REFUSED, UrlState.DONE)[: 2 + done_too]:
                 number = self._database.many("requeue", ((now, url, state) for url in again))
                 counts = (("queued", number), (_STATE_COUNTERS[state], -number))
                 self._database.many("add_to_counter", counts)
+
+    def _led_to(self, url: str) -> list[str]:
+        trail = [url]
+        while (fetches := self.fetches_of(trail[-1])) and (target := fetches[-1].redirect_to) not in ("", *trail):
+            trail.append(target)
+        return trail[1:]
 
     # -- the queues ---------------------------------------------------------------------------------------------
 
@@ -267,6 +278,12 @@ class Catalog:
         """Every attempt at one URL, oldest first."""
         rows = self._database.rows("fetches_of_url", ledger.signed(url_key(text)), text)
         return [ledger.fetch_from_row(row) for row in rows]
+
+    def version_of(self, text: str) -> Fetch | None:
+        """The last version of a URL, with the validators that its server sent last; None when it was never fetched."""
+        fetched = [fetch for fetch in self.fetches_of(text) if fetch.decision.verdict is Verdict.FETCHED]
+        version = next((fetch for fetch in reversed(fetched) if fetch.is_version), None)
+        return version and replace(version, etag=fetched[-1].etag, last_modified=fetched[-1].last_modified)
 
     def refusal_of(self, host: str, text: str) -> tuple[str, str, str] | None:
         """Reason, detail and referring page of a refused link, when it is among the samples kept."""

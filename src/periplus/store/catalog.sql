@@ -24,15 +24,16 @@ VALUES (?1, ?8, 0, ?5, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?9, ?9) ON CONFLICT DO NOTHING
 
 -- name: settle
 -- What became of a URL after an attempt.
-UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, changed = ? WHERE url = ?;
+UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, visits = ?, changed = ? WHERE url = ?;
 
 -- name: requeue
--- A seed given again is due now, if it stands where the last value says.
-UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, changed = ? WHERE url = ? AND state = ?;
+-- A seed given again is due now, if it stands where the third value says, what was fetched by earlier releases was visited.
+UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, visits = max(visits, ?3 = 1), changed = ?1
+WHERE url = ?2 AND state = ?3;
 
 -- name: queue_of_host
 -- The best URLs of a host that are due, those in memory included.
-SELECT url, depth, priority, admitted, via, redirects, attempts, due FROM urls
+SELECT url, depth, priority, admitted, via, redirects, attempts, due, visits FROM urls
 WHERE host_id = ? AND state = 0 AND due <= ? ORDER BY priority, due LIMIT ?;
 
 -- name: next_due
@@ -55,7 +56,7 @@ SELECT count(*) FROM seen;
 DELETE FROM seen;
 
 -- name: url
-SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed
+SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, visits, first_seen, changed
 FROM urls WHERE url = ?;
 
 -- name: standings_between

@@ -102,14 +102,14 @@ def admission_row(item: QueuedUrl) -> tuple[Any, ...]:
 
 def queued_from_row(host: str, row: tuple[Any, ...]) -> QueuedUrl:
     """The record behind a row of `queue_of_host`."""
-    url, depth, priority, admitted, via, redirects, attempts, due = row
-    return QueuedUrl(url, host, depth, priority, Reason(admitted), via, redirects, attempts, due)
+    url, depth, priority, admitted, *rest = row
+    return QueuedUrl(url, host, depth, priority, Reason(admitted), *rest)
 
 
 def settled_row(entry: Settled, now: float) -> tuple[Any, ...]:
     """The values of `settle`."""
     item, state, decision, _ = entry
-    return state, decision.reason, decision.detail, item.attempts, item.due, item.priority, now, item.url
+    return state, decision.reason, decision.detail, item.attempts, item.due, item.priority, item.visits, now, item.url
 
 
 def refusal_row(refusal: Refusal) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import zlib
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from periplus.errors import DamagedFile, DiskFull
-from periplus.model import ArchivePosition, Response
-from periplus.store.archive import ArchiveWriter, archive_name, read_response, responses
+from periplus.model import ArchivePosition, Decision, Fetch, Reason, Response, Verdict
+from periplus.store.archive import Archived, ArchiveWriter, archive_name, read_response, responses
 from periplus.store.durable import reporting_full_disk
 from periplus.url import Canonicalizer
 from store.records import AT, a_response, names_in, told
@@ -398,6 +399,59 @@ def test_a_wrong_digest_is_told(tmp_path: Path) -> None:
     path.write_bytes(forged)
     (found,) = responses(tmp_path, NAME, 0, len(forged))
     assert (found.response.body, found.is_sound) == (b"replaced", False)
+
+
+# --- the same page again ---
+
+
+def revisited(folder: Path, first: Response, second: Response) -> tuple[Archived, Archived, bytes]:
+    """Archive a page twice; returns where the two lie, and the second record."""
+    writer = ArchiveWriter(folder, NAME, 0)
+    before = writer.append(first)
+    fetch = Fetch(first.url, first.fetched_at, 200, Decision(Verdict.FETCHED, Reason.OK), content_id=before.content_id)
+    after = writer.append(second, fetch)
+    writer.sync(writer.cut())
+    writer.close()
+    return before, after, members(folder / NAME)[-1]
+
+
+def test_the_same_body_is_stored_once_and_referred_to(tmp_path: Path) -> None:
+    page = a_response(HTML, b"Content-Encoding: gzip", body=b"the page")
+    before, after, record = revisited(tmp_path, page, replace(page, fetched_at=AT + 60))
+    assert (before.is_revisit, after.is_revisit, after.content_id) == (False, True, before.content_id)
+    named = fields(record)
+    assert (named["WARC-Type"], named["WARC-Refers-To-Target-URI"]) == ("revisit", page.url)
+    assert named["WARC-Refers-To-Date"] == fields(members(tmp_path / NAME)[-3])["WARC-Date"]
+    assert named["WARC-Profile"].endswith("/revisit/identical-payload-digest")
+    assert b"the page" not in record
+    assert b"Content-Length: 8\r\n" in record  # of the body, as it lies in the archive
+
+
+def test_another_body_is_stored_although_there_was_one_before(tmp_path: Path) -> None:
+    page = a_response(HTML, body=b"the page")
+    _, after, record = revisited(tmp_path, page, replace(page, body=b"another"))
+    assert not after.is_revisit
+    assert fields(record)["WARC-Type"] == "response"
+
+
+def test_what_was_not_sent_again_is_referred_to(tmp_path: Path) -> None:
+    unchanged = a_response(b'ETag: "1"', b"Content-Length: 999", status_line=b"HTTP/1.1 304 Not Modified", body=b"")
+    before, after, record = revisited(tmp_path, a_response(HTML, body=b"the page"), unchanged)
+    assert (after.is_revisit, after.content_id) == (True, before.content_id)
+    assert fields(record)["WARC-Profile"].endswith("/revisit/server-not-modified")
+    assert record.endswith(b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 999\r\n\r\n\r\n\r\n')
+
+
+def test_revisits_are_listed_and_hold_no_page(tmp_path: Path) -> None:
+    page = a_response(HTML, body=b"the page")
+    before, after, _ = revisited(tmp_path, page, page)
+    first, second = responses(tmp_path, NAME, 0, (tmp_path / NAME).stat().st_size)
+    assert (first.position, first.revisits) == (before.position, b"")
+    assert (second.position, second.revisits) == (after.position, before.content_id)
+    assert second.response.body == b""
+    told(DamagedFile, lambda: read_response(tmp_path, after.position))
+    for tool in ("warcio", "fastwarc"):
+        subprocess.run([BIN / tool, "check", tmp_path / NAME], check=True, capture_output=True)
 
 
 # --- damage ---

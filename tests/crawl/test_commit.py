@@ -206,8 +206,9 @@ def full_pages() -> list[Site]:
     return sites
 
 
-def crawl_command(web: TestWeb, home: Path) -> list[str | Path]:
-    return ["crawl", "http://h0001.test/", "--home", home, "--scope-host", ".*", "--json", *reach(web)]
+def crawl_command(web: TestWeb, home: Path, workers: int = 1) -> list[str | Path]:
+    options = ["--scope-host", ".*", "--workers", str(workers), "--json"]
+    return ["crawl", "http://h0001.test/", "--home", home, *options, *reach(web)]
 
 
 def assert_clear_end(outcome: Any, home: Path) -> None:
@@ -234,28 +235,44 @@ def assert_resumes_whole(web: TestWeb, home: Path, env: dict[str, str]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", [10_000, 40_000, 80_000, 250_000, 400_000, 700_000, 1_000_000])
-def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path, room: int) -> None:
+@pytest.mark.parametrize(
+    ("room", "workers"),
+    [(10_000, 1), (40_000, 1), (80_000, 1), (250_000, 1), (400_000, 2), (700_000, 1), (700_000, 2), (1_000_000, 1)],
+)
+def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path, room: int, workers: int) -> None:
     env = environment(store__commit_pages=8, store__segment_bytes=50_000)
     with TestWeb(full_pages()) as web, small_disk(tmp_path / "disk", "40m") as disk:
         ballast = disk / "ballast"
         ballast.write_bytes(bytes(40 * 1024 * 1024 - 4096 - room))
         home = disk / "home"
-        assert_clear_end(periplus(*crawl_command(web, home), env=env), home)
-        again = periplus(*crawl_command(web, home), env=env)  # still no room
+        assert_clear_end(periplus(*crawl_command(web, home, workers), env=env), home)
+        again = periplus(*crawl_command(web, home, workers), env=env)  # still no room
         assert_clear_end(again, home)
         ballast.unlink()
         assert_resumes_whole(web, home, env)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limit", [10, 5_000, 20_000, 40_000, 80_000, 120_000, 200_000, 300_000])
-def test_a_file_that_may_not_grow_is_told_and_costs_nothing(tmp_path: Path, limit: int) -> None:
+@pytest.mark.parametrize(
+    ("limit", "workers"),
+    [
+        (10, 1),
+        (5_000, 1),
+        (20_000, 1),
+        (40_000, 1),
+        (80_000, 1),
+        (120_000, 1),
+        (200_000, 1),
+        (200_000, 2),
+        (300_000, 1),
+    ],
+)
+def test_a_file_that_may_not_grow_is_told_and_costs_nothing(tmp_path: Path, limit: int, workers: int) -> None:
     env = environment(store__commit_pages=8, store__segment_bytes=50_000)
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
     with TestWeb(full_pages()) as web:
-        assert_clear_end(periplus(*crawl_command(web, tmp_path), env=env, preexec_fn=limited), tmp_path)
+        assert_clear_end(periplus(*crawl_command(web, tmp_path, workers), env=env, preexec_fn=limited), tmp_path)
         assert_resumes_whole(web, tmp_path, env)

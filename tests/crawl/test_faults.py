@@ -1,0 +1,136 @@
+"""Is a crawl whole again after it was failed at any call that changes a file?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import strace
+from crawl.ordeal import Ordeal
+from crawl.voyage import environment, reach, sail
+from periplus.crawl.budget import Budget
+from periplus.store.archive import archive_name
+from periplus.store.segments import segment_name
+from testweb import TestWeb, many_hosts
+
+SEED = "http://h0001.test/"
+HOSTS, PAGES = 4, 10
+BEGUN = 15  # pages that an earlier run fetched
+COMMIT_PAGES = 4
+AT_STAKE = HOSTS + 2 * (4 * COMMIT_PAGES + HOSTS)  # as in test_kill
+FILES = 40  # of a kind that a worker may come to write
+STORE = {"commit_seconds": 60, "commit_pages": COMMIT_PAGES, "segment_seconds": 0.02, "archive_bytes": 10_000}
+FLAGS: dict[str, Any] = {f"store__{name}": value for name, value in STORE.items()}
+
+
+class Stage:
+    """The collection from which a crawl sets out again and again, with some pages in it or none."""
+
+    def __init__(self, folder: Path, begun: int, workers: int, pages: int = PAGES) -> None:
+        strace.require()
+        self.home, self._template = folder / "home", folder / "template"
+        self.sites = many_hosts(HOSTS, pages)
+        self.workers = workers
+        if begun:
+            with TestWeb(self.sites) as web:
+                sail(web, self._template, SEED, budget=Budget(pages=begun), scope__hosts=[".*"], **FLAGS)
+
+    @contextmanager
+    def scene(self) -> Iterator[Ordeal]:
+        """The web and the collection as they are before the crawl."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        if self._template.exists():
+            shutil.copytree(self._template, self.home)
+        with TestWeb(self.sites) as web:
+            ordeal = Ordeal(web, self.sites, self.home)
+            ordeal.look(at_stake=0)
+            yield ordeal
+
+    def command(self, web: TestWeb) -> strace.Command:
+        """The crawl that is failed."""
+        options = ["--home", str(self.home), "--scope-host", ".*", "--workers", str(self.workers), "--json"]
+        return strace.Command(["crawl", SEED, *options, *reach(web)], environment(**FLAGS))
+
+    def calls(self, paths: list[Path] | None = None) -> list[strace.Call]:
+        """What an undisturbed crawl does to the collection, on *paths* or anywhere."""
+        with self.scene() as ordeal:
+            return strace.watch(self.command(ordeal.web), self.home, paths or [])
+
+    def resume(self, ordeal: Ordeal) -> None:
+        """Crawl to the end, and look."""
+        sail(ordeal.web, self.home, SEED, scope__hosts=[".*"], **FLAGS)
+        ordeal.look(at_stake=0)
+        ordeal.assert_complete()
+
+    def paths(self) -> list[Path]:
+        """Every file that the crawl may write."""
+        names = ["collection.json.tmp", "crawl.lock", "crawl.db", "crawl.db-wal", "crawl.db-shm", "crawl.db-journal"]
+        for worker in range(self.workers):
+            for number in range(1, FILES):
+                names.append(f"archive/{archive_name(worker, number)}")
+                names += [f"segments/{segment_name(kind, worker, number)}.tmp" for kind in ("pages", "links")]
+        return [self.home, *(self.home / name for name in ("archive", "segments", *names))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("begun", "workers", "points", "pages"),
+    [
+        pytest.param(0, 1, 20, PAGES, id="new"),
+        pytest.param(BEGUN, 1, 20, PAGES, id="begun"),
+        pytest.param(BEGUN, 2, 20, PAGES, id="two-workers"),
+        pytest.param(0, 1, 3000, 10 * PAGES, id="long", marks=[pytest.mark.long]),
+        pytest.param(BEGUN, 2, 3000, 10 * PAGES, id="long-two-workers", marks=[pytest.mark.long]),
+    ],
+)
+def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
+    tmp_path: Path, begun: int, workers: int, points: int, pages: int
+) -> None:
+    stage = Stage(tmp_path, begun, workers, pages)
+    ended = 0
+    calls = strace.chosen(stage.calls(), points)
+    for call in calls:
+        with stage.scene() as ordeal:
+            outcome = strace.kill(stage.command(ordeal.web), call)
+            ended += outcome.code != 0
+            worker_died = outcome.code == 1 and "a worker of the crawl died" in outcome.err
+            assert outcome.code in {0, -9} or (worker_died and workers > 1), (call, outcome)
+            ordeal.look(workers * AT_STAKE)
+            stage.resume(ordeal)
+    assert ended >= len(calls) // 2, "the calls are not where they were"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("begun", "workers", "points", "pages"),
+    [
+        pytest.param(0, 1, 8, PAGES, id="new"),
+        pytest.param(BEGUN, 1, 8, PAGES, id="begun"),
+        pytest.param(BEGUN, 2, 8, PAGES, id="two-workers"),
+        pytest.param(BEGUN, 1, 150, 5 * PAGES, id="long", marks=[pytest.mark.long]),
+        pytest.param(BEGUN, 2, 150, 5 * PAGES, id="long-two-workers", marks=[pytest.mark.long]),
+    ],
+)
+def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(
+    tmp_path: Path, begun: int, workers: int, points: int, pages: int
+) -> None:
+    stage = Stage(tmp_path, begun, workers, pages)
+    growing = [call for call in stage.calls(stage.paths()) if call.name not in {"ftruncate", "truncate", "unlink"}]
+    ended = 0
+    calls = strace.chosen(growing, points)
+    for call in calls:
+        with stage.scene() as ordeal:
+            outcome = strace.refuse(stage.command(ordeal.web), call, "ENOSPC", stage.paths())
+            if outcome.code:  # SQLite may also keep everything in its log, and go on
+                ended += 1
+                assert outcome.code == 3, (call, outcome)
+                assert "no room left to write" in outcome.complaint
+                assert "free some space and run the same command again" in outcome.complaint
+            ordeal.look(workers * AT_STAKE)
+            stage.resume(ordeal)
+    assert ended >= len(calls) // 2, "the calls are not where they were"

@@ -1,0 +1,164 @@
+"""How is a command of ours failed at a chosen system call?
+
+A first run, watched by strace, tells which calls touch a folder and in which order; any of them can then be chosen to
+end the command, or to be refused, in a run of its own. strace counts the calls of a name for each thread by itself: the
+n-th call is that of the thread that comes to its n-th first.
+
+The command runs in a fork of a process that has loaded everything, so that only what it does itself is traced.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import pairwise
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from crawl.voyage import Outcome
+
+# What changes files: bytes, their length, their names, and when they are safe.
+CHANGING = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "truncate", "rename", "unlink", "mkdir")
+_LINE = re.compile(r"(\d+)\s+(\w+)\((.*)")
+_LOADED = ["periplus.cli.main", "periplus.cli.crawl", "periplus.crawl.start"]
+_PR_SET_PTRACER, _PR_SET_PTRACER_ANY = 0x59616D61, -1
+_PATIENCE = 60.0  # seconds for a command, and for strace to begin
+
+
+class Call(NamedTuple):
+    """The n-th call of a name."""
+
+    name: str
+    nth: int
+
+
+class Command(NamedTuple):
+    """What is typed after `periplus`, and where."""
+
+    arguments: Sequence[str]
+    env: Mapping[str, str]
+
+
+def require() -> None:
+    """Skip the test where strace is missing or may not trace."""
+    if obstacle := _obstacle():
+        pytest.skip(obstacle)
+
+
+@cache
+def _obstacle() -> str:
+    if shutil.which("strace") is None:
+        return "strace is not installed (on Debian: apt-get install strace)"
+    probe = ["strace", "-f", "-o", os.devnull, "-e", "inject=fsync:error=EIO:when=1+", "true"]
+    result = subprocess.run(probe, capture_output=True, text=True, check=False)
+    return f"strace may not trace here: {result.stderr.strip()[-200:]}" if result.returncode else ""
+
+
+def watch(command: Command, folder: Path, paths: Sequence[Path] = ()) -> list[Call]:
+    """The calls by which a command changes a folder, in their order; *paths* are as for `refuse`."""
+    log = folder.with_name("strace.log")
+    outcome = _run(command, ["-y", "-s", "0", "-o", str(log), *_only(paths), "-e", f"trace={','.join(CHANGING)}"])
+    assert outcome.code == 0, outcome
+    counts = Counter[tuple[str, str]]()
+    calls: dict[Call, None] = {}
+    for line in log.read_text().splitlines():
+        if match := _LINE.match(line):
+            thread, name, rest = match.groups()
+            counts[thread, name] += 1
+            if str(folder) in rest:
+                calls[Call(name, counts[thread, name])] = None
+    return list(calls)
+
+
+def kill(command: Command, call: Call) -> Outcome:
+    """Run a command that is killed when it is about to make a call."""
+    injection = f"inject={call.name}:signal=KILL:when={call.nth}"
+    return _run(command, ["-o", os.devnull, "-e", f"trace={call.name}", "-e", injection])
+
+
+def refuse(command: Command, call: Call, error: str, paths: Sequence[Path]) -> Outcome:
+    """Run a command whose call is refused, and all of its name after it; only calls on *paths* count."""
+    injection = f"inject={call.name}:error={error}:when={call.nth}+"
+    return _run(command, ["-o", os.devnull, *_only(paths), "-e", f"trace={call.name}", "-e", injection])
+
+
+def chosen(calls: Sequence[Call], number: int) -> list[Call]:
+    """So many of the calls: one of each name, the others spread over the run, at random within their stretch of it."""
+    seed = int(os.environ.get("TEST_SEED", time.time_ns() % 10**9))
+    print(f"TEST_SEED={seed}")  # noqa: T201
+    if number >= len(calls):
+        return list(calls)
+    dice = random.Random(seed)
+    names = dict.fromkeys(call.name for call in calls)
+    rare = [dice.choice([call for call in calls if call.name == name]) for name in names][:number]
+    stretches = number - len(rare)
+    bounds = [len(calls) * part // max(stretches, 1) for part in range(stretches + 1)]
+    return rare + [calls[dice.randrange(begin, end)] for begin, end in pairwise(bounds)]
+
+
+def _only(paths: Sequence[Path]) -> list[str]:
+    return [word for path in paths for word in ("-P", str(path))]
+
+
+@cache
+def _nursery() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_LOADED)
+    return context
+
+
+def _run(command: Command, options: Sequence[str]) -> Outcome:
+    with tempfile.TemporaryDirectory() as name:
+        out, err = Path(name, "out"), Path(name, "err")
+        child = _nursery().Process(target=_perform, args=(list(command.arguments), dict(command.env), out, err))
+        child.start()
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-qq", "-p", str(child.pid), *options],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        child.join(_PATIENCE)
+        assert child.pid is not None
+        with suppress(ProcessLookupError):  # what hangs, and what was left by what was killed
+            os.killpg(child.pid, signal.SIGKILL)
+        child.join()
+        _, complaint = tracer.communicate(timeout=_PATIENCE)
+        assert child.exitcode is not None
+        return Outcome(child.exitcode, out.read_text(), err.read_text() + complaint)
+
+
+def _perform(arguments: list[str], env: dict[str, str], out: Path, err: Path) -> None:
+    """The life of the fork: wait for strace, then be the command."""
+    os.setsid()
+    for path, descriptor in ((out, 1), (err, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+    os.environ.clear()
+    os.environ.update(env)
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _PR_SET_PTRACER_ANY, 0, 0, 0)
+    deadline = time.monotonic() + _PATIENCE
+    while "\nTracerPid:\t0\n" in Path("/proc/self/status").read_text():
+        if time.monotonic() > deadline:
+            sys.exit("strace does not trace")
+        time.sleep(0.002)
+    time.sleep(0.01)  # it traces from its first interruption on
+    from periplus.cli.main import run
+
+    sys.argv = ["periplus", *arguments]
+    run()

@@ -377,6 +377,26 @@ def test_a_huge_value_is_shown_in_part(tmp_path: Path, file: str) -> None:
     assert "xxx..." in mistake(tmp_path, file=file.format("x" * 10_000))
 
 
+def test_a_profile_of_a_site_is_read(tmp_path: Path) -> None:
+    file = '[parse.profiles.blog]\nhosts = [".*"]\nbody = "div.post"\nremove = [".share", "#ads > p"]'
+    profile = configure(tmp_path, file).settings.parse.profiles["blog"]
+    assert (profile.body, profile.remove, profile.title) == ("div.post", [".share", "#ads > p"], "")
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ('body = "div[["', "parse.profiles.blog.body"),
+        ('title = "h1::"', "parse.profiles.blog.title"),
+        ('remove = [".share", "p >"]', "parse.profiles.blog.remove"),
+        ('hosts = ["("]', "parse.profiles.blog.hosts"),
+        ('bodi = "div"', "parse.profiles.blog.bodi"),
+    ],
+)
+def test_a_selector_that_is_none_is_refused_by_its_name(tmp_path: Path, line: str, key: str) -> None:
+    assert mistake(tmp_path, file=f"[parse.profiles.blog]\n{line}").startswith(f"{key} = ")
+
+
 _words = st.sampled_from([*setting_keys(), "scope", "fetch", "[", "]", "=", '"', "\n", ".", "1", "true", "{", "}", "é"])
 
 

@@ -171,6 +171,7 @@ def _complaint(problem: ErrorDetails, origins: Mapping[str, str]) -> ConfigError
     origin = origins.get(key, "default")
     why = problem["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     meaning = dict(sections())[section].model_fields[name].description or ""
+    inner = "".join(f".{part}" for part in problem["loc"][2:] if isinstance(part, str) and origin == FILE_NAME)
     return ConfigError(
-        f"{_spelling(key, origin)} = {_shown(problem['input'])} {_place(origin)} is not valid", why, meaning
+        f"{_spelling(key, origin)}{inner} = {_shown(problem['input'])} {_place(origin)} is not valid", why, meaning
     )

@@ -7,7 +7,6 @@ ends. Each message is its length in four bytes, and then the bytes. Run as ``pyt
 from __future__ import annotations
 
 import logging
-import struct
 import sys
 import time
 from dataclasses import asdict
@@ -17,9 +16,9 @@ import orjson
 
 from periplus.model import Reason
 from periplus.parse.fence import shut
+from periplus.parse.paper import LENGTH
 from periplus.parse.pdf import UnreadableError, read_pdf
 
-LENGTH = struct.Struct("<I")
 # Read before the fence is shut, because codecs and modules are loaded when they are first needed.
 _REHEARSAL = rb"""%PDF-1.4
 1 0 obj <</Type/Catalog/Pages 2 0 R/Lang(en)/Outlines 6 0 R>> endobj

@@ -7,13 +7,17 @@ import re
 import turbohtml
 from turbohtml import Document
 
-from periplus.model import Page
+from periplus.model import Image, Page, Video
 from periplus.parse import directives
+from periplus.parse.facts import Facts, read_facts
+from periplus.parse.finish import Finisher
 from periplus.parse.folders import Folders
-from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
+from periplus.parse.limits import ADDRESS, LANGUAGE
 from periplus.parse.links import LinkCollector
+from periplus.parse.maintext import BodyReader
 from periplus.parse.outline import Outline
-from periplus.url import Canonicalizer
+from periplus.parse.profiles import Excerpt, Profiles
+from periplus.url import Canonicalizer, host_of
 
 # XHTML closes any element in its own tag; HTML takes that for an opening tag and loses the page after a <script/>.
 _SELF_CLOSED = re.compile(
@@ -25,26 +29,40 @@ _SELF_CLOSED = re.compile(
 class HtmlReader:
     """Reads the HTML pages of one crawl."""
 
-    def __init__(self, canonicalizer: Canonicalizer, links_per_page: int) -> None:
+    def __init__(
+        self, canonicalizer: Canonicalizer, links_per_page: int, profiles: Profiles, finisher: Finisher
+    ) -> None:
         self._canonicalizer = canonicalizer
         self._folders = Folders(canonicalizer)
         self._links_per_page = links_per_page
+        self._profiles, self._finisher = profiles, finisher
+        self._bodies = BodyReader()
 
     def read(self, html: str, url: str, asked: set[str]) -> Page:
         """The page; *asked* is what its headers ask of robots."""
         # With scripting, as in a browser, <noscript> is not part of the page: it holds advertisements and counters.
         document = turbohtml.parse(html, positions=False, scripting=True)
+        facts = read_facts(document)
+        profile = self._profiles.find(host_of(url) if url else "", facts.generator)
+        excerpt = Excerpt(profile, document) if profile is not None else None
         outline = Outline(document)
         asked = asked | outline.robots
         nofollow = directives.nofollow(asked)
         base = self._base(url, outline.base)
         links = self._links(document, outline, base)
-        return Page(
-            title=outline.title,
-            description=outline.description,
+        body, headings = (excerpt.read() if excerpt else None) or (self._bodies.read(document), outline.headings())
+        page = Page(
+            title=(excerpt.title if excerpt else "") or outline.title or facts.title,
+            description=outline.description or facts.description,
             keywords=outline.keywords,
-            headings=outline.headings(),
-            text=_visible_text(document),
+            headings=headings,
+            text=body.text,
+            main=body.main,
+            categories=(excerpt.categories if excerpt else ()) or tuple(facts.categories),
+            images=self._images(facts, base),
+            videos=self._videos(facts, base),
+            published=facts.published,
+            modified=facts.modified,
             language=_language(document),
             canonical=self._joined(base, outline.canonical),
             noindex=directives.noindex(asked),
@@ -52,6 +70,7 @@ class HtmlReader:
             links=links.links(nofollow=nofollow),
             links_dropped=links.dropped,
         )
+        return self._finisher.finish(page, size=len(html), linked=body.linked)
 
     def read_xhtml(self, xhtml: str, url: str, asked: set[str]) -> Page:
         """A page that was sent as XML; read as HTML, because most of what is sent so is not well-formed."""
@@ -73,19 +92,16 @@ class HtmlReader:
         links.add_anchors(document)
         return links
 
+    def _images(self, facts: Facts, base: str) -> tuple[Image, ...]:
+        found = {address: words for src, words in facts.images if (address := self._joined(base, src))}
+        return tuple([Image(address, words) for address, words in found.items()])
+
+    def _videos(self, facts: Facts, base: str) -> tuple[Video, ...]:
+        found = {address: words for src, words in facts.videos.items() if (address := self._joined(base, src))}
+        return tuple([Video(address, words) for address, words in found.items()])
+
 
 def _language(document: Document) -> str:
     root = document.root
     declared = (root.attr("lang") or root.attr("xml:lang") or "") if root is not None else ""
     return declared.strip()[:LANGUAGE]
-
-
-def _visible_text(document: Document) -> str:
-    """The words of the body: a space between two words, a line for each block."""
-    text = document.to_text()
-    if "\xa0" in text:
-        text = "\n".join([" ".join(line.split()) if "\xa0" in line else line for line in text.split("\n")])
-    while "\n\n" in text:
-        text = text.replace("\n\n", "\n")
-    text = text.strip("\n")
-    return text if len(text) <= TEXT else text[:TEXT].rstrip()

@@ -11,7 +11,6 @@ documentation (`bench/parse.py` measures what comes of it).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ Span = tuple[int, int]
 _Numbers = NDArray[np.float64]
 _Places = NDArray[np.int64]
 
-# Each part of a page has a letter: link, aside, set apart, main, page header, figure, heading.
+# Each kind of part has a letter: link, aside, set apart, main, heading.
 _RULES: dict[str, list[str]] = {
     "a": ["l"],
     ASIDE: ["a"],
@@ -34,12 +33,12 @@ _RULES: dict[str, list[str]] = {
     APART: ["s"],
     MAIN: ["m"],
     "article": ["m"],
-    "header": ["p"],
-    "figure": ["f"],
-    "figcaption": ["f"],
+    "header": ["s"],
+    "figure": ["s"],
+    "figcaption": ["s"],
     **{f"h{level}": ["h"] for level in range(1, 7)},
 }
-_LARGEST = {"a": 0.4, "s": 0.2, "p": 0.2}  # of all text: a larger part is the page itself, whatever its name
+_LARGEST = {"a": 0.4, "s": 0.2}  # of all text: a larger part is the page itself, whatever its name
 _SMALLEST_MAIN = 0.2  # of the plain text: a smaller part called so is one of many
 _NEARLY_ALL = 0.8  # of what the largest such part holds: the smallest part that does is the main one
 
@@ -47,10 +46,10 @@ _START = -1.1
 _FOR_LENGTH, _FOR_LENGTH_NEARBY = 0.67, 0.08  # times the logarithm of the characters
 _FOR_LINKS, _FOR_LINKS_NEARBY = -0.5, -0.55  # times the share of the line that is link
 _FOR_MAIN = 1.65  # times the share of the plain text that the main part holds; against a line outside it
-_FOR_PART = {"a": -1.9, "s": -2.6, "p": -3.0, "f": -3.0, "h": -1.45}
-_DEEPEST = {"a": 2, "s": 2}  # parts within parts that count; of others one
+_FOR_ASIDE, _FOR_APART, _FOR_HEADING = -1.9, -2.6, -1.45
+_DEEPEST = 2  # parts within parts that count
 _LONG = 200  # characters from which a line weighs no more in a run
-_SURELY_NOT, _SURELY = -1.1, 2.2  # points
+_SURELY_NOT, _PROBABLY, _SURELY = -1.1, 1.0, 2.2  # points; what stands aside is taken only if it is probable
 _DECIMALS = 6  # of points: processors differ in the last ones
 
 
@@ -59,6 +58,7 @@ class Body(NamedTuple):
 
     text: str  # a space between two words, a line for each block
     main: tuple[Span, ...]  # where in the text; empty when nothing stands out
+    linked: float  # the share of the text that is links
 
 
 class BodyReader:
@@ -73,33 +73,21 @@ class BodyReader:
         return choose(*document.to_annotated_text(_RULES))
 
 
-def main_text(text: str, main: Sequence[Span]) -> str:
-    """The main text, or all of it when nothing stands out."""
-    return "\n".join([text[start:end] for start, end in main]) if main else text
-
-
 def choose(text: str, spans: list[tuple[int, int, str]]) -> Body:
     """The body whose rendered *text* has parts at these *spans*."""
     rendered = text.split("\n")
     stripped = list(map(str.strip, rendered))
     words = list(filter(None, stripped))
     if not words:
-        return Body("", ())
+        return Body("", (), 0.0)
     if "\xa0" in text:
         words = [" ".join(line.split()) if "\xa0" in line else line for line in words]
-    lines = _Lines(_lengths(rendered), np.fromiter(map(bool, stripped), np.bool_, len(stripped)))
-    return Body("\n".join(words)[:TEXT].rstrip(), _runs(lines.chosen(_grouped(spans)), _lengths(words)))
+    lines = _Lines(_lengths(rendered), np.fromiter(map(bool, stripped), np.bool_, len(stripped)), spans)
+    return Body("\n".join(words)[:TEXT].rstrip(), _runs(lines.chosen(), _lengths(words)), lines.linked)
 
 
 def _lengths(lines: list[str]) -> _Places:
     return np.fromiter(map(len, lines), np.int64, len(lines))
-
-
-def _grouped(spans: list[tuple[int, int, str]]) -> dict[str, list[Span]]:
-    groups: dict[str, list[Span]] = {}
-    for start, end, letter in spans:
-        groups.setdefault(letter, []).append((start, end))
-    return groups
 
 
 def _runs(chosen: NDArray[np.bool_], lengths: _Places) -> tuple[Span, ...]:
@@ -112,74 +100,72 @@ def _runs(chosen: NDArray[np.bool_], lengths: _Places) -> tuple[Span, ...]:
 
 
 class _Lines:
-    """The lines of one rendered page that hold words."""
+    """The lines of one rendered page that hold words, and the parts of the page they stand in."""
 
-    def __init__(self, lengths: _Places, kept: NDArray[np.bool_]) -> None:
+    def __init__(self, lengths: _Places, kept: NDArray[np.bool_], spans: list[tuple[int, int, str]]) -> None:
         ends = np.cumsum(lengths + 1) - 1
         self._total = int(ends[-1])
         self._ends, self._lengths = ends[kept], lengths[kept]
         self._starts = self._ends - self._lengths
+        starts, stops, letters = zip(*spans, strict=True) if spans else ((), (), ())
+        self._span_starts, self._span_ends = np.array(starts, np.int64), np.array(stops, np.int64)
+        self._letters = np.frombuffer("".join(letters).encode(), np.uint8)
+        self._firsts = np.searchsorted(self._ends, self._span_starts, "right")
+        self._lasts = np.searchsorted(self._starts, self._span_ends, "left")
+        self._links, self.linked = self._link_shares()
 
-    def chosen(self, groups: dict[str, list[Span]]) -> NDArray[np.bool_]:
+    def chosen(self) -> NDArray[np.bool_]:
         """For each line, whether it is main text."""
-        points = np.round(self._points(groups), _DECIMALS)
+        asides = self._depth(self._part("a"))
+        points = np.round(self._points(asides), _DECIMALS)
         chosen = points > _SURELY
         first, last = _best_run(np.tanh(points / 2) * np.sqrt(np.minimum(self._lengths, _LONG)))
         chosen[first:last] |= points[first:last] > _SURELY_NOT
+        chosen[(asides > 0) & (points <= _PROBABLY)] = False
         return chosen
 
-    def _points(self, groups: dict[str, list[Span]]) -> _Numbers:
-        links = self._links(self._part("l", groups))
+    def _points(self, asides: _Places) -> _Numbers:
         logarithms = np.log1p(self._lengths)
         points: _Numbers = _START + _FOR_LENGTH * logarithms + _FOR_LENGTH_NEARBY * _neighbours(logarithms)
-        points += _FOR_LINKS * links + _FOR_LINKS_NEARBY * _neighbours(links)
-        plain = self._lengths * (1 - links)
-        for letter, worth in _FOR_PART.items():
-            if letter in groups:
-                depth = self._part(letter, groups).depth(len(points))
-                points += worth * np.minimum(depth, _DEEPEST.get(letter, 1))
-                if letter == "a":
-                    plain[depth > 0] = 0.0
-        mains = self._part("m", groups)
-        return points + _for_main(mains, plain) if len(mains.firsts) else points
+        points += _FOR_LINKS * self._links + _FOR_LINKS_NEARBY * _neighbours(self._links)
+        points += _FOR_ASIDE * np.minimum(asides, _DEEPEST)
+        points += _FOR_APART * np.minimum(self._depth(self._part("s")), _DEEPEST)
+        points += _FOR_HEADING * np.minimum(self._depth(self._part("h")), 1)
+        mains = self._part("m")
+        if len(mains):
+            plain = np.where(asides > 0, 0.0, self._lengths * (1 - self._links))
+            points += _for_main(self._firsts[mains], self._lasts[mains], plain)
+        return points
 
-    def _part(self, letter: str, groups: dict[str, list[Span]]) -> _Part:
-        places = np.array(groups.get(letter, []), np.int64).reshape(-1, 2)
-        largest = _LARGEST.get(letter)
-        if largest is not None:
-            places = places[places[:, 1] - places[:, 0] < largest * self._total]
-        firsts = np.searchsorted(self._ends, places[:, 0], "right")
-        lasts = np.searchsorted(self._starts, places[:, 1], "left")
-        there = firsts < lasts
-        return _Part(places[there, 0], places[there, 1], firsts[there], lasts[there])
+    def _part(self, letter: str) -> _Places:
+        """The spans of one kind of part that hold lines and are not too large for what they claim to be."""
+        found = np.flatnonzero(self._letters == ord(letter))
+        sizes = self._span_ends[found] - self._span_starts[found]
+        right = (self._firsts[found] < self._lasts[found]) & (sizes < _LARGEST.get(letter, 2) * self._total)
+        return found[right]
 
-    def _links(self, links: _Part) -> _Numbers:
-        """The share of each line that is link."""
-        linked: _Numbers = np.zeros(len(self._lengths))
-        first = links.firsts
-        if len(first):
-            inside = np.minimum(links.ends, self._ends[first]) - np.maximum(links.starts, self._starts[first])
-            linked += np.bincount(first, inside, len(linked))
-            for number in np.flatnonzero(links.lasts - first > 1):
-                last = links.lasts[number] - 1
-                linked[first[number] + 1 : last] = self._lengths[first[number] + 1 : last]
-                linked[last] += min(links.ends[number], self._ends[last]) - self._starts[last]
-        shares: _Numbers = np.minimum(linked / self._lengths, 1.0)
-        return shares
-
-
-class _Part(NamedTuple):
-    """The spans of one kind of part: their characters, and the lines from the first to before the last."""
-
-    starts: _Places
-    ends: _Places
-    firsts: _Places
-    lasts: _Places
-
-    def depth(self, lines: int) -> _Places:
+    def _depth(self, spans: _Places) -> _Places:
         """In how many of the spans each line stands."""
-        begun = np.bincount(self.firsts, minlength=lines + 1) - np.bincount(self.lasts, minlength=lines + 1)
-        return np.cumsum(begun)[:lines]
+        count = len(self._lengths) + 1
+        if not len(spans):
+            return np.zeros(count - 1, np.int64)
+        changes = np.bincount(self._firsts[spans], minlength=count) - np.bincount(self._lasts[spans], minlength=count)
+        return np.cumsum(changes)[:-1]
+
+    def _link_shares(self) -> tuple[_Numbers, float]:
+        """The share of each line that is link, and that of the whole text."""
+        links = self._part("l")
+        starts, ends, first, last = (
+            column[links] for column in (self._span_starts, self._span_ends, self._firsts, self._lasts)
+        )
+        inside = np.minimum(ends, self._ends[first]) - np.maximum(starts, self._starts[first])
+        linked = np.bincount(first, inside, len(self._lengths))
+        for number in np.flatnonzero(last - first > 1):
+            final = last[number] - 1
+            linked[first[number] + 1 : final] = self._lengths[first[number] + 1 : final]
+            linked[final] += min(ends[number], self._ends[final]) - self._starts[final]
+        shares: _Numbers = np.minimum(linked / self._lengths, 1.0)
+        return shares, float(shares @ self._lengths / self._lengths.sum())
 
 
 def _neighbours(numbers: _Numbers) -> _Numbers:
@@ -189,17 +175,16 @@ def _neighbours(numbers: _Numbers) -> _Numbers:
     return around
 
 
-def _for_main(mains: _Part, plain: _Numbers) -> _Numbers:
-    """What each line gets for standing in the part that holds most of the plain text, if one does."""
+def _for_main(firsts: _Places, lasts: _Places, plain: _Numbers) -> _Numbers:
+    """What each line gets for standing in the part that holds most of the plain text, if one of these does."""
     before = np.concatenate(([0.0], np.cumsum(plain)))
-    shares = (before[mains.lasts] - before[mains.firsts]) / (before[-1] or 1.0)
+    shares = (before[lasts] - before[firsts]) / (before[-1] or 1.0)
     most = shares.max()
     if most < _SMALLEST_MAIN:
         return np.zeros(len(plain))
-    sizes = np.where(shares >= _NEARLY_ALL * most, mains.lasts - mains.firsts, len(plain) + 1)
-    chosen = int(sizes.argmin())
+    chosen = int(np.where(shares >= _NEARLY_ALL * most, lasts - firsts, len(plain) + 1).argmin())
     points: _Numbers = np.full(len(plain), -_FOR_MAIN * shares[chosen])
-    points[mains.firsts[chosen] : mains.lasts[chosen]] *= -1
+    points[firsts[chosen] : lasts[chosen]] *= -1
     return points
 
 

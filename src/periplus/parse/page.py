@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from periplus.model import Link, Page, Response
+from periplus.config import Parsing
+from periplus.model import Link, Page, Reason, Response
 from periplus.parse import directives
 from periplus.parse.charset import decode
+from periplus.parse.dates import epoch
 from periplus.parse.feed import read_feed
+from periplus.parse.finish import Finisher
 from periplus.parse.html import HtmlReader
+from periplus.parse.paper import page_of
 from periplus.parse.plain import read_text, read_xml
+from periplus.parse.profiles import Profiles
 from periplus.parse.sitemap import read_sitemap
+from periplus.parse.warden import Trouble, Warden
 from periplus.url import Canonicalizer
 
 _UNSAID = frozenset({"", "*/*", "application/octet-stream", "application/unknown", "unknown/unknown"})
@@ -23,7 +29,8 @@ _HTML_START = re.compile(
 )
 _SITEMAPS = frozenset({"urlset", "sitemapindex"})
 _LISTING = re.compile(r"<(urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]")
-_BINARY = re.compile(rb"%PDF-|[^\0]*\0")
+_BINARY = re.compile(rb"[^\0]*\0")
+_PDF = "application/pdf"
 
 
 class PageParser:
@@ -32,15 +39,35 @@ class PageParser:
     It remembers where links lead, so keep one for a whole crawl, and one for each thread.
     """
 
-    def __init__(self, canonicalizer: Canonicalizer, *, links_per_page: int) -> None:
-        self._canonicalizer = canonicalizer
-        self._html = HtmlReader(canonicalizer, links_per_page)
+    def __init__(
+        self,
+        canonicalizer: Canonicalizer,
+        *,
+        links_per_page: int,
+        settings: Parsing = Parsing(),  # noqa: B008  # frozen
+    ) -> None:
+        self._canonicalizer, self._links_per_page = canonicalizer, links_per_page
+        self._finisher = Finisher(settings.languages)
+        self._html = HtmlReader(canonicalizer, links_per_page, Profiles(settings.profiles), self._finisher)
+        self._warden = Warden(settings.pdf_seconds, settings.pdf_memory_mb << 20)
+
+    def close(self) -> None:
+        """End the process that reads PDFs, if there is one; it is started again when it is needed."""
+        self._warden.close()
 
     def parse(self, response: Response) -> Page:
         """What is on the page; nothing, when it is not text."""
-        mime = response.mime
-        if mime in _UNSAID:
-            mime = _sniffed(response.body)
+        page = self._read(response)
+        if page.modified is None and (changed := response.headers.get("last-modified")):
+            page = replace(page, modified=epoch(changed))
+        return page
+
+    def is_slow(self, response: Response) -> bool:
+        """Whether reading this takes so long that it should not keep others waiting."""
+        return _mime(response) == _PDF
+
+    def _read(self, response: Response) -> Page:
+        mime = _mime(response)
         asked = directives.header_words(response)
         if mime == "text/html":
             return self._html.read(_text(response), response.url, asked)
@@ -48,8 +75,22 @@ class PageParser:
             return self._html.read_xhtml(_text(response), response.url, asked)
         if mime in {"text/xml", "application/xml"} or mime.endswith("+xml"):
             return self._parse_xml(response, asked)
+        if mime == _PDF:
+            return self._parse_pdf(response, asked)
         page = read_text(_text(response)) if mime.startswith("text/") else Page()
-        return _marked(page, asked)
+        return self._finished(page, response, asked)
+
+    def _parse_pdf(self, response: Response, asked: set[str]) -> Page:
+        if response.truncated:
+            return Page(noindex=True, problem=Reason.PDF_CUT, problem_detail="its end is missing")
+        read = self._warden.read(response.body)
+        if isinstance(read, Trouble):
+            return Page(noindex=True, problem=read.reason, problem_detail=read.detail)
+        page = page_of(read, response.url, self._canonicalizer, self._links_per_page)
+        return self._finished(page, response, asked)
+
+    def _finished(self, page: Page, response: Response, asked: set[str]) -> Page:
+        return self._finisher.finish(_marked(page, asked), size=len(response.body))
 
     def _parse_xml(self, response: Response, asked: set[str]) -> Page:
         text = _text(response)
@@ -57,7 +98,7 @@ class PageParser:
             return self._html.read_xhtml(text, response.url, asked)
         if (listing := _LISTING.search(text[:_SNIFFED])) is not None:
             return self._parse_listing(response, is_feed=listing[1] not in _SITEMAPS)
-        return _marked(read_xml(text), asked)
+        return self._finished(read_xml(text), response, asked)
 
     def _parse_listing(self, response: Response, *, is_feed: bool) -> Page:
         """A sitemap or feed is a list of links: they are followed, the list itself is not a page to be found."""
@@ -74,6 +115,10 @@ def _text(response: Response) -> str:
     return decode(response.body, response.headers.get("content-type", ""))
 
 
+def _mime(response: Response) -> str:
+    return _sniffed(response.body) if response.mime in _UNSAID else response.mime
+
+
 def _sniffed(body: bytes) -> str:
     """The type of a body whose server does not name one."""
     start = body[:_SNIFFED].removeprefix(b"\xef\xbb\xbf")
@@ -81,6 +126,8 @@ def _sniffed(body: bytes) -> str:
         return "text/html"
     if start.lstrip().startswith(b"<?xml"):
         return "application/xml"
+    if start.startswith(b"%PDF-"):
+        return _PDF
     return "" if _BINARY.match(start) else "text/plain"
 
 

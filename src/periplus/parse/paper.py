@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from periplus.model import Link, Page
 from periplus.parse.limits import ADDRESS
 from periplus.url import Canonicalizer
+
+LENGTH = struct.Struct("<I")  # before every message between the process that reads papers and the one that asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ def page_of(paper: Paper, url: str, canonicalizer: Canonicalizer, links_per_page
         headings=paper.headings,
         text=paper.text,
         language=paper.language,
+        published=paper.published,
+        modified=paper.modified,
         links=links,
         links_dropped=dropped,
     )

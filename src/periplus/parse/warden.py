@@ -22,11 +22,10 @@ from typing import IO, Any
 import orjson
 
 from periplus.model import Reason
-from periplus.parse.cell import LENGTH
-from periplus.parse.paper import Paper
+from periplus.parse.paper import LENGTH, Paper
 
 _PATIENCE = 6  # seconds of waiting for each second of computing: the machine may be busy
-_NEARLY = 0.5  # of the memory allowed: a process that died there died of it
+_MUCH = 0.3  # of the memory allowed: a process that died with so much died of it
 _LONGEST_ANSWER = 64 << 20
 _START = 60.0  # seconds
 _LAST_MOMENT = 5.0  # seconds from the end of the pipes to the end of the process
@@ -69,6 +68,9 @@ class Warden:
         with self._lock:
             self._drop()
 
+    def __del__(self) -> None:
+        self._drop()
+
     def _attempt(self, body: bytes) -> Paper | Trouble:
         try:
             return self._ready().read(body, self._seconds)
@@ -90,7 +92,7 @@ class Warden:
         status, usage = cell.end(dying=True)
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
             return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds:g} s of processor time")
-        if usage.ru_maxrss * 1024 > self._memory * _NEARLY:
+        if usage.ru_maxrss * 1024 > self._memory * _MUCH:
             return Trouble(Reason.PARSE_MEMORY, f"it needs more than {self._memory >> 20} MiB")
         return Trouble(Reason.PARSE_CRASH, f"its reader ended with {os.waitstatus_to_exitcode(status)}")
 

@@ -1,0 +1,41 @@
+"""What follows from the words of a page, whatever it was written in?
+
+Its language, its signature, its quality; and whether it is wanted at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from periplus.model import Page, Reason
+from periplus.parse.language import detect
+from periplus.parse.quality import assess
+from periplus.text.signature import signature
+
+_ENOUGH = 200  # characters of main text that tell the language better than all text does
+_CERTAIN = 0.7  # a page whose language cannot be told is not refused for it
+
+
+class Finisher:
+    """Finishes the pages of one crawl."""
+
+    def __init__(self, languages: Collection[str]) -> None:
+        """*languages*: those wanted; all, when there are none."""
+        self._languages = frozenset(languages)
+
+    def finish(self, page: Page, *, size: int, linked: float = 0.0) -> Page:
+        """The page with what its words tell; its language is so far the one it declares, *size* is in bytes."""
+        words = page.main_text
+        language = detect(words if len(words) >= _ENOUGH else page.text, page.language)
+        unwanted = bool(self._languages) and language.code not in self._languages and language.certainty >= _CERTAIN
+        found = replace(
+            page,
+            language=language.code,
+            language_certainty=language.certainty,
+            signature=signature(words),
+            noindex=page.noindex or unwanted,
+            problem=Reason.OTHER_LANGUAGE if unwanted else page.problem,
+            problem_detail=f"it is written in {language.code!r}" if unwanted else page.problem_detail,
+        )
+        return replace(found, quality=assess(found, size=size, linked=linked))

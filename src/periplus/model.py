@@ -120,6 +120,18 @@ class QueuedUrl(NamedTuple):
     visits: int = 0  # how often it was fetched, or found as it was
 
 
+# Headers that have one value: of several, the last one is believed.
+_SINGLE = frozenset(
+    {"content-length", "content-type", "date", "etag", "last-modified", "location", "retry-after", "transfer-encoding"}
+)
+
+
+def add_header(headers: dict[str, str], name: str, value: str) -> None:
+    """Take one header line into account, its name in lower case; the values of a repeated one are joined by commas."""
+    repeated = name in headers and name not in _SINGLE
+    headers[name] = f"{headers[name]}, {value}" if repeated else value
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """What a server answered, or how it failed to."""
@@ -128,7 +140,7 @@ class Response:
     fetched_at: float  # when the request was sent; seconds since the epoch
     status: int = 0  # 0: there was no answer
     head: bytes = b""  # status line and header lines as received, CRLF after each, no empty line at the end
-    headers: dict[str, str] = field(default_factory=dict)  # lower-case names, the last one wins
+    headers: dict[str, str] = field(default_factory=dict)  # as `add_header` makes them
     body: bytes = b""  # decoded, never longer than the cap
     truncated: bool = False  # the body was cut at the cap
     request: bytes = b""  # the request as sent, for the archive

@@ -28,11 +28,18 @@ def test_a_page_comes_with_its_head_and_body() -> None:
     assert response.head == (
         b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\nContent-Type: Text/HTML; charset=utf-8\r\nX-A: 1\r\nX-a:  2 \r\n"
     )
-    assert response.headers == {"content-length": "8", "content-type": "Text/HTML; charset=utf-8", "x-a": "2"}
+    assert response.headers == {"content-length": "8", "content-type": "Text/HTML; charset=utf-8", "x-a": "1, 2"}
     assert response.mime == "text/html"
     assert response.ip == "127.0.0.1"
     assert before <= response.fetched_at <= time.time()
     assert 0 < response.seconds < 5
+
+
+def test_of_a_header_that_can_have_one_value_the_last_is_believed() -> None:
+    types = ("Content-Type: text/plain", "Content-Type: text/html", 'ETag: "1"', 'ETag: "2"', "Vary: a", "vary: b")
+    response = ask(says(answer(b"<p>hello", *types)))
+    assert (response.mime, response.headers["etag"], response.headers["vary"]) == ("text/html", '"2"', "a, b")
+    assert response.body == b"<p>hello"
 
 
 def test_interim_answers_and_trailers_are_not_part_of_the_head() -> None:

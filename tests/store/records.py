@@ -18,6 +18,7 @@ from periplus.model import (
     Response,
     UrlState,
     Verdict,
+    add_header,
 )
 from periplus.store.ledger import Batch, Settled, Written
 from periplus.url import host_of
@@ -37,10 +38,10 @@ def a_response(
     truncated: bool = False,
 ) -> Response:
     """A response with these header lines, the headers read as the fetcher reads them."""
-    headers = {}
+    headers: dict[str, str] = {}
     for line in lines:
         name, _, value = line.decode("latin-1").partition(":")
-        headers[name.rstrip().lower()] = value.strip()
+        add_header(headers, name.rstrip().lower(), value.strip())
     return Response(
         url=url,
         fetched_at=AT,

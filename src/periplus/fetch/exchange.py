@@ -18,7 +18,7 @@ from periplus.fetch.allowance import SNIFFED, Allowance, Allowances, Purpose, lo
 from periplus.fetch.connections import Socket
 from periplus.fetch.failure import reason_of
 from periplus.fetch.guard import explanation
-from periplus.model import Reason, Response
+from periplus.model import Reason, Response, add_header
 
 _STOP = 0  # bytes taken; fewer than were offered end the transfer
 _END_OF_HEAD = b"\r\n"  # a line that begins with one of them is the empty line
@@ -167,7 +167,7 @@ class Exchange:
         self._head = b"".join(line if line.endswith(b"\r\n") else line.rstrip(b"\r\n") + b"\r\n" for line in lines)
         for line in self._head.decode("latin-1").split("\r\n")[1:-1]:
             name, _, value = line.partition(":")
-            self._headers[name.rstrip().lower()] = value.strip()
+            add_header(self._headers, name.rstrip().lower(), value.strip())
         mime = self._headers.get("content-type", "").partition(";")[0].strip().lower()
         length = self._headers.get("content-length", "")
         declared = int(length) if length.isdecimal() and len(length) < 20 else 0

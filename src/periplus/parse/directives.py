@@ -25,10 +25,10 @@ def meta_words(content: str) -> set[str]:
 
 def header_words(response: Response) -> set[str]:
     """The directives of the response's headers that are meant for everybody or for this crawler."""
-    last = response.headers.get(_HEADER)
-    if last is None:
+    joined = response.headers.get(_HEADER)
+    if joined is None:
         return set()
-    values = [last, *_lines(response.head)]  # a header may be repeated, and the dictionary holds only the last
+    values = [joined, *_lines(response.head)]  # joined, the robot that one line names would be that of the next
     return {word for value in values for word in _addressed_words(value.lower())}
 
 

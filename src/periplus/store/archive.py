@@ -25,7 +25,7 @@ from isal import isal_zlib
 
 from periplus import __version__
 from periplus.errors import DamagedFile
-from periplus.model import ArchivePosition, Fetch, Response
+from periplus.model import ArchivePosition, Fetch, Response, add_header
 from periplus.store.durable import reporting_full_disk, sync_directory
 
 SUFFIX = ".warc.gz"
@@ -293,7 +293,9 @@ def _response(record: WarcRecord) -> Response:
     status_line = fields.status_line_bytes or b""
     pairs = list(fields.items_bytes())
     lines = b"".join(b"%b: %b\r\n" % pair for pair in pairs)
-    headers = {name.decode("latin-1").strip().lower(): value.decode("latin-1").strip() for name, value in pairs}
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        add_header(headers, name.decode("latin-1").strip().lower(), value.decode("latin-1").strip())
     return Response(
         url=record.headers["WARC-Target-URI"],
         fetched_at=record.record_date.timestamp(),

@@ -27,7 +27,7 @@ def streamed(pairs: list[Pair]) -> Iterator[pa.RecordBatch]:
 
 
 def links_of(pairs: list[Pair]) -> csr.InLinks:
-    return csr.in_links(streamed(pairs), len(pairs) + 3, NODES)
+    return csr.in_links(streamed(pairs), NODES, at_once=16)
 
 
 def as_pairs(links: csr.InLinks) -> list[Pair]:

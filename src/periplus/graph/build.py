@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,6 @@ class Segments:
 
     pages: list[Path]
     links: list[Path]
-    link_rows: int
     redirects: Iterable[Redirect] = ()
 
 
@@ -69,7 +69,7 @@ def build(tables: Tables, segments: Segments, rules: Rules, draft: Draft, say: S
     say("numbering pages")
     hosts = _number_nodes(tables)
     say("reading links")
-    return _shape(tables, segments.link_rows, rules, hosts, draft)
+    return _shape(tables, rules, hosts, draft)
 
 
 def _number_nodes(tables: Tables) -> list[str]:
@@ -92,9 +92,9 @@ def reversed_host(host: str) -> tuple[str, ...]:
     return tuple(reversed(host.split(".")))
 
 
-def _shape(tables: Tables, most: int, rules: Rules, hosts: list[str], draft: Draft) -> Graph:
+def _shape(tables: Tables, rules: Rules, hosts: list[str], draft: Draft) -> Graph:
     nodes = tables.size("nodes")
-    found = csr.in_links(tables.stream("edges"), most, nodes)
+    found = csr.in_links(tables.stream("edges"), nodes)
     crawled, host = np.zeros(nodes, np.bool_), np.zeros(nodes, np.uint32)
     for (node,) in _columns(tables, "crawled_nodes"):
         crawled[node] = True
@@ -104,9 +104,11 @@ def _shape(tables: Tables, most: int, rules: Rules, hosts: list[str], draft: Dra
     degrees = csr.apply_rules(found, host, rules.per_host, _copies(tables))
     numbers = csr.keep_nodes(found, used)
     links = _written(found, degrees[used], draft)
+    del found  # it is mapped from here on
     draft.save("crawled", crawled[used])
-    present, places = np.unique(host[used], return_inverse=True)
-    return Graph(links, [hosts[number] for number in present], places.astype(np.uint32), crawled[used], used, numbers)
+    present = np.bincount(host[used], minlength=len(hosts)) > 0
+    places = (np.cumsum(present) - 1).astype(np.uint32)
+    return Graph(links, list(compress(hosts, present)), places[host[used]], crawled[used], used, numbers)
 
 
 def _written(found: csr.InLinks, degrees: NDArray[np.uint32], draft: Draft) -> Links:

@@ -7,7 +7,8 @@ order of the pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from periplus.graph import kernel
 
 U32 = NDArray[np.uint32]
 I64 = NDArray[np.int64]
+_PAIRS_AT_ONCE = 1 << 24  # as large as allocations must be to be given back to the system at once
 
 
 @dataclass(slots=True)
@@ -43,31 +45,41 @@ def offsets(counts: NDArray[np.integer]) -> I64:
     return starts
 
 
-def in_links(pairs: Iterable[pa.RecordBatch], most: int, nodes: int) -> InLinks:
-    """All (source, target) pairs, of which there are at most *most*, by target."""
-    sources, targets = _collected(pairs, most)
-    rows, columns = offsets(_counts(sources, nodes)), offsets(_counts(targets, nodes))
-    by_source = np.empty(len(sources), np.uint32)
-    kernel.place(sources, targets, rows[:-1].copy(), by_source)
-    del sources, targets
-    by_target = np.empty(len(by_source), np.uint32)
+def in_links(pairs: Iterable[pa.RecordBatch], nodes: int, at_once: int = _PAIRS_AT_ONCE) -> InLinks:
+    """All (source, target) pairs, by target; takes 8 bytes a pair."""
+    given, received = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
+    chunks = deque(_counted(_in_chunks(pairs, at_once), given, received))
+    rows, columns = offsets(given), offsets(received)
+    by_source, cursor = np.empty(rows[-1], np.uint32), rows[:-1].copy()
+    while chunks:  # each is given back before the next is placed
+        kernel.place(*chunks.popleft(), cursor, by_source)
+    by_target = np.empty(rows[-1], np.uint32)
     kernel.transpose(rows, by_source, columns[:-1].copy(), by_target)
     return InLinks(columns, by_target)
 
 
-def _collected(pairs: Iterable[pa.RecordBatch], most: int) -> tuple[U32, U32]:
-    sources, targets = np.empty(most, np.uint32), np.empty(most, np.uint32)  # untouched pages of these cost nothing
-    end = 0
+def _in_chunks(pairs: Iterable[pa.RecordBatch], size: int) -> Iterator[tuple[U32, U32]]:
+    """Sources and targets, *size* pairs at a time or somewhat fewer."""
+    sources, targets, end = *_room(size), 0
     for batch in pairs:
+        if end + batch.num_rows > size:
+            yield sources[:end], targets[:end]
+            sources, targets, end = *_room(size), 0
         start, end = end, end + batch.num_rows
         sources[start:end], targets[start:end] = (column.to_numpy() for column in batch.columns)
-    return sources[:end], targets[:end]
+    yield sources[:end], targets[:end]
 
 
-def _counts(numbers: U32, nodes: int) -> I64:
-    counts = np.zeros(nodes, np.int64)
-    kernel.count(numbers, counts)
-    return counts
+def _room(size: int) -> tuple[U32, U32]:
+    return np.empty(size, np.uint32), np.empty(size, np.uint32)  # untouched pages of these cost nothing
+
+
+def _counted(chunks: Iterable[tuple[U32, U32]], given: I64, received: I64) -> Iterator[tuple[U32, U32]]:
+    """The same chunks; how many links every node gives and receives is noted on the way."""
+    for sources, targets in chunks:
+        kernel.count(sources, given)
+        kernel.count(targets, received)
+        yield sources, targets
 
 
 def apply_rules(links: InLinks, host: U32, per_host: int, copies: Copies) -> U32:

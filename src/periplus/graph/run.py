@@ -121,7 +121,6 @@ class _Run:
         return Segments(
             [folder / segment.name for segment in pages],
             [folder / segment.name for segment in links],
-            sum(segment.rows for segment in links),
             self._catalog.redirects(),
         )
 

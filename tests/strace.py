@@ -48,6 +48,13 @@ class Call(NamedTuple):
     nth: int
 
 
+class Event(NamedTuple):
+    """A call that a thread made, and the files of the folder that it is about."""
+
+    call: Call
+    files: list[str]
+
+
 class Command(NamedTuple):
     """What is typed after `periplus`, and where."""
 
@@ -70,20 +77,25 @@ def _obstacle() -> str:
     return f"strace may not trace here: {result.stderr.strip()[-200:]}" if result.returncode else ""
 
 
-def watch(command: Command, folder: Path, paths: Sequence[Path] = ()) -> list[Call]:
-    """The calls by which a command changes a folder, in their order; *paths* are as for `refuse`."""
+def trace(command: Command, folder: Path, paths: Sequence[Path] = ()) -> list[Event]:
+    """What a command does to the files of a folder, in its order; *paths* are as for `refuse`."""
     log = folder.with_name("strace.log")
     outcome = _run(command, ["-y", "-s", "0", "-o", str(log), *_only(paths), "-e", f"trace={','.join(CHANGING)}"])
     assert outcome.code == 0, outcome
+    inside = re.compile(rf'{re.escape(str(folder))}/?([^">]*)')
     counts = Counter[tuple[str, str]]()
-    calls: dict[Call, None] = {}
-    for line in log.read_text().splitlines():
-        if match := _LINE.match(line):
-            thread, name, rest = match.groups()
-            counts[thread, name] += 1
-            if str(folder) in rest:
-                calls[Call(name, counts[thread, name])] = None
-    return list(calls)
+    events = []
+    for match in filter(None, map(_LINE.match, log.read_text().splitlines())):
+        thread, name, rest = match.groups()
+        counts[thread, name] += 1
+        if files := inside.findall(rest):
+            events.append(Event(Call(name, counts[thread, name]), files))
+    return events
+
+
+def calls(events: Sequence[Event]) -> list[Call]:
+    """The different calls among events, in the order in which a thread first makes them."""
+    return list(dict.fromkeys(event.call for event in events))
 
 
 def kill(command: Command, call: Call) -> Outcome:

@@ -23,8 +23,8 @@ HOSTS, PAGES = 4, 10
 BEGUN = 15  # pages that an earlier run fetched
 COMMIT_PAGES = 4
 AT_STAKE = HOSTS + 2 * (4 * COMMIT_PAGES + HOSTS)  # as in test_kill
-FILES = 40  # of a kind that a worker may come to write
 STORE = {"commit_seconds": 60, "commit_pages": COMMIT_PAGES, "segment_seconds": 0.02, "archive_bytes": 10_000}
+SHRINKING = {"ftruncate", "truncate", "unlink"}  # need no room
 FLAGS: dict[str, Any] = {f"store__{name}": value for name, value in STORE.items()}
 
 
@@ -36,6 +36,7 @@ class Stage:
         self.home, self._template = folder / "home", folder / "template"
         self.sites = many_hosts(HOSTS, pages)
         self.workers = workers
+        self._pages = HOSTS * pages
         if begun:
             with TestWeb(self.sites) as web:
                 sail(web, self._template, SEED, budget=Budget(pages=begun), scope__hosts=[".*"], **FLAGS)
@@ -56,10 +57,10 @@ class Stage:
         options = ["--home", str(self.home), "--scope-host", ".*", "--workers", str(self.workers), "--json"]
         return strace.Command(["crawl", SEED, *options, *reach(web)], environment(**FLAGS))
 
-    def calls(self, paths: list[Path] | None = None) -> list[strace.Call]:
+    def events(self, paths: list[Path] | None = None) -> list[strace.Event]:
         """What an undisturbed crawl does to the collection, on *paths* or anywhere."""
         with self.scene() as ordeal:
-            return strace.watch(self.command(ordeal.web), self.home, paths or [])
+            return strace.trace(self.command(ordeal.web), self.home, paths or [])
 
     def resume(self, ordeal: Ordeal) -> None:
         """Crawl to the end, and look."""
@@ -71,10 +72,58 @@ class Stage:
         """Every file that the crawl may write."""
         names = ["collection.json.tmp", "crawl.lock", "crawl.db", "crawl.db-wal", "crawl.db-shm", "crawl.db-journal"]
         for worker in range(self.workers):
-            for number in range(1, FILES):
+            for number in range(1, self._pages):
                 names.append(f"archive/{archive_name(worker, number)}")
                 names += [f"segments/{segment_name(kind, worker, number)}.tmp" for kind in ("pages", "links")]
         return [self.home, *(self.home / name for name in ("archive", "segments", *names))]
+
+
+class Disk:
+    """What a power cut could take away: written bytes and made names, until somebody asks for them to be safe."""
+
+    def __init__(self) -> None:
+        self.unsafe: set[str] = set()  # files, and folders whose names are new
+        self._known: set[str] = set()
+
+    def see(self, name: str, files: list[str]) -> None:
+        """Take note of a call."""
+        path = files[0]
+        if name in {"write", "pwrite64"}:
+            self.unsafe.add(path)
+            if path not in self._known and not path.endswith(".tmp"):  # nobody looks for those
+                self._known.add(path)
+                self.unsafe.add(_folder(path))
+        elif name == "rename":
+            assert path not in self.unsafe, f"{path} is given its name before its bytes are safe"
+            self._known.add(files[1])
+            self.unsafe.add(_folder(files[1]))
+        elif name in {"fsync", "fdatasync"}:
+            self.unsafe.discard(path)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+@pytest.mark.slow
+def test_nothing_is_acknowledged_before_a_power_cut_could_not_take_it(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, begun=0, workers=1)
+    disk, acknowledged = Disk(), 0
+    pages_written = False
+    for event in stage.events():
+        name, files = event.call.name, event.files
+        if name == "pwrite64" and files[0] == "crawl.db-wal":
+            at_risk = {path for path in disk.unsafe if path.startswith("archive") or path == "segments"}
+            assert not at_risk, f"the catalog speaks of {sorted(at_risk)}, which a power cut could take away"
+        elif name == "fdatasync" and files[0] == "crawl.db-wal":
+            acknowledged += pages_written
+            pages_written = False
+        elif name == "write" and files[0].startswith("archive/"):
+            assert not pages_written or files[0] in disk.unsafe, "one batch follows another that is not safe yet"
+            pages_written = True
+        disk.see(name, files)
+    assert not pages_written
+    assert acknowledged >= HOSTS * PAGES // (4 * COMMIT_PAGES)
 
 
 @pytest.mark.slow
@@ -93,7 +142,7 @@ def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
 ) -> None:
     stage = Stage(tmp_path, begun, workers, pages)
     ended = 0
-    calls = strace.chosen(stage.calls(), points)
+    calls = strace.chosen(strace.calls(stage.events()), points)
     for call in calls:
         with stage.scene() as ordeal:
             outcome = strace.kill(stage.command(ordeal.web), call)
@@ -120,9 +169,9 @@ def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(
     tmp_path: Path, begun: int, workers: int, points: int, pages: int
 ) -> None:
     stage = Stage(tmp_path, begun, workers, pages)
-    growing = [call for call in stage.calls(stage.paths()) if call.name not in {"ftruncate", "truncate", "unlink"}]
+    growing = [event for event in stage.events(stage.paths()) if event.call.name not in SHRINKING]
     ended = 0
-    calls = strace.chosen(growing, points)
+    calls = strace.chosen(strace.calls(growing), points)
     for call in calls:
         with stage.scene() as ordeal:
             outcome = strace.refuse(stage.command(ordeal.web), call, "ENOSPC", stage.paths())

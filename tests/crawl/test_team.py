@@ -12,9 +12,24 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import Outcome, catalog_of, environment, periplus, reach, segment_rows, sound, start, state_of, wait
+from crawl.voyage import (
+    Outcome,
+    catalog_of,
+    environment,
+    periplus,
+    reach,
+    segment_rows,
+    settings_for,
+    sound,
+    start,
+    state_of,
+    wait,
+)
 from periplus.crawl.board import SHARES
+from periplus.crawl.budget import Budget
+from periplus.crawl.start import Progress, Request, crawl
 from periplus.crawl.territory import share_of
+from periplus.errors import DiskFull
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 
@@ -147,6 +162,20 @@ def test_when_a_worker_is_killed_the_crawl_says_so_and_the_next_one_goes_on(
     assert "a worker of the crawl died" in outcome.complaint
     periplus(*command(web, tmp_path / "c", seeds=()))
     assert set(web.log.fetched()) == set(everything(sites))
+    sound(tmp_path / "c")
+
+
+def test_when_the_parent_fails_it_sends_its_workers_home(web: TestWeb, tmp_path: Path) -> None:
+    def broken(_: Progress) -> None:
+        raise DiskFull("no room left to write")
+
+    settings = settings_for(web, scope__hosts=[".*"], politeness__delay=0.05)
+    request = Request(tmp_path / "c", settings, [SEED], Budget(seconds=20), workers=2)
+    began = time.monotonic()
+    with pytest.raises(DiskFull):
+        crawl(request, broken)
+    assert time.monotonic() - began < 10
+    assert children_of(os.getpid()) == []
     sound(tmp_path / "c")
 
 

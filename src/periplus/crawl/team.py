@@ -13,7 +13,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -64,11 +64,14 @@ class _Team:
             self.members.append(_Member(process, inbox))
 
     def see_home(self, look: Callable[[], None]) -> list[Report]:
-        catalog = Catalog(self.assignment.collection.catalog)  # after the fork: a connection must not cross it
         try:
-            self._watch(catalog, look)
+            # Opened after the fork, because a connection must not cross it.
+            with closing(Catalog(self.assignment.collection.catalog)) as catalog:
+                self._watch(catalog, look)
+        except BaseException:
+            self.board.ask_to_stop()  # nobody would ever tell the workers that the crawl is over
+            raise
         finally:
-            catalog.close()
             for member in self.members:
                 member.process.join()
         if self.failure is not None:

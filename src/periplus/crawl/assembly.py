@@ -73,7 +73,9 @@ def canonicalizer_of(settings: Settings) -> Canonicalizer:
 async def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
     """Be worker *number* of a run to its end; *look* is called now and then."""
     with _sparing_the_garbage_collector(), closing(Catalog(assignment.collection.catalog)) as catalog:
-        return await _Shift(assignment, board, number, catalog).work(look)
+        shift = _Shift(assignment, board, number, catalog)
+        with closing(shift):
+            return await shift.work(look)
 
 
 @contextmanager
@@ -98,8 +100,17 @@ class _Shift:
         self._clock = SteadyClock()
         self._tally = Tally(assignment.run_id, assignment.started)
         self._canonicalizer = canonicalizer_of(self._settings)
-        parser = PageParser(self._canonicalizer, links_per_page=self._settings.scope.links_per_page)
-        self._reader = PageReader(parser)
+        self._reader = PageReader(
+            PageParser(
+                self._canonicalizer,
+                links_per_page=self._settings.scope.links_per_page,
+                settings=self._settings.parse,
+            )
+        )
+
+    def close(self) -> None:
+        """Let go of the process that reads PDFs."""
+        self._reader.close()
 
     async def work(self, look: Callable[[], None] | None) -> Report:
         store, collection = self._settings.store, self._assignment.collection

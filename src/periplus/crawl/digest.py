@@ -14,7 +14,7 @@ from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.frontier.queues import Queues
-from periplus.model import ArchivePosition, Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
+from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.sitemap import read_sitemap
 from periplus.store.archive import Archived
 from periplus.store.ledger import Settled
@@ -57,8 +57,17 @@ class Digester:
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
         self._log.batch.settled.append(Settled(item, UrlState.REFUSED, decision))
 
-    def digest(self, item: QueuedUrl, response: Response, now: float, earlier: Fetch | None = None) -> None:
-        """Settle one URL by what its server answered; *earlier* is the last version of the page, if there is one."""
+    async def read_aside(self, response: Response) -> Page | None:
+        """What is on a page that takes long to read; others go on meanwhile."""
+        return await self._reader.parse_aside(response) if 200 <= response.status < 300 else None
+
+    def digest(
+        self, item: QueuedUrl, response: Response, now: float, earlier: Fetch | None = None, page: Page | None = None
+    ) -> None:
+        """Settle one URL by what its server answered.
+
+        *earlier* is the last version of the page, if there is one; *page* is what `read_aside` said.
+        """
         if response.failure is not None:
             self._failed(item, response, now)
         elif response.status in _REDIRECTS and response.headers.get("location"):
@@ -66,7 +75,7 @@ class Digester:
         elif 200 <= response.status < 300 and item.reason is Reason.SITEMAP:
             self._listed(item, response)
         elif 200 <= response.status < 300:
-            self._fetched(item, response, earlier)
+            self._fetched(item, response, earlier, page)
         elif response.status == _NOT_MODIFIED and earlier is not None:
             self._unchanged(item, response, earlier)
         else:
@@ -74,17 +83,21 @@ class Digester:
 
     # -- the six endings ----------------------------------------------------------------------------------------
 
-    def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None) -> None:
+    def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None, page: Page | None) -> None:
         archived = self._keep(response, earlier)
         began = time.perf_counter()
+        page = page or self._reader.parse(response)
         decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
         decision = replace(decision, detail=response.detail) if response.detail else decision
+        if page.problem is not None:
+            self._tally.set_aside(page.problem)
+            decision = Decision(Verdict.FETCHED, page.problem, page.problem_detail)
         fetch = _attempt(response, decision, archived.position, archived.content_id)
-        page = self._reader.parse(response)
         self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
         if not archived.is_revisit:
             self._log.rows.append(self._reader.row(fetch, page))
-        self._paths.follow(item, page)
+        if page.problem is not Reason.OTHER_LANGUAGE:
+            self._paths.follow(item, page)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _listed(self, item: QueuedUrl, response: Response) -> None:

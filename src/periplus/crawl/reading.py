@@ -5,6 +5,8 @@ Shared by the crawl, which reads pages as they arrive, and by recovery, which re
 
 from __future__ import annotations
 
+import asyncio
+
 from periplus.model import Fetch, Page, Response
 from periplus.parse.page import PageParser
 from periplus.store.segments import PageRow, Target
@@ -22,7 +24,15 @@ class PageReader:
 
     def parse(self, response: Response) -> Page:
         """The fields, text and links of a response."""
-        return self._parser.parse(response)
+        return self._parser.skim(response)
+
+    async def parse_aside(self, response: Response) -> Page | None:
+        """The same for what takes long, while others go on; None for everything else."""
+        return await asyncio.to_thread(self._parser.parse, response) if self._parser.is_slow(response) else None
+
+    def close(self) -> None:
+        """Let go of what reads what takes long."""
+        self._parser.close()
 
     def row(self, fetch: Fetch, page: Page) -> PageRow:
         """The page as a row of a segment."""

@@ -103,6 +103,10 @@ class Tally:
         if response.failure not in _NO_ERROR:
             self.errors[f"robots_{response.failure}"] += 1
 
+    def set_aside(self, reason: Reason) -> None:
+        """A page was fetched that nobody will be shown."""
+        (self.refused if reason is Reason.OTHER_LANGUAGE else self.errors)[reason.value] += 1
+
     def refuse(self, reason: Reason) -> None:
         """A rule kept a URL out."""
         self.refused[reason.value] += 1

@@ -102,7 +102,7 @@ class Visitor:
             self._queues.postpone(item, response)
             return
         now = self._clock.now()
-        self._digester.digest(item, response, now, earlier)
+        self._digester.digest(item, response, now, earlier, await self._digester.read_aside(response))
         self._rest(self._politeness.after(item.host, response, now))
 
     async def _request(self, url: str, purpose: Purpose, earlier: Fetch | None = None) -> Response | float:

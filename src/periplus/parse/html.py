@@ -12,7 +12,7 @@ from periplus.parse import directives
 from periplus.parse.facts import Facts, read_facts
 from periplus.parse.finish import Finisher
 from periplus.parse.folders import Folders
-from periplus.parse.limits import ADDRESS, LANGUAGE
+from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
 from periplus.parse.links import LinkCollector
 from periplus.parse.maintext import BodyReader
 from periplus.parse.outline import Outline
@@ -38,10 +38,31 @@ class HtmlReader:
         self._profiles, self._finisher = profiles, finisher
         self._bodies = BodyReader()
 
+    def skim(self, html: str, url: str, asked: set[str]) -> Page:
+        """What a crawl has to know at once, at a third of the cost: fields, text and links."""
+        document = _parsed(html)
+        outline = Outline(document)
+        asked = asked | outline.robots
+        nofollow = directives.nofollow(asked)
+        base = self._base(url, outline.base)
+        links = self._links(document, outline, base)
+        return Page(
+            title=outline.title,
+            description=outline.description,
+            keywords=outline.keywords,
+            headings=outline.headings(),
+            text=_visible_text(document),
+            language=_language(document),
+            canonical=self._joined(base, outline.canonical),
+            noindex=directives.noindex(asked),
+            nofollow=nofollow,
+            links=links.links(nofollow=nofollow),
+            links_dropped=links.dropped,
+        )
+
     def read(self, html: str, url: str, asked: set[str]) -> Page:
-        """The page; *asked* is what its headers ask of robots."""
-        # With scripting, as in a browser, <noscript> is not part of the page: it holds advertisements and counters.
-        document = turbohtml.parse(html, positions=False, scripting=True)
+        """The page, read closely; *asked* is what its headers ask of robots."""
+        document = _parsed(html)
         facts = read_facts(document)
         profile = self._profiles.find(host_of(url) if url else "", facts.generator)
         excerpt = Excerpt(profile, document) if profile is not None else None
@@ -72,10 +93,6 @@ class HtmlReader:
         )
         return self._finisher.finish(page, size=len(html), linked=body.linked)
 
-    def read_xhtml(self, xhtml: str, url: str, asked: set[str]) -> Page:
-        """A page that was sent as XML; read as HTML, because most of what is sent so is not well-formed."""
-        return self.read(_SELF_CLOSED.sub(r"<\1\2></\1>", xhtml), url, asked)
-
     def _base(self, url: str, href: str | None) -> str:
         base = self._joined(url, href)
         return base if base and len(base) <= ADDRESS else url
@@ -99,6 +116,26 @@ class HtmlReader:
     def _videos(self, facts: Facts, base: str) -> tuple[Video, ...]:
         found = {address: words for src, words in facts.videos.items() if (address := self._joined(base, src))}
         return tuple([Video(address, words) for address, words in found.items()])
+
+
+def as_html(xhtml: str) -> str:
+    """A page that was sent as XML; it is read as HTML, because most of what is sent so is not well-formed."""
+    return _SELF_CLOSED.sub(r"<\1\2></\1>", xhtml)
+
+
+def _parsed(html: str) -> Document:
+    # With scripting, as in a browser, <noscript> is not part of the page: it holds advertisements and counters.
+    return turbohtml.parse(html, positions=False, scripting=True)
+
+
+def _visible_text(document: Document) -> str:
+    """The words of the body: a space between two words, a line for each block."""
+    text = document.to_text()
+    lines = text.split("\n")
+    if "\xa0" in text:
+        lines = [" ".join(line.split()) if "\xa0" in line else line for line in lines]
+    text = "\n".join(filter(None, lines))
+    return text if len(text) <= TEXT else text[:TEXT].rstrip()
 
 
 def _language(document: Document) -> str:

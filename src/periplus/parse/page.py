@@ -12,7 +12,7 @@ from periplus.parse.charset import decode
 from periplus.parse.dates import epoch
 from periplus.parse.feed import read_feed
 from periplus.parse.finish import Finisher
-from periplus.parse.html import HtmlReader
+from periplus.parse.html import HtmlReader, as_html
 from periplus.parse.paper import page_of
 from periplus.parse.plain import read_text, read_xml
 from periplus.parse.profiles import Profiles
@@ -31,6 +31,7 @@ _SITEMAPS = frozenset({"urlset", "sitemapindex"})
 _LISTING = re.compile(r"<(urlset|sitemapindex|rss|feed|rdf:RDF)[\s>]")
 _BINARY = re.compile(rb"[^\0]*\0")
 _PDF = "application/pdf"
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class PageParser:
@@ -48,6 +49,7 @@ class PageParser:
     ) -> None:
         self._canonicalizer, self._links_per_page = canonicalizer, links_per_page
         self._finisher = Finisher(settings.languages)
+        self._is_choosy = bool(settings.languages)  # whether a page is wanted depends on its words
         self._html = HtmlReader(canonicalizer, links_per_page, Profiles(settings.profiles), self._finisher)
         self._warden = Warden(settings.pdf_seconds, settings.pdf_memory_mb << 20)
 
@@ -55,8 +57,16 @@ class PageParser:
         """End the process that reads PDFs, if there is one; it is started again when it is needed."""
         self._warden.close()
 
+    def skim(self, response: Response) -> Page:
+        """What a crawl has to know at once; only HTML is read less closely than by `parse`."""
+        mime = _mime(response)
+        if mime not in _HTML or self._is_choosy:
+            return self.parse(response)
+        html = _text(response) if mime == "text/html" else as_html(_text(response))
+        return self._html.skim(html, response.url, directives.header_words(response))
+
     def parse(self, response: Response) -> Page:
-        """What is on the page; nothing, when it is not text."""
+        """What is on the page, read closely; nothing, when it is not text."""
         page = self._read(response)
         if page.modified is None and (changed := response.headers.get("last-modified")):
             page = replace(page, modified=epoch(changed))
@@ -72,7 +82,7 @@ class PageParser:
         if mime == "text/html":
             return self._html.read(_text(response), response.url, asked)
         if mime == "application/xhtml+xml":
-            return self._html.read_xhtml(_text(response), response.url, asked)
+            return self._html.read(as_html(_text(response)), response.url, asked)
         if mime in {"text/xml", "application/xml"} or mime.endswith("+xml"):
             return self._parse_xml(response, asked)
         if mime == _PDF:
@@ -95,7 +105,7 @@ class PageParser:
     def _parse_xml(self, response: Response, asked: set[str]) -> Page:
         text = _text(response)
         if _XHTML_NAMESPACE in text[:_SNIFFED]:
-            return self._html.read_xhtml(text, response.url, asked)
+            return self._html.read(as_html(text), response.url, asked)
         if (listing := _LISTING.search(text[:_SNIFFED])) is not None:
             return self._parse_listing(response, is_feed=listing[1] not in _SITEMAPS)
         return self._finished(read_xml(text), response, asked)

@@ -27,6 +27,7 @@ from periplus.parse.paper import LENGTH, Paper
 _PATIENCE = 6  # seconds of waiting for each second of computing: the machine may be busy
 _MUCH = 0.3  # of the memory allowed: a process that died with so much died of it
 _LONGEST_ANSWER = 64 << 20
+_TRIES = 10  # at a document, while others kill its reader
 _START = 60.0  # seconds
 _LAST_MOMENT = 5.0  # seconds from the end of the pipes to the end of the process
 
@@ -46,15 +47,17 @@ class Warden:
         """*seconds* of processor time a document, *memory* in bytes."""
         self._seconds, self._memory = seconds, memory
         self._cell: _Cell | None = None
+        self._was_killed = False  # by somebody else, which says nothing about the document
         self._lock = threading.Lock()
 
     def read(self, body: bytes) -> Paper | Trouble:
         """What the document says, or why nothing can be had of it; never fails and never takes long."""
         with self._lock:
-            used = self._cell is not None
-            answer = self._attempt(body)
-            if used and self._cell is None:
+            for _ in range(_TRIES):
+                fresh = self._cell is None
                 answer = self._attempt(body)
+                if self._cell is not None or (fresh and not self._was_killed):
+                    break
             return answer
 
     @property
@@ -76,6 +79,7 @@ class Warden:
             return self._ready().read(body, self._seconds)
         except TimeoutError:
             self._drop()
+            self._was_killed = False
             return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds * _PATIENCE:g} s")
         except (EOFError, OSError, ValueError):
             return self._post_mortem()
@@ -87,9 +91,11 @@ class Warden:
 
     def _post_mortem(self) -> Trouble:
         cell, self._cell = self._cell, None
+        self._was_killed = True
         if cell is None:
             return Trouble(Reason.PARSE_CRASH, "the process that reads documents cannot be started")
         status, usage = cell.end(dying=True)
+        self._was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
             return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds:g} s of processor time")
         if usage.ru_maxrss * 1024 > self._memory * _MUCH:

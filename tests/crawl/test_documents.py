@@ -1,0 +1,120 @@
+"""What does a crawl make of documents that are no ordinary pages: PDFs, and pages in other languages?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import sail, segment_rows, sound, state_of
+from parse.papers import bomb, pdf
+from periplus.model import UrlState
+from testweb import Page, Site, TestWeb
+
+PDF = "application/pdf"
+GERMAN = "Die Fähre legt am frühen Morgen ab und erreicht die Insel, wenn das Wetter gut ist, noch vor dem Mittag. " * 5
+ENGLISH = "The ferry leaves early in the morning and reaches the island before noon if the weather is fine. " * 5
+
+
+def paper(body: bytes) -> Page:
+    return Page(body=body, content_type=PDF)
+
+
+@pytest.fixture
+def web() -> Iterator[TestWeb]:
+    with TestWeb([Site("a.test"), Site("b.test")]) as running:
+        yield running
+
+
+def serve(web: TestWeb, **pages: Page) -> None:
+    named = {f"/{name}": page for name, page in pages.items()}
+    web.site("a.test").pages.update({"/": Page(links=list(named))} | named)
+
+
+def test_the_words_of_a_pdf_are_kept_like_those_of_a_page(web: TestWeb, tmp_path: Path) -> None:
+    serve(web, chart=paper(pdf("Soundings of the bay", info="/Title(Chart of the bay)")))
+    figures = sail(web, tmp_path, "http://a.test/").summary
+    assert (figures["fetched"], figures["pdf"], figures["errors"]) == (2, 1, {})
+    (row,) = [row for row in segment_rows(tmp_path, "pages") if row["mime"] == PDF]
+    assert (row["title"], row["noindex"]) == ("Chart of the bay", False)
+    assert "Soundings of the bay" in row["text"]
+    sound(tmp_path)
+
+
+def test_a_pdf_that_cannot_be_read_costs_one_page_and_says_why(web: TestWeb, tmp_path: Path) -> None:
+    serve(web, broken=paper(b"%PDF-1.7 and nothing more"), good=Page("Good"))
+    figures = sail(web, tmp_path, "http://a.test/").summary
+    assert (figures["fetched"], figures["errors"]) == (3, {"pdf_broken": 1})
+    assert state_of(tmp_path, "http://a.test/broken") == (UrlState.DONE, "pdf_broken")
+    assert {row["url"] for row in segment_rows(tmp_path, "pages") if row["noindex"]} == {"http://a.test/broken"}
+    sound(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_pdf_that_takes_too_long_keeps_nobody_waiting(web: TestWeb, tmp_path: Path) -> None:
+    serve(web, endless=paper(bomb(b"BT /F 9 Tf (x) Tj ET\n", 40_000_000)))
+    web.site("b.test").pages.update({"/": Page(links=["/1"]), "/1": Page(links=["/2"]), "/2": Page()})
+    figures = sail(web, tmp_path, "http://a.test/", "http://b.test/", parse__pdf_seconds=1.0).summary
+    (reason,) = figures["errors"]
+    assert reason in {"parse_time", "parse_memory"}
+    assert figures["fetched"] == 5
+    times = {entry.path: entry.started for entry in web.log.entries("b.test")}
+    assert times["/2"] - times["/robots.txt"] < 1.0
+    sound(tmp_path)
+
+
+@pytest.mark.slow
+def test_readers_killed_at_random_lose_no_page(web: TestWeb, tmp_path: Path) -> None:
+    papers = {f"p{number}": paper(pdf(*[f"Sheet {n} of paper {number}" for n in range(30)])) for number in range(60)}
+    serve(web, **papers)
+    done = threading.Event()
+    kills = 0
+
+    def hunt() -> None:
+        nonlocal kills
+        while not done.is_set():
+            for pid in readers_of(os.getpid()):
+                os.kill(pid, signal.SIGKILL)
+                kills += 1
+            time.sleep(0.25)
+
+    hunter = threading.Thread(target=hunt)
+    hunter.start()
+    try:
+        figures = sail(web, tmp_path, "http://a.test/").summary
+    finally:
+        done.set()
+        hunter.join()
+    assert figures["fetched"] == 61
+    assert kills
+    rows = [row for row in segment_rows(tmp_path, "pages") if row["mime"] == PDF]
+    assert len(rows) == 60
+    assert all("Sheet 29" in row["text"] for row in rows)
+    sound(tmp_path)
+
+
+def readers_of(parent: int) -> list[int]:
+    """The processes of this one that read documents."""
+    found = []
+    for task in Path(f"/proc/{parent}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            command = Path(f"/proc/{child}/cmdline")
+            if command.exists() and b"periplus.parse.cell" in command.read_bytes():
+                found.append(int(child))
+    return found
+
+
+def test_pages_in_other_languages_are_neither_indexed_nor_followed(web: TestWeb, tmp_path: Path) -> None:
+    serve(web, de=Page("Fahrplan", GERMAN, links=["/behind"]), en=Page("Timetable", ENGLISH))
+    web.site("a.test").pages["/behind"] = Page("Behind")
+    figures = sail(web, tmp_path, "http://a.test/", parse__languages=["en"]).summary
+    assert figures["refused"] == {"other_language": 1}
+    assert state_of(tmp_path, "http://a.test/de") == (UrlState.DONE, "other_language")
+    assert state_of(tmp_path, "http://a.test/en") == (UrlState.DONE, "ok")
+    assert web.log.count("a.test", "/behind") == 0
+    sound(tmp_path)

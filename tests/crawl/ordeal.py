@@ -26,6 +26,11 @@ class Ordeal:
         self.acknowledged: set[str] = set()
         self._origins = [f"http://{site.host}" for site in sites]
         self._requests = 0  # looked at so far
+        self._has_seed = False
+
+    def seeds(self, seed: str) -> list[str]:
+        """What to name so that a crawl begins or goes on: a seed named again after a finished run is asked again."""
+        return [] if self._has_seed else [seed]
 
     def look(self, at_stake: int) -> None:
         """Compare what the last run requested with what is acknowledged; up to *at_stake* requests may be lost.
@@ -74,6 +79,7 @@ class Ordeal:
         """Every URL that has left the queue, and every robots.txt that is known."""
         sound(home)
         with catalog_of(home) as catalog:
+            self._has_seed = bool(catalog.seeds())
             urls = {url for url in catalog.known_urls() if (row := catalog.url(url)) and row["state"]}
             return urls | {f"{origin}/robots.txt" for origin in self._origins if catalog.robots(origin)}
 

@@ -64,7 +64,7 @@ class Stage:
 
     def resume(self, ordeal: Ordeal) -> None:
         """Crawl to the end, and look."""
-        sail(ordeal.web, self.home, SEED, scope__hosts=[".*"], **FLAGS)
+        sail(ordeal.web, self.home, *ordeal.seeds(SEED), scope__hosts=[".*"], **FLAGS)
         ordeal.look(at_stake=0)
         ordeal.assert_complete()
 

@@ -47,8 +47,8 @@ class Killings(Ordeal):
     def run(self, *, kill: bool) -> bool:
         """Crawl, to the end or to a sudden one; returns whether it came to its end."""
         self.workers = 3 - self.workers
-        command = ["crawl", "http://h0001.test/", "--home", str(self.home), "--scope-host", ".*", "--json"]
-        command += ["--workers", str(self.workers)]
+        options = ["--home", str(self.home), "--scope-host", ".*", "--workers", str(self.workers), "--json"]
+        command = ["crawl", *self.seeds("http://h0001.test/"), *options]
         child = start(*command, *reach(self.web), env=SETTINGS, start_new_session=True)
         if kill:
             self.wait_a_while(child)

@@ -1,6 +1,6 @@
 # Everything a newcomer needs: `make demo` to see it, `make test` to trust it, `make check` while changing it.
 .DEFAULT_GOAL := help
-.PHONY: help docs demo test check lint types layers unit long bench lock clean base dev
+.PHONY: help docs demo test check lint types layers unit long mutants bench lock clean base dev
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q
 
@@ -37,6 +37,9 @@ unit: dev
 
 long: dev  ## the long runs: hours of kills, soaks and fuzzing
 	$(PYTEST) -m long
+
+mutants: dev  ## take away each guard in turn, and see whether a test notices: half an hour
+	$(BIN)/python tools/mutants.py
 
 bench: dev  ## measure, beside a named peer
 	$(BIN)/python bench/crawl.py

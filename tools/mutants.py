@@ -1,0 +1,104 @@
+"""Does a test turn red when a guard is taken away?
+
+Each mutant in `mutants.toml` changes one line of the source, in a copy, and names the tests that must notice. One that
+nobody notices makes the exit code 1.
+
+Usage: python tools/mutants.py [WORD...]   only mutants whose file or purpose holds one of the words
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = Path(__file__).with_suffix(".toml")
+GREEN, RED = 0, 1  # exit codes of pytest; others mean that no test was run
+PATIENCE = 300  # seconds; a test that hangs has noticed too
+
+
+class Mutant(NamedTuple):
+    """One line that keeps a promise, what it is changed to, and who must notice."""
+
+    keeps: str
+    file: str  # below src/periplus
+    old: str
+    new: str
+    tests: str  # arguments of pytest, in the folder tests
+
+
+class Laboratory:
+    """A copy of source and tests, in which mutants live one at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        for name in ("src", "tests", "docs"):
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        self.are_green = cache(self._are_green)
+
+    def verdict(self, mutant: Mutant) -> str:
+        """What became of a mutant: noticed, or why not."""
+        path = self._folder / "src" / "periplus" / mutant.file
+        source = path.read_text()
+        if source.count(mutant.old) != 1:
+            return f"stale: the line is there {source.count(mutant.old)} times"
+        if not self.are_green(mutant.tests):
+            return "void: its tests are not green without it"
+        path.write_text(source.replace(mutant.old, mutant.new))
+        try:
+            code = self._run(mutant.tests)
+        finally:
+            path.write_text(source)
+        return {RED: "noticed", GREEN: "SURVIVED"}.get(code, f"void: pytest ended with {code}")
+
+    def _are_green(self, tests: str) -> bool:
+        return self._run(tests) == GREEN
+
+    def _run(self, tests: str) -> int:
+        options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not long"]
+        command = [sys.executable, "-B", "-m", "pytest", *options, *_words(tests)]
+        env = os.environ | {"PYTHONPATH": str(self._folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            result = subprocess.run(
+                command, cwd=self._folder, env=env, capture_output=True, check=False, timeout=PATIENCE
+            )
+        except subprocess.TimeoutExpired:
+            return RED
+        return result.returncode
+
+
+def _words(tests: str) -> list[str]:
+    paths, _, expression = tests.partition(" -k ")
+    return [f"tests/{path}" for path in paths.split()] + (["-k", expression] if expression else [])
+
+
+def wanted(words: Iterable[str]) -> list[Mutant]:
+    """The mutants of the list, or those that hold one of the words."""
+    mutants = [Mutant(**entry) for entry in tomllib.loads(LIST.read_text())["mutant"]]
+    return [m for m in mutants if not words or any(word in m.file or word in m.keeps for word in words)]
+
+
+def main() -> int:
+    """Prints a line for each mutant, and returns the exit code."""
+    missed = 0
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        laboratory = Laboratory(Path(folder))
+        for mutant in wanted(sys.argv[1:]):
+            verdict = laboratory.verdict(mutant)
+            missed += verdict != "noticed"
+            print(f"{verdict:10} {mutant.file}: {mutant.keeps}", flush=True)  # noqa: T201
+    print(f"{missed} not noticed" if missed else "all noticed")  # noqa: T201
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -401,6 +401,32 @@ def test_a_wrong_digest_is_told(tmp_path: Path) -> None:
     assert (found.response.body, found.is_sound) == (b"replaced", False)
 
 
+# --- heads that are too long ---
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [b"X-%d: %b" % (number, b"x" * 60) for number in range(950)],
+        [b"X-Long: " + b"x" * 64_000],
+        [b"X-A: " + b"a" * 20_000, b"X-B: " + b"b" * 20_000],
+    ],
+)
+def test_a_head_that_other_tools_give_up_on_is_kept_without_its_longest_lines(
+    lines: list[bytes], tmp_path: Path
+) -> None:
+    sent = a_response(*lines, b"Content-Encoding: gzip", HTML, b"X-Robots-Tag: noindex", body=b"the page")
+    assert len(sent.head) > 32_768
+    (position,) = written(tmp_path, sent)
+    found = read_response(tmp_path, position)
+    assert (found.status, found.body, found.mime) == (200, b"the page", "text/html")
+    assert found.headers["x-robots-tag"] == "noindex"
+    dropped = int(found.headers["x-crawler-headers-dropped"])
+    assert len(found.headers) == len(sent.headers) - dropped + 2  # the note, and the length of the body
+    assert len(found.head) < 32_000
+    subprocess.run([BIN / "fastwarc", "check", "-p", tmp_path / NAME], check=True, capture_output=True)
+
+
 # --- the same page again ---
 
 

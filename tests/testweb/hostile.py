@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import zlib
+from functools import lru_cache
+
+import pyarrow as pa
 
 from .message import Request
 from .page import Handler, Page
 from .writer import Writer
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+_BOMB = 1 << 26  # bytes
 _FILLER = b"<p>and on it goes</p>\n" * 2979  # just under 64 KiB
 
 
@@ -78,6 +83,72 @@ async def gzip_bomb(request: Request, writer: Writer) -> None:
     megabyte = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)  # complete in itself: can be repeated
     while True:
         await writer.send(megabyte)
+
+
+async def brotli_bomb(request: Request, writer: Writer) -> None:
+    """Send 64 MB of zeros in some hundred bytes."""
+    await _send_packed(writer, "br", _packed("brotli"))
+
+
+async def zstd_bomb(request: Request, writer: Writer) -> None:
+    """The same in an encoding that the client may never have asked for."""
+    await _send_packed(writer, "zstd", _packed("zstd"))
+
+
+async def double_bomb(request: Request, writer: Writer) -> None:
+    """Send 64 MB of zeros, packed twice."""
+    await _send_packed(writer, "gzip, gzip", gzip.compress(gzip.compress(bytes(_BOMB), 9), 9))
+
+
+async def false_gzip(request: Request, writer: Writer) -> None:
+    """Call plain text gzip."""
+    await _send_packed(writer, "gzip", _FILLER[:500])
+
+
+async def drip(request: Request, writer: Writer) -> None:
+    """Send a byte now and then, and never come to an end."""
+    await writer.send(_OK + b"\r\n")
+    while True:
+        await writer.send(b"x")
+        await asyncio.sleep(0.2)
+
+
+async def slow_headers(request: Request, writer: Writer) -> None:
+    """The same with headers."""
+    for byte in _OK + b"X-Slow: " + b"x" * 1000:
+        await writer.send(bytes([byte]))
+        await asyncio.sleep(0.2)
+
+
+async def endless_interim(request: Request, writer: Writer) -> None:
+    """Promise an answer for ever."""
+    while True:
+        await writer.send(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n" * 100)
+
+
+async def endless_chunks(request: Request, writer: Writer) -> None:
+    """Never send the last chunk."""
+    await writer.send(_OK + b"Transfer-Encoding: chunked\r\n\r\n")
+    while True:
+        await writer.send(b"%x\r\n%b\r\n" % (len(_FILLER), _FILLER))
+
+
+def raw(answer: bytes) -> Handler:
+    """Say exactly this, and hang up."""
+
+    async def say(request: Request, writer: Writer) -> None:
+        await writer.send(answer)
+
+    return say
+
+
+async def _send_packed(writer: Writer, encoding: str, body: bytes) -> None:
+    await writer.send(_OK + f"Content-Encoding: {encoding}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+
+
+@lru_cache
+def _packed(codec: str) -> bytes:
+    return bytes(pa.compress(bytes(_BOMB), codec=codec, asbytes=True))
 
 
 def in_turn(*pages: Page) -> Handler:

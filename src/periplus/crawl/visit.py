@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,6 +25,7 @@ from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _ROBOTS_HOPS = 5
+_HEAVY = 1 << 20  # bytes; larger pages are rare, and take a tenth of a second to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class Visitor:
         self._digester, self._paths, self._log = digester, paths, log
         self._policy_of, self._version_of = policy_of, version_of
         self._redirects = Canonicalizer()
+        self._one_heavy = asyncio.Lock()  # held while a page is read that keeps everybody else from going on
         self._trails: dict[str, _Trail] = {}  # by origin, while its robots.txt is being looked for
 
     async def visit(self, item: QueuedUrl) -> None:
@@ -102,7 +106,14 @@ class Visitor:
             self._queues.postpone(item, response)
             return
         now = self._clock.now()
-        self._digester.digest(item, response, now, earlier, await self._digester.read_aside(response))
+        page = await self._digester.read_aside(response)
+        if len(response.body) < _HEAVY:
+            self._digester.digest(item, response, now, earlier, page)
+        else:
+            async with self._one_heavy:
+                began = time.perf_counter()
+                self._digester.digest(item, response, now, earlier, page)
+                await asyncio.sleep(time.perf_counter() - began)  # others have their turn before the next one
         self._rest(self._politeness.after(item.host, response, now))
 
     async def _request(self, url: str, purpose: Purpose, earlier: Fetch | None = None) -> Response | float:

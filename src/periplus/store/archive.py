@@ -12,31 +12,25 @@ import hashlib
 import io
 import os
 import re
-import uuid
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from fastwarc import ArchiveIterator, WarcRecord, WarcRecordType
 from isal import isal_zlib
 
-from periplus import __version__
 from periplus.errors import DamagedFile
 from periplus.model import ArchivePosition, Fetch, Response, add_header
 from periplus.store.durable import reporting_full_disk, sync_directory
+from periplus.store.warc import NOT_MODIFIED, exchange, warcinfo
 
 SUFFIX = ".warc.gz"
 _COMPRESSION = 2  # measured: four times as fast as zlib's level 1, and smaller
 _SMALL, _SMALL_COMPRESSION = 1024, 0  # a request record is not worth the set-up of a better level
 _GZIP = 31  # zlib's window bits that mean "with a gzip header"
-_TRANSFER_HEADER = re.compile(
-    rb"^(content-encoding|content-length|transfer-encoding)(?=\s*:)", re.IGNORECASE | re.MULTILINE
-)
 _READABLE = WarcRecordType.response
-_NOT_MODIFIED = 304
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +68,7 @@ class ArchiveWriter:
         os.lseek(self._descriptor, size, os.SEEK_SET)
         self._new = size == 0
         if self._new:
-            self._add(_warcinfo(name))
+            self._add(warcinfo(name))
 
     def append(self, response: Response, earlier: Fetch | None = None) -> Archived:
         """Queue a request and its response; returns where the response will lie.
@@ -83,11 +77,11 @@ class ArchiveWriter:
         """
         content_id = hashlib.sha256(response.body).digest()
         profile = ""
-        if earlier is not None and response.status == _NOT_MODIFIED:
+        if earlier is not None and response.status == NOT_MODIFIED:
             profile, content_id = "server-not-modified", earlier.content_id
         elif earlier is not None and earlier.content_id == content_id:
             profile = "identical-payload-digest"
-        request, answer = _exchange(response, content_id, earlier if profile else None, profile)
+        request, answer = exchange(response, content_id, earlier if profile else None, profile)
         self._add(request)
         offset = self.size
         length = self._add(answer)
@@ -142,70 +136,6 @@ def numbered(name: str) -> tuple[int, int]:
     """The worker and the number behind the name of an archive file; (-1, 0) when none of ours has such a name."""
     found = re.fullmatch(rf"w(\d{{2,}})-(\d{{6,}}){re.escape(SUFFIX)}", name)
     return (int(found[1]), int(found[2])) if found else (-1, 0)
-
-
-def _exchange(response: Response, content_id: bytes, earlier: Fetch | None, profile: str) -> tuple[bytes, bytes]:
-    date = _warc_date(response.fetched_at)
-    response_id, request_id = _record_id(), _record_id()
-    common = f"WARC-Date: {date}\r\nWARC-Target-URI: {response.url}\r\n"
-    if response.ip:
-        common += f"WARC-IP-Address: {response.ip}\r\n"
-    digest = base64.b32encode(content_id).decode()
-    request_head = f"{common}WARC-Concurrent-To: {response_id}\r\nContent-Type: application/http;msgtype=request\r\n"
-    head = (
-        f"{common}WARC-Payload-Digest: sha256:{digest}\r\n"
-        f"{'WARC-Truncated: length' + chr(13) + chr(10) if response.truncated else ''}"
-        "Content-Type: application/http;msgtype=response\r\n"
-    )
-    block = _stored_head(response) + b"\r\n"
-    if earlier is None:
-        answer = _record("response", response_id, head, block + response.body)
-    else:
-        answer = _record("revisit", response_id, f"{head}{_reference(earlier, profile)}", block)
-    return _record("request", request_id, request_head, response.request), answer
-
-
-def _reference(earlier: Fetch, profile: str) -> str:
-    """What a record refers to that holds no body of its own."""
-    return (
-        f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
-        f"WARC-Refers-To-Target-URI: {earlier.url}\r\n"
-        f"WARC-Refers-To-Date: {_warc_date(earlier.at)}\r\n"
-    )
-
-
-def _record(kind: str, record_id: str, head: str, block: bytes) -> bytes:
-    start = (
-        f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {record_id}\r\n{head}Content-Length: {len(block)}\r\n\r\n"
-    )
-    return b"%b%b\r\n\r\n" % (start.encode(), block)
-
-
-def _warcinfo(name: str) -> bytes:
-    now = _warc_date(datetime.now(UTC).timestamp())
-    head = f"WARC-Date: {now}\r\nWARC-Filename: {name}\r\nContent-Type: application/warc-fields\r\n"
-    fields = f"software: periplus/{__version__}\r\nformat: WARC File Format 1.1\r\n"
-    return _record("warcinfo", _record_id(), head, fields.encode())
-
-
-def _record_id() -> str:
-    return f"<urn:uuid:{uuid.uuid4()}>"
-
-
-def _warc_date(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")[:26] + "Z"
-
-
-def _stored_head(response: Response) -> bytes:
-    headers = response.headers
-    if response.status == _NOT_MODIFIED:
-        return response.head  # it has no body, and may well say how long the page is
-    length = headers.get("content-length")
-    as_sent = "content-encoding" not in headers and "transfer-encoding" not in headers
-    if as_sent and (length is None or length == str(len(response.body))):
-        return response.head
-    renamed = _TRANSFER_HEADER.sub(rb"X-Crawler-\1", response.head)
-    return renamed + b"Content-Length: %d\r\n" % len(response.body)
 
 
 def read_response(folder: Path, position: ArchivePosition) -> Response:

@@ -1,0 +1,97 @@
+"""What does one WARC record look like?"""
+
+from __future__ import annotations
+
+import base64
+import re
+import uuid
+from datetime import UTC, datetime
+
+from periplus import __version__
+from periplus.model import Fetch, Response
+
+NOT_MODIFIED = 304
+_LONGEST_HEAD = 30_000  # bytes of headers that are kept; some tools give up on a file with more than 32 KiB
+_TRANSFER_HEADER = re.compile(
+    rb"^(content-encoding|content-length|transfer-encoding)(?=\s*:)", re.IGNORECASE | re.MULTILINE
+)
+
+
+def exchange(response: Response, content_id: bytes, earlier: Fetch | None, profile: str) -> tuple[bytes, bytes]:
+    """A request and its answer; with *earlier*, which it repeats, the answer is a revisit of that profile."""
+    date = _warc_date(response.fetched_at)
+    response_id, request_id = _record_id(), _record_id()
+    common = f"WARC-Date: {date}\r\nWARC-Target-URI: {response.url}\r\n"
+    if response.ip:
+        common += f"WARC-IP-Address: {response.ip}\r\n"
+    digest = base64.b32encode(content_id).decode()
+    request_head = f"{common}WARC-Concurrent-To: {response_id}\r\nContent-Type: application/http;msgtype=request\r\n"
+    head = (
+        f"{common}WARC-Payload-Digest: sha256:{digest}\r\n"
+        f"{'WARC-Truncated: length' + chr(13) + chr(10) if response.truncated else ''}"
+        "Content-Type: application/http;msgtype=response\r\n"
+    )
+    block = _stored_head(response) + b"\r\n"
+    if earlier is None:
+        answer = _record("response", response_id, head, block + response.body)
+    else:
+        answer = _record("revisit", response_id, f"{head}{_reference(earlier, profile)}", block)
+    return _record("request", request_id, request_head, response.request), answer
+
+
+def _reference(earlier: Fetch, profile: str) -> str:
+    """What a record refers to that holds no body of its own."""
+    return (
+        f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
+        f"WARC-Refers-To-Target-URI: {earlier.url}\r\n"
+        f"WARC-Refers-To-Date: {_warc_date(earlier.at)}\r\n"
+    )
+
+
+def _record(kind: str, record_id: str, head: str, block: bytes) -> bytes:
+    start = (
+        f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {record_id}\r\n{head}Content-Length: {len(block)}\r\n\r\n"
+    )
+    return b"%b%b\r\n\r\n" % (start.encode(), block)
+
+
+def warcinfo(name: str) -> bytes:
+    """The record that opens a file."""
+    now = _warc_date(datetime.now(UTC).timestamp())
+    head = f"WARC-Date: {now}\r\nWARC-Filename: {name}\r\nContent-Type: application/warc-fields\r\n"
+    fields = f"software: periplus/{__version__}\r\nformat: WARC File Format 1.1\r\n"
+    return _record("warcinfo", _record_id(), head, fields.encode())
+
+
+def _record_id() -> str:
+    return f"<urn:uuid:{uuid.uuid4()}>"
+
+
+def _warc_date(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def _stored_head(response: Response) -> bytes:
+    headers = response.headers
+    head = response.head if len(response.head) <= _LONGEST_HEAD else _shortened(response.head)
+    if response.status == NOT_MODIFIED:
+        return head  # it has no body, and may well say how long the page is
+    length = headers.get("content-length")
+    as_sent = "content-encoding" not in headers and "transfer-encoding" not in headers
+    if as_sent and (length is None or length == str(len(response.body))):
+        return head
+    renamed = _TRANSFER_HEADER.sub(rb"X-Crawler-\1", head)
+    return renamed + b"Content-Length: %d\r\n" % len(response.body)
+
+
+def _shortened(head: bytes) -> bytes:
+    """A head without its longest lines, which are none of those that say what the page is."""
+    status_line, *lines = head.splitlines(keepends=True)
+    room, kept = _LONGEST_HEAD - len(status_line), set()
+    for number, line in sorted(enumerate(lines), key=lambda entry: len(entry[1])):
+        room -= len(line)
+        if room < 0:
+            break
+        kept.add(number)
+    dropped = b"X-Crawler-Headers-Dropped: %d\r\n" % (len(lines) - len(kept))
+    return status_line + b"".join(line for number, line in enumerate(lines) if number in kept) + dropped

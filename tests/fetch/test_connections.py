@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -203,6 +204,23 @@ def test_a_host_whose_first_address_does_not_answer_is_asked_at_the_next(monkeyp
                 answers = [await client.fetch(f"http://a.test:{site.port}/{page}") for page in range(3)]
             assert [(response.failure, response.ip) for response in answers] == [(None, "127.0.0.1")] * 3
             assert (lookups, site.connections) == (["a.test"], 1)
+
+    run(main())
+
+
+def test_the_time_of_a_lookup_is_part_of_the_time_to_connect(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with serving(PAGE) as site:
+
+            def ask(_host: str) -> list[str]:
+                time.sleep(0.2)
+                return ["127.0.0.1"]
+
+            monkeypatch.setattr(names, "_ask_system", ask)
+            async with Fetcher(Fetching(allow_private=True), AGENT, public_allowed=False) as client:
+                first, second = [await client.fetch(f"http://a.test:{site.port}/{page}") for page in range(2)]
+            assert first.seconds > first.connect_seconds >= 0.2
+            assert second.seconds < 0.2
 
     run(main())
 

@@ -1,6 +1,6 @@
 """What happens, in order?
 
-    seeds -> crawl -> archive and segments -> rank -> index -> engine
+    seeds -> crawl -> archive and segments -> rank -> close reading -> index -> engine
 
 Each step reads what the one before has made durable, so any of them can be run again by itself.
 """
@@ -15,6 +15,7 @@ from periplus.crawl.worker import Ending
 from periplus.errors import Interrupted
 from periplus.graph.run import RankSummary, rank
 from periplus.index.build import IndexSummary, build_index
+from periplus.reparse import reparse
 from periplus.search.engine import SearchEngine
 from periplus.store.collection import open_collection
 
@@ -46,6 +47,7 @@ def build(request: Request, watch: Watch = Watch()) -> Built:  # noqa: B008  # i
         raise Interrupted("stopped as asked", hint="Everything fetched is kept; the same command continues.")
     collection = open_collection(request.home)
     ranked = rank(collection, request.settings.graph, progress=watch.rank)
+    reparse(collection, request.settings, everything=False)
     indexed = build_index(collection, request.settings.index, watch.index)
     return Built(crawled, ranked, indexed)
 

@@ -10,17 +10,24 @@ import pytest
 from pyarrow import parquet
 
 from periplus.errors import DiskFull
-from periplus.model import ArchivePosition, Link, Page
+from periplus.model import ArchivePosition, Image, Link, Page, Quality, Reason, Video
 from periplus.store.durable import reporting_full_disk
-from periplus.store.sealing import file_digest
-from periplus.store.segments import (
+from periplus.store.schema import (
     LINKS,
     PAGES,
     SCHEMA_VERSION,
+    SKIMMED_PAGES,
+    SKIMMED_VERSION,
+    main_text,
+    read_pages,
+    schema_version,
+)
+from periplus.store.sealing import file_digest
+from periplus.store.segments import (
     PageRow,
     SegmentWriter,
     Target,
-    schema_version,
+    place_of,
     segment_name,
 )
 from periplus.url import host_of, url_id
@@ -52,13 +59,12 @@ def row(url: str, page: Page = RICH, offset: int = 0) -> PageRow:
     return PageRow(fetch, url_id(url), host_of(url), page, targets)
 
 
-def sealed(folder: Path, *rows: PageRow) -> dict[str, list[dict[str, Any]]]:
+def sealed(folder: Path, *rows: PageRow, revision: int = 0) -> dict[str, list[dict[str, Any]]]:
     """Write one segment; returns what another reader finds in it."""
-    writer = SegmentWriter(folder, 0, 1)
+    writer = SegmentWriter(folder, 0, 1, revision)
     for entry in rows:
         writer.add(entry)
-    writer.seal()
-    return {kind: parquet.read_table(folder / name).to_pylist() for kind, name in NAMES.items()}
+    return {segment.kind: parquet.read_table(folder / segment.name).to_pylist() for segment in writer.seal()}
 
 
 def test_a_page_is_found_in_its_row(tmp_path: Path) -> None:
@@ -122,10 +128,13 @@ def test_more_pages_than_a_row_group_keep_their_order(number: int, tmp_path: Pat
 
 
 def test_a_segment_says_which_version_it_is(tmp_path: Path) -> None:
-    sealed(tmp_path, row("https://example.org/"))
-    for kind, name in NAMES.items():
-        assert schema_version(tmp_path / name) == (kind, SCHEMA_VERSION)
-        assert parquet.read_schema(tmp_path / name).equals({"pages": PAGES, "links": LINKS}[kind])
+    for revision, pages in enumerate([SKIMMED_PAGES, PAGES]):
+        sealed(tmp_path, row("https://example.org/"), revision=revision)
+        for kind in NAMES:
+            path = tmp_path / segment_name(kind, 0, 1, revision)
+            assert schema_version(path) == (kind, SCHEMA_VERSION if revision else SKIMMED_VERSION)
+            assert parquet.read_schema(path).equals({"pages": pages, "links": LINKS}[kind])
+            assert place_of(path.name) == (0, 1, revision)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"\0" * 100])
@@ -205,3 +214,46 @@ def test_a_full_disk_does_not_keep_a_segment_from_being_discarded(tmp_path: Path
         fill(disk, leave=0)
         writer.discard()
         assert names_in(disk) == ["ballast"]
+
+
+def test_everything_known_about_a_page_is_in_its_row(tmp_path: Path) -> None:
+    page = Page(
+        text="menu\nmain text\nmore of it\nfooter",
+        main=((5, 14), (15, 25)),
+        language="en",
+        language_certainty=0.5,
+        categories=("ports", "spice"),
+        images=(Image("https://example.org/a.png", "a ship"),),
+        videos=(Video("https://example.org/a.mp4", ""),),
+        published=1.5e9,
+        signature=(1 << 64) - 2,
+        quality=Quality(length=0.25, title=0.125),
+        problem=Reason.PDF_LOCKED,
+    )
+    (found,) = sealed(tmp_path, row("https://example.org/", page), revision=1)["pages"]
+    assert main_text(found["text"], found["main"]) == page.main_text == "main text\nmore of it"
+    assert (found["categories"], found["language_certainty"]) == (["ports", "spice"], 0.5)
+    assert found["images"] == [{"url": "https://example.org/a.png", "words": "a ship"}]
+    assert found["videos"] == [{"url": "https://example.org/a.mp4", "words": ""}]
+    assert (found["published"], found["modified"], found["signature"]) == (1.5e9, None, -2)
+    assert found["quality"] == {**Quality()._asdict(), "length": 0.25, "title": 0.125}
+    assert found["problem"] == "pdf_locked"
+
+
+def test_a_segment_of_an_older_release_is_read_like_a_new_one(tmp_path: Path) -> None:
+    sealed(tmp_path, row("https://example.org/", Page(title="T", text="words", main=((0, 3),))))
+    path = tmp_path / NAMES["pages"]
+    old = parquet.read_table(path).select(PAGES.names[: PAGES.names.index("main")])
+    parquet.write_table(old, path)
+    columns = ["title", "main", "text", "categories", "published", "quality", "images"]
+    (found,) = next(read_pages(path, columns, 10)).to_pylist()
+    assert found == {
+        "title": "T",
+        "main": [],
+        "text": "words",
+        "categories": [],
+        "published": None,
+        "quality": None,
+        "images": [],
+    }
+    assert main_text(found["text"], found["main"]) == "words"

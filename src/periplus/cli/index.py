@@ -11,6 +11,7 @@ from periplus.cli.output import print_json, print_table, size
 from periplus.cli.progress import counting
 from periplus.config import load
 from periplus.index.build import build_index
+from periplus.reparse import reparse
 from periplus.store.collection import open_collection
 
 app = typer.Typer(add_completion=False)
@@ -21,6 +22,8 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     """Build the index anew from what was crawled; the last generation serves until the new one is complete."""
     settings = load(home).settings
     collection = open_collection(home)
+    with counting("reading", "pages") as progress:
+        reparse(collection, settings, everything=False, tell=progress)
     with counting("indexing", "pages") as progress:
         summary = build_index(collection, settings.index, progress)
     if as_json:

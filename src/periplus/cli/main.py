@@ -21,6 +21,7 @@ COMMANDS = {
     "demo": "See it work, offline: documentation of this machine, crawled, ranked and served.",
     "crawl": "Crawl politely until done, a budget is spent, or Ctrl-C; the same command continues.",
     "rank": "Compute PageRank from the links of the crawled pages.",
+    "reparse": "Read archived pages again with today's parser.",
     "index": "Build the index anew from what was crawled.",
     "search": "Search the collection in the terminal.",
     "serve": "Serve the search site.",

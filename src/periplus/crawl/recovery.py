@@ -17,6 +17,7 @@ from periplus.store.archive import SUFFIX, numbered, read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
+from periplus.store.segments import UNFINISHED
 
 _AT_ONCE = 256
 _BEGUN_AT_ONCE = 2  # files past the last acknowledged one: one that is full but not committed, and its successor
@@ -24,7 +25,7 @@ _BEGUN_AT_ONCE = 2  # files past the last acknowledged one: one that is full but
 
 def clear_leftovers(collection: Collection, catalog: Catalog) -> None:
     """Remove what a killed run was writing, whichever of its workers; nobody else writes now."""
-    for leftover in collection.segments.glob("*.tmp"):
+    for leftover in collection.segments.glob(f"*{UNFINISHED}"):
         leftover.unlink()
     acknowledged = {file.name: file.committed for file in catalog.archives()}
     last = Counter(worker for worker, _ in map(numbered, acknowledged))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
 from tantivy import Index, Query
 
 from periplus.config import Indexing
@@ -26,6 +25,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.joins import connect, plain_errors
 from periplus.store.ranks import open_ranks
+from periplus.store.schema import main_text, read_pages
 from periplus.store.statements import read_statements
 from periplus.url import url_id
 
@@ -33,7 +33,7 @@ _ROWS_AT_ONCE = 512
 # fmt: off
 _COLUMNS = [
     "url_id", "url", "host", "fetched_at", "mime", "title", "description", "keywords", "headings", "text", "language",
-    "archive", "offset", "length",
+    "archive", "offset", "length", "main", "categories",
 ]
 # fmt: on
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
@@ -132,14 +132,16 @@ class _Documents:
             for segment in self._segments:
                 for place, page in enumerate(_pages_of(segment)):
                     if chosen is not None and (chosen["segment"], chosen["place"]) == (str(segment), place):
-                        yield {**page.as_py(), **chosen}
+                        row = page.as_py()
+                        yield {**row, **chosen, "text": main_text(row["text"], row["main"])}
                         chosen = next(joined, None)
 
     def _stream(self, name: str) -> pa.RecordBatchReader:
         return self._database.sql(self._sql[name]).to_arrow_reader(_ROWS_AT_ONCE)
 
     def _prepare(self) -> None:
-        files = self._database.read_parquet(list(map(str, self._segments)), filename=True, file_row_number=True)
+        names = list(map(str, self._segments))
+        files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
         files.project("*, filename AS segment, file_row_number AS place").create_view("pages")
         for name in ("versions", "candidates"):
             self._database.execute(self._sql[name])
@@ -178,9 +180,8 @@ class _Documents:
 
 def _pages_of(segment: Path) -> Iterator[pa.StructScalar]:
     """The rows of a segment in order, a few hundred in memory at a time."""
-    with parquet.ParquetFile(segment) as file:
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=_COLUMNS):
-            yield from batch.to_struct_array()
+    for batch in read_pages(segment, _COLUMNS, _ROWS_AT_ONCE):
+        yield from batch.to_struct_array()
 
 
 def _plain_errors() -> AbstractContextManager[None]:

@@ -46,7 +46,7 @@ class IndexWriter:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""
         language = language_of(row["language"])
         assert row["number"] == len(self._ranks), "numbers are dense"
-        head = [part for part in (row["description"], row["keywords"], *row["headings"]) if part]
+        head = [part for part in (row["description"], row["keywords"], *row["categories"], *row["headings"]) if part]
         self._writer.add_document(
             Document(
                 **{

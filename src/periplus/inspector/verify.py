@@ -21,8 +21,9 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.generations import CURRENT, damage
 from periplus.store.ledger import ArchiveFile
+from periplus.store.schema import SCHEMA_VERSION, schema_version
 from periplus.store.sealing import file_digest
-from periplus.store.segments import SealedSegment, schema_version
+from periplus.store.segments import SealedSegment
 from periplus.url import url_key
 
 _REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})
@@ -179,8 +180,9 @@ def _file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
         found = parquet.read_metadata(path)
         if found.num_rows != segment.rows:
             yield f"{found.num_rows} rows, the manifest says {segment.rows}"
-        if schema_version(path) != (segment.kind, 1):
-            yield f"schema {schema_version(path)}, expected {(segment.kind, 1)}"
+        stated = schema_version(path)
+        if stated is None or stated[0] != segment.kind or not 1 <= stated[1] <= SCHEMA_VERSION:
+            yield f"schema {stated}, expected {segment.kind!r} of a version up to {SCHEMA_VERSION}"
 
 
 def _positions(path: Path) -> Iterator[tuple[str, int]]:

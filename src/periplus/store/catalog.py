@@ -202,6 +202,12 @@ class Catalog:
             self._database.many("add_segment", ((*segment, worker, number, now) for segment in segments))
             self._database.many("seal_archive", ((size, archive_id) for archive_id, size in upto.items()))
 
+    def replace_segments(self, successors: Iterable[tuple[str, SealedSegment]]) -> None:
+        """Let segments take the places of those with these names, all at once."""
+        now = time.time()
+        with self._database.transaction():
+            self._database.many("replace_segment", ((*segment, now, old) for old, segment in successors))
+
     def segments(self, kind: str | None = None) -> list[SealedSegment]:
         """The manifest: live segments, oldest first."""
         found = [SealedSegment(*row) for row in self._database.rows("segments")]

@@ -109,6 +109,9 @@ UPDATE archives SET sealed = ? WHERE archive_id = ?;
 -- name: add_segment
 INSERT INTO segments (name, kind, rows, bytes, sha256, worker, number, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: replace_segment
+UPDATE segments SET name = ?, kind = ?, rows = ?, bytes = ?, sha256 = ?, made = ? WHERE name = ?;
+
 -- name: segments
 SELECT name, kind, rows, bytes, sha256 FROM segments ORDER BY segment_id;
 

@@ -53,9 +53,9 @@ class Collection:
         return self.home / "index"
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the collection for writing; a second writer is told who has it."""
-        with self._lock_file() as handle:
+    def locked(self, job: str = "crawl") -> Iterator[None]:
+        """Hold the collection for one kind of writing; a second writer of the kind is told who has it."""
+        with self._lock_file(job) as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -80,8 +80,8 @@ class Collection:
             pass  # nobody ever wrote it, or it cannot be told
         return False
 
-    def _lock_file(self) -> TextIO:
-        path = self.home / "crawl.lock"
+    def _lock_file(self, job: str) -> TextIO:
+        path = self.home / f"{job}.lock"
         try:
             with reporting_full_disk(self.home):
                 return path.open("a+", encoding="utf-8", errors="replace")

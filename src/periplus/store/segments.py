@@ -6,63 +6,28 @@ again from the archive.
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import parquet
 
+from periplus.errors import DamagedFile
 from periplus.model import Fetch, Page
 from periplus.store.durable import move_into_place
+from periplus.store.schema import LINKS, PAGES, SCHEMA_VERSION, SKIMMED_PAGES, SKIMMED_VERSION, described
 from periplus.store.sealing import file_digest
 
-SCHEMA_VERSION = 1
-_ID = pa.binary(16)
-_REPEATING = pa.dictionary(pa.int32(), pa.string())
-
-PAGES = pa.schema(
-    [
-        ("url_id", _ID),
-        ("url", pa.string()),
-        ("host", pa.string()),
-        ("fetched_at", pa.float64()),  # seconds since the epoch
-        ("status", pa.int16()),
-        ("mime", pa.string()),
-        ("content_id", pa.binary(32)),  # SHA-256 of the payload
-        ("title", pa.string()),
-        ("description", pa.string()),
-        ("keywords", pa.string()),
-        ("headings", pa.list_(pa.string())),
-        ("text", pa.string()),
-        ("language", pa.string()),
-        ("canonical", pa.string()),
-        ("noindex", pa.bool_()),
-        ("last_modified", pa.string()),
-        ("archive", pa.string()),
-        ("offset", pa.int64()),
-        ("length", pa.int64()),
-    ]
-)
-LINKS = pa.schema(
-    [
-        ("source_id", _ID),
-        ("target_id", _ID),
-        ("source_host", pa.string()),
-        ("target_host", pa.string()),
-        ("target", pa.string()),
-        ("anchor", pa.string()),
-        ("nofollow", pa.bool_()),
-        ("fetched_at", pa.float64()),  # of the source: the latest version of a page is the one that counts
-    ]
-)
 _REPEATING_COLUMNS = {
-    "pages": ["host", "mime", "language", "archive"],
+    "pages": ["host", "mime", "language", "archive", "categories.list.element", "problem"],
     "links": ["source_id", "source_host", "target_host", "target_id", "target", "anchor", "fetched_at"],
 }
+UNFINISHED, UNFINISHED_AGAIN = ".tmp", ".again"  # written by a crawl, by a second reading
+_NAME = re.compile(r"\w+-w(\d+)-(\d+)(?:-r(\d+))?\.parquet")
 _ROW_GROUP_PAGES = 512  # these two bound what waits in memory
 _ROW_GROUP_CHARACTERS = 16 << 20
 
@@ -95,19 +60,30 @@ class PageRow:
     targets: Sequence[Target]  # beside page.links, one for one
 
 
-def segment_name(kind: str, worker: int, number: int) -> str:
-    """The name of a worker's n-th segment of a kind."""
-    return f"{kind}-w{worker:02d}-{number:06d}.parquet"
+def segment_name(kind: str, worker: int, number: int, revision: int = 0) -> str:
+    """The name of a worker's n-th segment of a kind; it changes when its pages are read again."""
+    return f"{kind}-w{worker:02d}-{number:06d}{f'-r{revision}' if revision else ''}.parquet"
+
+
+def place_of(name: str) -> tuple[int, int, int]:
+    """Worker, number and revision of a segment."""
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise DamagedFile(f"{name} is not the name of a segment")
+    worker, number, revision = found.groups(default="0")
+    return int(worker), int(number), int(revision)
 
 
 class SegmentWriter:
     """Collects pages into one segment; nothing of it exists for readers before `seal`."""
 
-    def __init__(self, folder: Path, worker: int, number: int) -> None:
-        self._folder, self.worker, self.number = folder, worker, number
+    def __init__(self, folder: Path, worker: int, number: int, revision: int = 0) -> None:
+        """The first revision holds what a crawl skimmed, later ones what was read closely."""
+        self._folder, self.worker, self.number, self._revision = folder, worker, number, revision
         self._rows: list[PageRow] = []
         self._waiting = 0  # characters of text
-        self._files = {"pages": self._begin("pages", PAGES), "links": self._begin("links", LINKS)}
+        self._pages = PAGES if revision else SKIMMED_PAGES
+        self._files = {"pages": self._begin("pages", self._pages), "links": self._begin("links", LINKS)}
         self.pages = 0
 
     def add(self, row: PageRow) -> None:
@@ -136,23 +112,27 @@ class SegmentWriter:
             file.path.unlink(missing_ok=True)
 
     def _begin(self, kind: str, schema: pa.Schema) -> _OpenFile:
-        described = schema.with_metadata({"periplus": json.dumps({"kind": kind, "version": SCHEMA_VERSION})})
-        path = self._folder / (segment_name(kind, self.worker, self.number) + ".tmp")
+        name = segment_name(kind, self.worker, self.number, self._revision)
+        path = self._folder / (name + (UNFINISHED_AGAIN if self._revision else UNFINISHED))
         writer = parquet.ParquetWriter(
-            path, described, compression="zstd", compression_level=1, use_dictionary=_REPEATING_COLUMNS[kind]
+            path,
+            described(kind, schema, SCHEMA_VERSION if self._revision else SKIMMED_VERSION),
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=_REPEATING_COLUMNS[kind],
         )
         return _OpenFile(path, writer)
 
     def _flush(self) -> None:
         if self._rows:
-            self._files["pages"].write(_page_table(self._rows))
+            self._files["pages"].write(_page_table(self._rows, self._pages))
             self._files["links"].write(_link_table(self._rows))
             self._rows.clear()
             self._waiting = 0
 
     def _finish(self, kind: str, file: _OpenFile) -> SealedSegment:
         file.writer.close()
-        final = self._folder / segment_name(kind, self.worker, self.number)
+        final = self._folder / segment_name(kind, self.worker, self.number, self._revision)
         digest = file_digest(file.path)
         size = file.path.stat().st_size
         move_into_place(file.path, final)
@@ -170,9 +150,14 @@ class _OpenFile:
         self.rows += table.num_rows
 
 
-def _page_table(rows: list[PageRow]) -> pa.Table:
+def _page_table(rows: list[PageRow], schema: pa.Schema) -> pa.Table:
+    columns = _skimmed(rows) if schema is SKIMMED_PAGES else _skimmed(rows) | _read_closely(rows)
+    return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def _skimmed(rows: list[PageRow]) -> dict[str, list[Any]]:
     positions = [row.fetch.position for row in rows]
-    columns = {
+    return {
         "url_id": [row.url_id for row in rows],
         "url": [row.fetch.url for row in rows],
         "host": [row.host for row in rows],
@@ -193,7 +178,21 @@ def _page_table(rows: list[PageRow]) -> pa.Table:
         "offset": [position.offset if position else None for position in positions],
         "length": [position.length if position else None for position in positions],
     }
-    return pa.table([pa.array(columns[field.name], field.type) for field in PAGES], schema=PAGES)
+
+
+def _read_closely(rows: list[PageRow]) -> dict[str, list[Any]]:
+    return {
+        "main": [[edge for span in row.page.main for edge in span] for row in rows],
+        "language_certainty": [row.page.language_certainty for row in rows],
+        "categories": [row.page.categories for row in rows],
+        "images": [[image._asdict() for image in row.page.images] for row in rows],
+        "videos": [[video._asdict() for video in row.page.videos] for row in rows],
+        "published": [row.page.published for row in rows],
+        "modified": [row.page.modified for row in rows],
+        "signature": [_signed(row.page.signature) for row in rows],
+        "quality": [row.page.quality._asdict() for row in rows],
+        "problem": [row.page.problem for row in rows],
+    }
 
 
 def _link_table(rows: list[PageRow]) -> pa.Table:
@@ -213,14 +212,9 @@ def _link_table(rows: list[PageRow]) -> pa.Table:
     return pa.table(columns, schema=LINKS)
 
 
+def _signed(bits: int) -> int:
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
 def _ids(joined: bytes) -> pa.Array:
-    return pa.FixedSizeBinaryArray.from_buffers(_ID, len(joined) // 16, [None, pa.py_buffer(joined)])
-
-
-def schema_version(path: Path) -> tuple[str, int] | None:
-    """The kind and version a segment states about itself."""
-    try:
-        stated = json.loads((parquet.read_schema(path).metadata or {})[b"periplus"])
-        return str(stated["kind"]), int(stated["version"])
-    except (KeyError, ValueError):
-        return None
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(joined) // 16, [None, pa.py_buffer(joined)])

@@ -1,0 +1,103 @@
+"""Are archived pages read again without losing, doubling or reordering one?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.voyage import catalog_of, environment, sail, segment_rows, settings_for, sound
+from parse.papers import pdf
+from periplus.errors import CollectionLocked
+from periplus.reparse import reparse
+from periplus.store.collection import open_collection
+from testweb import Page, Site, TestWeb, many_hosts
+
+MAIN = "The harbour master keeps the tide tables, and nobody sails before he has read them out. " * 8
+MENU = '<nav><a href="/a">Home</a> <a href="/b">Charts</a> <a href="/c">Pilots</a></nav>'
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    pages = {
+        "/": Page("Harbour", MAIN, html=MENU, lang="en", links=["/paper"]),
+        "/paper": Page(body=pdf("Soundings"), content_type="application/pdf"),
+    }
+    with TestWeb([Site("a.test", pages), *many_hosts(3, 20)]) as web:
+        sail(web, tmp_path, "http://a.test/", "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05)
+    return tmp_path
+
+
+def again(home: Path, *, everything: bool = False) -> Any:
+    return reparse(open_collection(home), settings_for(None), everything=everything)
+
+
+def identities(home: Path, kind: str) -> list[tuple[Any, ...]]:
+    columns = (
+        ("url", "content_id", "archive", "offset", "title") if kind == "pages" else ("source_id", "target", "anchor")
+    )
+    return [tuple(row[column] for column in columns) for row in segment_rows(home, kind)]
+
+
+def test_a_crawl_skims_and_a_second_reading_tells_the_rest(home: Path) -> None:
+    before = {row["url"]: row for row in segment_rows(home, "pages")}
+    assert "main" not in before["http://a.test/"]
+    assert again(home).pages == len(before)
+    page = {row["url"]: row for row in segment_rows(home, "pages")}["http://a.test/"]
+    main = "".join(page["text"][start:end] for start, end in zip(page["main"][::2], page["main"][1::2], strict=True))
+    assert "tide tables" in main
+    assert "Pilots" not in main
+    assert (page["language"], page["signature"] != 0) == ("en", True)
+    sound(home)
+
+
+def test_rows_stay_what_and_where_they_were(home: Path) -> None:
+    before = {kind: identities(home, kind) for kind in ("pages", "links")}
+    for everything in (False, True):
+        again(home, everything=everything)
+        assert {kind: identities(home, kind) for kind in ("pages", "links")} == before
+    sound(home)
+
+
+def test_what_was_read_closely_is_not_read_again_unless_asked(home: Path) -> None:
+    total = again(home).pages
+    assert again(home).pages == 0
+    assert again(home, everything=True).pages == total
+
+
+def test_files_that_were_replaced_are_removed_by_the_next_run(home: Path) -> None:
+    skimmed = set((home / "segments").iterdir())
+    again(home)
+    assert skimmed < set((home / "segments").iterdir()), "somebody may still be reading them"
+    (home / "segments" / "pages-w00-000001-r9.parquet.again").write_bytes(b"half")
+    again(home)
+    with catalog_of(home) as catalog:
+        listed = {segment.name for segment in catalog.segments()}
+    assert {path.name for path in (home / "segments").iterdir()} == listed
+
+
+def test_two_readers_do_not_get_in_each_other_s_way(home: Path) -> None:
+    with open_collection(home).locked("reparse"), pytest.raises(CollectionLocked):
+        again(home)
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_it_goes_on_where_it_stopped(home: Path) -> None:
+    expected = identities(home, "pages")
+    for milliseconds in (300, 450, 600, 750, 900):
+        command = [sys.executable, "-m", "periplus", "reparse", "--everything", "--home", str(home)]
+        child = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            child.wait(milliseconds / 1000)
+        except subprocess.TimeoutExpired:
+            os.kill(child.pid, signal.SIGKILL)
+            child.wait()
+        assert identities(home, "pages") == expected
+        sound(home)
+    again(home)
+    assert identities(home, "pages") == expected

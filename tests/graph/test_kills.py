@@ -20,7 +20,7 @@ def ranked_after_kills(home: Path, kills: int) -> dict[str, int]:
 @pytest.mark.slow
 def test_a_killed_ranking_changes_nothing_and_the_next_one_gives_the_same_bytes(tmp_path: Path) -> None:
     found = ranked_after_kills(tmp_path, 20)
-    assert found["killed"] >= 19
+    assert found["killed"] >= 15
     assert 0 < found["switched"] < 10
     assert (found["differing"], found["leftovers"]) == (0, 0)
 

@@ -28,6 +28,7 @@ ROW: dict[str, Any] = {
     "title": "Harbours of the coast",
     "description": "Every harbour",
     "keywords": "sailing, anchor",
+    "categories": [],
     "headings": ["North shore", "South"],
     "text": "Long ago ships sailed along.",
     "language": "en",

@@ -22,7 +22,7 @@ from periplus.graph.folding import Redirect, fold
 from periplus.graph.pagerank import Links
 from periplus.graph.tables import Tables
 from periplus.store.ranks import Ids
-from periplus.store.segments import LINKS, PAGES
+from periplus.store.schema import LINKS, PAGES
 
 _PAGE_COLUMNS = ("url_id", "url", "host", "fetched_at", "content_id", "canonical")
 _MOST_NODES = (1 << 31) - 1  # numbers are signed 32-bit integers in SQL

@@ -38,7 +38,7 @@ class Tables:
         """Let *name* stand for the rows of Parquet files."""
         with _plain_errors():
             if files:
-                rows = self._database.read_parquet([str(file) for file in files])
+                rows = self._database.read_parquet([str(file) for file in files], union_by_name=True)
             else:
                 rows = self._database.from_arrow(schema.empty_table())
             rows.project(_with_numbers_for_ids(schema)).create_view(name)

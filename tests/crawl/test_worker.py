@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,8 @@ from crawl.voyage import Outcome, catalog_of, environment, reach, sail, sound, s
 from periplus.crawl.budget import Budget
 from periplus.crawl.worker import Ending
 from periplus.model import UrlState
+from periplus.store.catalog import Catalog
+from periplus.store.ledger import Batch
 from testweb import Page, Site, TestWeb, chain, hostile, many_hosts, mesh, tree
 
 EVERY = [".*"]
@@ -293,4 +297,31 @@ def test_the_delay_is_kept_even_when_the_run_before_was_killed(tmp_path: Path) -
         assert outcome.code == 0
         assert min(web.log.gaps("a.test")) >= delay - 0.1
         assert set(web.log.fetched()) == {f"http://a.test/{path}" for path in ("", "page/1", "page/2")}
+    sound(tmp_path)
+
+
+# -- a slow disk ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_slow_disk_holds_fetching_up_instead_of_filling_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick_sync, quick_commit = os.fsync, Catalog.commit
+    batches: list[int] = []
+
+    def slow_sync(descriptor: int) -> None:
+        time.sleep(0.1)
+        quick_sync(descriptor)
+
+    def counted(catalog: Catalog, batch: Batch, *rest: Any) -> int:
+        batches.append(len(batch.settled))
+        return quick_commit(catalog, batch, *rest)
+
+    monkeypatch.setattr(os, "fsync", slow_sync)
+    monkeypatch.setattr(Catalog, "commit", counted)
+    with TestWeb(many_hosts(8, 30)) as web:
+        sail(web, tmp_path, "http://h0001.test/", scope__hosts=EVERY, store__commit_pages=4, fetch__concurrency=8)
+    assert sum(batches) == 240
+    assert max(batches) <= 4 * 4 + 8, "four commits' worth, and what was under way when they were full"
     sound(tmp_path)

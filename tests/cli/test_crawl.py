@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -357,3 +359,75 @@ def test_a_person_at_a_terminal_sees_one_line_that_changes(tmp_path: Path) -> No
     assert child.returncode == 0
     assert "1 under way" in shown
     assert "1 pages" in out
+
+
+# -- where to begin, and when to stop -------------------------------------------------------------------------------
+
+LISTING = Page(body=b"<urlset><url><loc>http://a.test/hidden</loc></url></urlset>", content_type="application/xml")
+
+
+def islands() -> Site:
+    draws = hostile.in_turn(*(Page(redirect=f"/{n}") for n in range(99)))
+    pages = {f"/{n}": Page(f"Island {n}") for n in range(9)}
+    lists = {"/sitemap.xml": LISTING, "/list": LISTING, "/hidden": Page("Hidden")}
+    return Site("a.test", pages | lists | {"/random": Page(handler=draws)})
+
+
+@pytest.mark.parametrize("words", [["--sitemap", "http://a.test/list"], ["http://a.test/sitemap.xml"]])
+def test_a_crawl_begins_at_the_pages_of_a_sitemap(tmp_path: Path, words: list[str]) -> None:
+    with TestWeb([islands()]) as web:
+        for again in (0, 1):  # given again, it is read again
+            outcome = crawl(web, tmp_path / "c", *words, "--depth", "0", "--json")
+            assert (outcome.code, outcome.json["fetched"]) == (0, 1 - again)
+        assert web.log.count("a.test", "/hidden") == 1
+        assert len(web.log.paths("a.test")) == 4
+
+
+def test_a_sitemap_in_a_file_names_seeds(tmp_path: Path) -> None:
+    (tmp_path / "pages.xml").write_bytes(LISTING.body)  # type: ignore[arg-type]
+    with TestWeb([islands()]) as web:
+        outcome = crawl(web, tmp_path / "c", "--sitemap", tmp_path / "pages.xml", "--json")
+    assert (outcome.code, outcome.json["fetched"]) == (0, 1)
+
+
+def test_seeds_are_read_from_stdin(tmp_path: Path) -> None:
+    with TestWeb([islands()]) as web:
+        command = [sys.executable, "-m", "periplus", "crawl", "--seeds", "-", "--home", str(tmp_path), *reach(web)]
+        seeds = "http://a.test/1\na.test\thttp://a.test/2\thttp://a.test/3\n"
+        subprocess.run(command, input=seeds.encode(), env=environment(), check=True, capture_output=True)
+        assert set(web.log.fetched()) == {f"http://a.test/{n}" for n in (1, 2, 3)}
+
+
+def test_an_entry_is_asked_until_there_is_enough(tmp_path: Path) -> None:
+    with TestWeb([islands()]) as web:
+        outcome = crawl(web, tmp_path / "c", "--entry", "http://a.test/random", "--until-pages", "4", "--json")
+        assert (outcome.code, outcome.json["fetched"]) == (0, 4)
+        again = crawl(web, tmp_path / "c", "--entry", "http://a.test/random", "--until-pages", "6", "--json")
+        assert again.json["fetched"] == 2
+
+
+def test_rounds_are_told_in_a_table_and_in_the_json(tmp_path: Path) -> None:
+    with TestWeb([tree("a.test", 2, 3)]) as web:
+        found = crawl(web, tmp_path / "j", SEED, "--rounds", "2", "--json").json
+        assert [one["fetched"] for one in found["rounds"]] == [1, 2]
+        lines = crawl(web, tmp_path / "t", SEED, "--rounds", "2").out.splitlines()
+    assert lines[-3].split() == ["round", "known", "URLs", "fresh", "fetched", "seconds"]
+    assert [line.split()[:4] for line in lines[-2:]] == [["1", "3", "3", "1"], ["2", "7", "4", "2"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--rounds", "2", "--entry", SEED], "rounds and an entry do not go together"),
+        (["--rounds", "0"], "Input should be greater than or equal to 1"),
+        (["--sitemap", "none.xml"], "the sitemap none.xml cannot be read: No such file or directory"),
+        (["--sitemap", "ftp://a.test/"], "cannot be crawled"),
+        (["--entry", "nonsense"], "'nonsense' cannot be crawled"),
+        (["--until-pages", "0"], "Input should be greater than or equal to 1"),
+    ],
+)
+def test_mistakes_about_beginnings_are_one_line(tmp_path: Path, words: list[str], complaint: str) -> None:
+    outcome = typed("crawl", *words, "--home", tmp_path / "c")
+    assert outcome.code == 2
+    assert complaint in outcome.complaint
+    assert not (tmp_path / "c").exists()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from periplus.cli.seeds import read_seeds
+from periplus.cli.seeds import Start, read_seeds
 from periplus.errors import BadUrl, UsageError
 
 
@@ -70,3 +73,75 @@ def test_a_file_that_is_missing_or_a_folder_is_told(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(UsageError, match="cannot be read"):
             read_seeds(path)
+
+
+@pytest.mark.parametrize("text", ["http://a.test/\na.test\thttp://a.test/2\n", "\ufeffhttp://a.test/\nhttp://a.test/2"])
+def test_a_dash_is_stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert read_seeds(Path("-")) == ["http://a.test/", "http://a.test/2"]
+
+
+@pytest.mark.parametrize(("text", "words"), [("", "stdin names no URL"), ("http://a.test/\nx\n", "line 2 of stdin")])
+def test_mistakes_on_stdin_are_told(monkeypatch: pytest.MonkeyPatch, text: str, words: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    with pytest.raises(UsageError, match=words):
+        read_seeds(Path("-"))
+
+
+# -- sitemaps -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "is_sitemap"),
+    [
+        ("https://a.test/sitemap.xml", True),
+        ("https://a.test/x/Sitemap_News-2.xml.gz", True),
+        ("https://a.test/sitemap.txt?page=3", True),
+        ("https://a.test/news.xml.gz", True),
+        ("https://a.test/", False),
+        ("https://a.test/feed.xml", False),
+        ("https://a.test/sitemap.xml/about", False),
+        ("https://a.test/sitemap", False),
+        ("https://a.test/?q=/sitemap.xmlx", False),
+    ],
+)
+def test_a_seed_that_is_named_like_a_sitemap_is_taken_for_one(url: str, is_sitemap: bool) -> None:
+    start = Start()
+    start.add([url])
+    assert (start.seeds, start.sitemaps) == (([], [url]) if is_sitemap else ([url], []))
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+def test_the_pages_of_a_sitemap_in_a_file_are_seeds(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "pages.xml"
+    listing = b"<urlset><url><loc>https://a.test/1</loc></url><url><loc>/relative</loc></url></urlset>"
+    path.write_bytes(compress(listing))
+    start = Start()
+    start.add_sitemap(str(path))
+    assert (start.seeds, start.sitemaps) == (["https://a.test/1"], [])
+
+
+def test_an_index_in_a_file_leads_to_sitemaps_and_an_address_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "index.xml"
+    path.write_text("<sitemapindex><sitemap><loc>https://a.test/s.xml</loc></sitemap></sitemapindex>")
+    start = Start()
+    start.add_sitemap(str(path))
+    start.add_sitemap("HTTPS://a.test/x")
+    assert (start.seeds, start.sitemaps) == ([], ["https://a.test/s.xml", "https://a.test/x"])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [("<html></html>", "lists nothing: It is neither"), ("", "It lists nothing"), (None, "No such")],
+)
+def test_a_file_that_is_no_sitemap_is_told(tmp_path: Path, content: str | None, words: str) -> None:
+    path = tmp_path / "s.xml"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(UsageError, match=words):
+        Start().add_sitemap(str(path))
+
+
+def test_an_address_of_a_sitemap_that_is_none_is_told() -> None:
+    with pytest.raises(BadUrl):
+        Start().add_sitemap("ftp://a.test/sitemap.xml")

@@ -35,3 +35,28 @@ def test_a_reached_limit_is_named(budget: Budget, pages: int, size: int, seconds
 )
 def test_a_limit_not_yet_reached_changes_nothing(budget: Budget, pages: int, size: int, seconds: float) -> None:
     assert budget.spent(pages, size, seconds) is None
+
+
+@pytest.mark.parametrize(
+    ("budget", "pages", "size"),
+    [
+        (Budget(), None, None),
+        (Budget(pages=5, bytes=7), 5, 7),
+        (Budget(until_pages=10, until_bytes=100), 6, 70),
+        (Budget(pages=5, until_pages=10), 5, None),
+        (Budget(pages=9, until_pages=10), 6, None),
+        (Budget(until_pages=4, until_bytes=20), 0, 0),
+        (Budget(until_pages=2), 0, None),
+    ],
+)
+def test_a_target_for_the_collection_leaves_what_it_does_not_hold_yet(
+    budget: Budget, pages: int | None, size: int | None
+) -> None:
+    found = budget.for_collection(pages=4, size=30)
+    assert (found.pages, found.bytes) == (pages, size)
+
+
+def test_what_is_left_after_a_part_of_a_run() -> None:
+    assert Budget(pages=9, seconds=5, bytes=100).after(4, 30, 2.0) == Budget(pages=5, seconds=3.0, bytes=70)
+    assert Budget(pages=9, seconds=5, bytes=100).after(10, 101, 6.0) == Budget(pages=0, seconds=0.0, bytes=0)
+    assert Budget().after(10, 101, 6.0) == Budget()

@@ -68,7 +68,7 @@ def test_the_summary_says_where_the_time_went(tmp_path: Path) -> None:
     assert timing["robots"] >= 0.1
     assert timing["fetch"] >= 0.2
     assert timing["delay"] == pytest.approx(0.6, abs=0.01)  # before each page; before robots.txt nothing was asked
-    assert timing["delay"] <= timing["idle"] <= figures["seconds"]  # there is no other host to ask meanwhile
+    assert 0.5 <= timing["idle"] <= figures["seconds"]  # there is no other host to ask meanwhile
     assert sum(timing[step] for step in ("idle", "robots", "connect", "fetch")) <= whole
     assert min(timing["parse"], timing["store"]) > 0
 

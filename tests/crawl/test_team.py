@@ -202,3 +202,10 @@ def test_status_tells_of_all_workers_while_they_crawl(web: TestWeb, tmp_path: Pa
     run = seen.json["last_run"]
     assert run["outcome"] == "running"
     assert run["summary"]["fetched"] >= 40
+
+
+def test_a_worker_without_work_keeps_no_part_of_the_budget_from_the_others(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 40)]) as web:
+        figures = periplus(*command(web, tmp_path / "c", "--pages", "13", seeds=("http://a.test/",))).json
+        assert sum(web.log.fetched().values()) == 13
+    assert figures["fetched"] == 13

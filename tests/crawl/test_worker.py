@@ -67,6 +67,43 @@ def test_time_ends_a_crawl_and_what_was_fetched_is_kept(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
+def test_time_that_is_up_waits_a_moment_for_what_is_under_way_and_no_longer(tmp_path: Path) -> None:
+    stuck = Site("stuck.test", {"/": Page(handler=hostile.silence)})
+    late = Site("late.test", {"/": Page(delay=0.9)})
+    with TestWeb([stuck, late]) as web:
+        began = time.monotonic()
+        result = sail(
+            web, tmp_path, "http://stuck.test/", "http://late.test/", budget=Budget(seconds=0.5), fetch__timeout=30.0
+        )
+        assert time.monotonic() - began < 4
+    assert (result.ending, result.summary["fetched"]) == (Ending.BUDGET, 1)
+    assert state_of(tmp_path, "http://stuck.test/") == (UrlState.QUEUED, "seed")
+    with catalog_of(tmp_path) as catalog:
+        policy = catalog.policy("stuck.test")
+    assert policy is not None
+    assert policy.next_fetch > 0, "the next run does not ask again too soon"
+    sound(tmp_path)
+
+
+@pytest.mark.parametrize("pages", [2, 5, 6])
+def test_a_crawl_stops_when_the_whole_collection_is_large_enough(tmp_path: Path, pages: int) -> None:
+    with TestWeb([mesh("a.test", 20)]) as web:
+        sail(web, tmp_path, "http://a.test/", budget=Budget(pages=5))
+        result = sail(web, tmp_path, budget=Budget(until_pages=pages))
+        assert sum(web.log.fetched().values()) == max(pages, 5)
+    assert result.ending is Ending.BUDGET
+
+
+def test_a_crawl_stops_when_the_whole_collection_has_so_many_bytes(tmp_path: Path) -> None:
+    pages = {"/": Page(links=[f"/{n}" for n in range(50)])} | {f"/{n}": Page(size=10_000) for n in range(50)}
+    with TestWeb([Site("a.test", pages)]) as web:
+        sail(web, tmp_path, "http://a.test/", budget=Budget(pages=4))
+        result = sail(web, tmp_path, budget=Budget(until_bytes=65_000, pages=40))
+    assert result.ending is Ending.BUDGET
+    with catalog_of(tmp_path) as catalog:
+        assert 65_000 <= catalog.counters()["bytes"] < 80_000
+
+
 def test_no_time_at_all_fetches_nothing(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 5)]) as web:
         result = sail(web, tmp_path, "http://a.test/", budget=Budget(seconds=0))

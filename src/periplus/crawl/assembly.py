@@ -16,6 +16,7 @@ from periplus.crawl.budget import Budget
 from periplus.crawl.clock import SteadyClock
 from periplus.crawl.commit import Committer
 from periplus.crawl.digest import Digester
+from periplus.crawl.entries import Entries
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.neighbours import Neighbours
 from periplus.crawl.paths import Paths
@@ -51,6 +52,9 @@ class Assignment:
     run_id: int
     started: float
     seeds: Sequence[str]
+    sitemaps: Sequence[str]
+    entries: Sequence[str]
+    hold: bool  # what is found waits for the next round
     budget: Budget
     after_kill: bool  # the run before may have sent requests that it could not write down
     addresses: AddressTable  # what all of them together ask of every address
@@ -144,7 +148,9 @@ class _Shift:
         queues = Queues(catalog, settings.store.buffer_urls, lambda host: politeness.forget([host]))
         admission = open_admission(catalog, settings.scope)
         log = Logbook()
-        paths = Paths(settings, self._canonicalizer, admission, queues, self._tally, territory, log)
+        paths = Paths(
+            settings, self._canonicalizer, admission, queues, self._tally, territory, log, hold=self._assignment.hold
+        )
         digester = Digester(
             settings, self._canonicalizer, self._reader, paths, queues, self._tally, committer.archive, log
         )
@@ -176,12 +182,20 @@ class _Shift:
             version_of=catalog.version_of,
         )
         neighbours.attend(clock.now())
-        seeds = self._assignment.seeds
-        refusals = {seed: refusal for seed in seeds if (refusal := paths.seed(seed)) is not None}
-        crew = Crew(self._number, self._board, clock, queues, visitor, log, committer, neighbours, self._tally)
+        refusals = self._begin(paths)
+        entries = Entries(self._assignment.entries, paths, queues)
+        crew = Crew(self._number, self._board, clock, queues, visitor, log, committer, neighbours, entries, self._tally)
         worker = Worker(settings, crew, self._assignment.budget)
         with _interruptible(worker, self._board), _watched(look):
             return await worker.run(), refusals
+
+    def _begin(self, paths: Paths) -> dict[str, Decision]:
+        """Bring what people have named to the frontier; returns what is refused."""
+        for entry in self._assignment.entries:
+            paths.entry(entry)
+        outcomes = {seed: paths.seed(seed) for seed in self._assignment.seeds}
+        outcomes |= {sitemap: paths.sitemap(sitemap) for sitemap in self._assignment.sitemaps}
+        return {url: refusal for url, refusal in outcomes.items() if refusal is not None}
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +12,8 @@ class Budget:
     pages: int | None = None
     seconds: float | None = None
     bytes: int | None = None
+    until_pages: int | None = None  # of the whole collection
+    until_bytes: int | None = None
 
     def spent(self, pages: int, size: int, seconds: float) -> str | None:
         """Which limit has been reached by a run that has come so far, if one has."""
@@ -22,3 +24,28 @@ class Budget:
         if self.bytes is not None and size >= self.bytes:
             return f"{self.bytes} bytes"
         return None
+
+    def for_collection(self, pages: int, size: int) -> Budget:
+        """What a run may do in a collection that holds so many pages and bytes already."""
+        return replace(
+            self,
+            pages=_smaller(self.pages, _less(self.until_pages, pages)),
+            bytes=_smaller(self.bytes, _less(self.until_bytes, size)),
+        )
+
+    def after(self, pages: int, size: int, seconds: float) -> Budget:
+        """What is left when a run has come so far."""
+        return replace(
+            self,
+            pages=_less(self.pages, pages),
+            bytes=_less(self.bytes, size),
+            seconds=None if self.seconds is None else max(self.seconds - seconds, 0.0),
+        )
+
+
+def _less(limit: int | None, used: int) -> int | None:
+    return None if limit is None else max(limit - used, 0)
+
+
+def _smaller(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else min(one, other)

@@ -32,6 +32,7 @@ _FINAL = frozenset(
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
 _SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
 _NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
+_ENTERED = Decision(Verdict.READ, Reason.ENTRY)
 
 
 class Digester:
@@ -55,7 +56,7 @@ class Digester:
         """A queued URL turns out to be forbidden: no request is made for it."""
         self._tally.refuse(decision.reason)
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
-        self._log.batch.settled.append(Settled(item, UrlState.REFUSED, decision))
+        self._note(Settled(item, UrlState.REFUSED, decision))
 
     async def read_aside(self, response: Response) -> Page | None:
         """What is on a page that takes long to read; others go on meanwhile."""
@@ -74,6 +75,8 @@ class Digester:
             self._redirected(item, response)
         elif 200 <= response.status < 300 and item.reason is Reason.SITEMAP:
             self._listed(item, response)
+        elif 200 <= response.status < 300 and item.reason is Reason.ENTRY:
+            self._entered(item, response)
         elif 200 <= response.status < 300:
             self._fetched(item, response, earlier, page)
         elif response.status == _NOT_MODIFIED and earlier is not None:
@@ -81,7 +84,7 @@ class Digester:
         else:
             self._answered_no(item, response, now)
 
-    # -- the six endings ----------------------------------------------------------------------------------------
+    # -- the seven endings --------------------------------------------------------------------------------------
 
     def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None, page: Page | None) -> None:
         archived = self._keep(response, earlier)
@@ -113,6 +116,14 @@ class Digester:
         fetch = _attempt(response, _NOT_CHANGED, archived.position, archived.content_id)
         self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
 
+    def _entered(self, item: QueuedUrl, response: Response) -> None:
+        archived = self._keep(response)
+        began = time.perf_counter()
+        page = self._reader.parse(response)
+        self._settle(item, UrlState.DONE, _attempt(response, _ENTERED, archived.position, archived.content_id))
+        self._paths.follow(item, page)
+        self._tally.timing.parse += time.perf_counter() - began
+
     def _redirected(self, item: QueuedUrl, response: Response) -> None:
         target = self._canonicalizer.join(item.url, response.headers["location"])
         position = self._keep(response).position
@@ -142,7 +153,7 @@ class Digester:
 
     def _retry(self, item: QueuedUrl, response: Response, now: float, position: ArchivePosition | None = None) -> bool:
         attempts = item.attempts + 1
-        if attempts >= self._settings.fetch.attempts:
+        if attempts >= self._settings.fetch.attempts or item.reason is Reason.ENTRY:
             return False
         due = now + self._settings.fetch.retry_seconds * 2.0**item.attempts
         again = item._replace(attempts=attempts, due=due)
@@ -162,7 +173,11 @@ class Digester:
         self._tally.count(fetch)
         decision = fetch.decision
         logger.info("%s %s %d %s %s", decision.verdict, decision.reason, fetch.status, fetch.url, decision.detail)
-        self._log.batch.settled.append(Settled(item, state, fetch.decision, fetch))
+        self._note(Settled(item, state, fetch.decision, fetch))
+
+    def _note(self, settled: Settled) -> None:
+        batch = self._log.batch
+        (batch.entered if settled.item.reason is Reason.ENTRY else batch.settled).append(settled)
 
 
 def _attempt(

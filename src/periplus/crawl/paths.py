@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from periplus.config import Settings
@@ -16,6 +17,7 @@ from periplus.parse.sitemap import Sitemap
 from periplus.store.ledger import Letter, Refusal
 from periplus.url import Canonicalizer, host_of
 
+_FOUND = frozenset({Reason.LINK, Reason.LISTED, Reason.SITEMAP})
 _KEPT_BY_REDIRECTS = frozenset({Reason.SEED, Reason.SITEMAP})
 _NOFOLLOW = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
 _VERDICTS_REMEMBERED = 50_000
@@ -33,10 +35,14 @@ class Paths:
         tally: Tally,
         territory: Territory,
         log: Logbook,
+        *,
+        hold: bool = False,
     ) -> None:
+        """With *hold*, what is found waits for the next round."""
         self._canonicalizer, self._admission, self._queues = canonicalizer, admission, queues
         self._tally, self._territory, self._log = tally, territory, log
-        self._hops = settings.fetch.redirects
+        self._hops, self._hold = settings.fetch.redirects, hold
+        self.news = 0  # addresses that were new so far, as far as can be told here
         self._verdicts: dict[str, Decision | None] = {}
 
     # -- what people, robots.txt and other workers name ---------------------------------------------------------
@@ -48,6 +54,17 @@ class Paths:
     def sitemap(self, url: str) -> Decision | None:
         """Admit a sitemap that somebody names; the pages it lists count like seeds, as far as they are in scope."""
         return self._begin_at(url, Reason.SITEMAP)
+
+    def entry(self, url: str) -> None:
+        """Know an address that will be asked again and again; no link to it is followed."""
+        self._admission.scope.add_seed_host(host_of(url))
+        self._admission.ignore(url)
+        if self.owns(url):
+            self._log.batch.seeds.append(url)
+
+    def owns(self, url: str) -> bool:
+        """Whether an address is this worker's to ask."""
+        return self._territory.owns(host_of(url))
 
     def sitemaps(self, urls: Iterable[str], via: str) -> None:
         """Admit what a robots.txt names as sitemaps; the pages they list count like those its home page links to."""
@@ -118,7 +135,7 @@ class Paths:
     def _begin_at(self, url: str, reason: Reason) -> Decision | None:
         """Admit an address that somebody names: its host belongs to the scope, and every worker knows that."""
         self._admission.scope.add_seed_host(host_of(url))
-        if not self._territory.owns(host_of(url)):
+        if not self.owns(url):
             return None
         self._log.batch.seeds.append(url)
         return self._admit(url, 0, reason, via="")
@@ -140,6 +157,10 @@ class Paths:
             url, depth=depth, reason=reason, via=via, redirects=redirects, priority=priority
         )
         if isinstance(outcome, QueuedUrl):
+            self.news += 1
+            if self._hold and via and reason in _FOUND:
+                self._log.batch.admitted.append(outcome._replace(due=math.inf))
+                return None
             self._log.batch.admitted.append(outcome)
             self._queues.add(outcome)
         elif outcome is not None:
@@ -153,6 +174,7 @@ class Paths:
             self._refuse(letter.url, outcome, letter.via)
             return outcome
         if outcome:
+            self.news += 1
             self._log.batch.letters.append(letter)
         return None
 

@@ -103,6 +103,11 @@ class PolitenessClock:
         parked = ready > now + self._settings.longest_backoff
         return Rest(ready, parked, HostPolicy(host, manners.delay, why, ready, manners.failures))
 
+    def dropped(self, host: str, now: float) -> HostPolicy:
+        """A request is given up before its answer: its host rests as after any other."""
+        manners = self._manners(host)
+        return HostPolicy(host, manners.delay, manners.why, now + max(manners.delay, manners.backoff), manners.failures)
+
     def park(self, host: str, why: str, response: Response, now: float) -> Rest:
         """Leave a host alone for the longest back-off, or for as long as it asks."""
         manners = self._manners(host)

@@ -15,6 +15,7 @@ from periplus.crawl.assembly import Assignment, Report, canonicalizer_of, work
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import SteadyClock
+from periplus.crawl.obstacles import nothing_fetched
 from periplus.crawl.recovery import clear_leftovers
 from periplus.crawl.tally import Tally
 from periplus.crawl.team import crawl_together
@@ -22,11 +23,11 @@ from periplus.crawl.worker import Ending
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.addresses import AddressTable
 from periplus.fetch.trust import certificate_authorities
-from periplus.model import Decision, UrlState
+from periplus.model import Decision
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.summaries import joined
-from periplus.url import host_of, parse
+from periplus.store.summaries import in_turn, joined
+from periplus.url import Canonicalizer, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,28 @@ class Request:
     budget: Budget = field(default_factory=Budget)
     workers: int = 1
     arguments: dict[str, Any] = field(default_factory=dict)  # as typed, kept with the run
+    sitemaps: Sequence[str] = ()
+    entries: Sequence[str] = ()  # addresses to ask again whenever nothing is left
+    rounds: int | None = None  # None: links are followed as they are found
+
+    def canonical(self, canonicalizer: Canonicalizer) -> _Beginnings:
+        """The addresses it names, each in its one spelling."""
+        seeds, sitemaps, entries = (
+            [parse(url, canonicalizer).text for url in urls] for urls in (self.seeds, self.sitemaps, self.entries)
+        )
+        return _Beginnings(seeds, sitemaps, entries)
+
+
+@dataclass(frozen=True, slots=True)
+class _Beginnings:
+    """Where a crawl begins."""
+
+    seeds: Sequence[str] = ()
+    sitemaps: Sequence[str] = ()
+    entries: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.seeds or self.sitemaps or self.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +84,15 @@ class Result:
 
 def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None) -> Result:
     """Crawl until done, a budget is spent, or interrupted; everything acknowledged is kept in any case."""
-    canonicalizer = canonicalizer_of(request.settings)
-    seeds = [parse(seed, canonicalizer).text for seed in request.seeds]
+    beginnings = request.canonical(canonicalizer_of(request.settings))
     certificate_authorities(request.settings.fetch.ca_file)  # a file that is none is told before anything is made
-    if not seeds:
+    if request.rounds and request.entries:
+        raise UsageError("rounds and an entry do not go together", "an entry begins anew within the same round")
+    if not beginnings:
         _require_seeds(request.home)
     collection = create_collection(request.home)
-    with collection.locked(), closing(Board(request.workers, request.budget.pages)) as board:
-        return _Voyage(request, collection, seeds, board, watch).sail()
+    with collection.locked():
+        return _Voyage(request, beginnings, collection, watch).sail()
 
 
 def _require_seeds(home: Path) -> None:
@@ -83,79 +107,129 @@ def _no_seed() -> UsageError:
     return UsageError("nothing to crawl", "no seed was given, now or before", "Name a URL: periplus crawl URL")
 
 
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """One round of a run, or all of it."""
+
+    ending: Ending
+    summary: dict[str, Any]
+    refusals: dict[str, Decision]  # of what it was to begin at
+    known: int  # URLs of the collection when it ended
+    fresh: int  # those that were new
+
+    def report(self, number: int) -> dict[str, Any]:
+        figures = {"fetched": self.summary["fetched"], "seconds": self.summary["seconds"]}
+        return {"round": number, "known": self.known, "fresh": self.fresh, **figures}
+
+
 class _Voyage:
-    """One run: begun, sailed by its workers, ended."""
+    """One run: begun, sailed by its workers in one leg or several, ended."""
 
     def __init__(
-        self,
-        request: Request,
-        collection: Collection,
-        seeds: list[str],
-        board: Board,
-        watch: Callable[[Progress], None],
+        self, request: Request, beginnings: _Beginnings, collection: Collection, watch: Callable[[Progress], None]
     ) -> None:
-        self._request, self._collection, self._seeds = request, collection, seeds
-        self._board, self._watch = board, watch
+        self._request, self._beginnings = request, beginnings
+        self._collection, self._watch = collection, watch
         self._clock = SteadyClock()
+        self._legs: list[_Leg] = []
 
     def sail(self) -> Result:
         """Crawl to the end of the run."""
-        started = self._clock.now()
         with self._catalog() as catalog:
-            if not self._seeds and not catalog.seeds():
+            if not self._beginnings and not catalog.seeds():
                 raise _no_seed()
-            assignment = self._begin(catalog, started)
-        reports = self._crawl(assignment)
+            self._begin(catalog)
+        for number in range(self._request.rounds or 1):
+            self._legs.append(self._sail_leg(self._beginnings if number == 0 else _Beginnings()))
+            if self._legs[-1].ending is not Ending.DONE or not self._is_more_to_come(number + 1):
+                break
         with self._catalog() as catalog:
-            return self._end(catalog, assignment.run_id, reports)
+            return self._end(catalog)
 
-    def _begin(self, catalog: Catalog, started: float) -> Assignment:
+    def _begin(self, catalog: Catalog) -> None:
         clear_leftovers(self._collection, catalog)
         previous = catalog.last_run()
-        was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
-        run_id = catalog.begin_run(self._request.arguments)
+        self._was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
+        self._run_id = catalog.begin_run(self._request.arguments | {"rounds": self._request.rounds})
+        if previous is not None and previous["arguments"].get("rounds"):
+            catalog.release_held()
         catalog.pack_seen()
         was_done = previous is not None and previous["outcome"] == Ending.DONE  # else the same command just goes on
-        catalog.requeue(self._seeds, done_too=was_done)
+        catalog.requeue(self._beginnings.seeds, done_too=was_done)
+        catalog.reread(self._beginnings.sitemaps)
+        counters = catalog.counters()
+        self._budget = self._request.budget.for_collection(counters["fetched"], counters["bytes"])
+        self._known = counters["known"]
+
+    def _sail_leg(self, beginnings: _Beginnings) -> _Leg:
+        started, done = self._clock.now(), self._so_far()
         request = self._request
-        return Assignment(
+        budget = self._budget.after(done["fetched"], done["bytes"], done["seconds"])
+        assignment = Assignment(
             self._collection,
             request.settings,
-            run_id,
+            self._run_id,
             started,
-            self._seeds,
-            request.budget,
-            after_kill=was_stopped,
+            beginnings.seeds,
+            beginnings.sitemaps,
+            beginnings.entries,
+            hold=request.rounds is not None,
+            budget=budget,
+            after_kill=self._was_stopped,
             addresses=AddressTable(request.settings.politeness, request.workers),
         )
-
-    def _crawl(self, assignment: Assignment) -> list[Report]:
-        def look() -> None:
-            self._watch(self._progress(assignment))
-
-        if self._board.workers == 1:
-            return [uvloop.run(work(assignment, self._board, 0, look))]
-        return crawl_together(assignment, self._board, look)
-
-    def _end(self, catalog: Catalog, run_id: int, reports: list[Report]) -> Result:
+        with closing(Board(request.workers, budget.pages)) as board:
+            reports = self._crawl(assignment, board)
+        with self._catalog() as catalog:
+            known = catalog.counters()["known"]
         ending = max((report.ending for report in reports), key=list(Ending).index)
         refusals = {seed: refusal for report in reports for seed, refusal in report.refusals.items()}
+        fresh, self._known = known - self._known, known
+        return _Leg(ending, joined([report.summary for report in reports]), refusals, known, fresh)
+
+    def _crawl(self, assignment: Assignment, board: Board) -> list[Report]:
+        def look() -> None:
+            self._watch(self._progress(assignment, board))
+
+        if board.workers == 1:
+            return [uvloop.run(work(assignment, board, 0, look))]
+        return crawl_together(assignment, board, look)
+
+    def _is_more_to_come(self, rounds: int) -> bool:
+        """Whether another round follows: one is left, and has something to fetch."""
+        if rounds == (self._request.rounds or 1):
+            return False
+        with self._catalog() as catalog:
+            return catalog.release_held() > 0
+
+    def _end(self, catalog: Catalog) -> Result:
         counters = catalog.counters()
-        summary = joined([report.summary for report in reports])
-        summary |= {"known_urls": counters["known"], "queued": counters["queued"]}
+        summary = self._so_far() | {"known_urls": counters["known"], "queued": counters["queued"]}
+        ending = self._legs[-1].ending
+        if self._request.rounds is not None:
+            summary["rounds"] = [leg.report(number) for number, leg in enumerate(self._legs, 1)]
+            if ending is Ending.DONE and len(self._legs) == self._request.rounds and self._legs[-1].fresh:
+                ending = Ending.BUDGET  # what the last round found waits for another run
         failure = None
         if not summary["fetched"] and ending is Ending.DONE:
-            failure = _failure(catalog, self._seeds or catalog.seeds(), refusals)
-        catalog.end_run(run_id, "failed" if failure else ending.value, summary)
+            named = [*self._beginnings.seeds, *self._beginnings.sitemaps, *self._beginnings.entries]
+            failure = nothing_fetched(catalog, named or catalog.seeds(), self._legs[0].refusals)
+        catalog.end_run(self._run_id, "failed" if failure else ending.value, summary)
         return Result(ending, summary, failure)
 
-    def _progress(self, assignment: Assignment) -> Progress:
-        board, seconds = self._board, max(self._clock.now() - assignment.started, 1e-9)
-        fetched = board.total(Figure.FETCHED)
+    def _so_far(self) -> dict[str, Any]:
+        """What the legs that have ended did together."""
+        nothing = Tally(self._run_id, 0.0).summary(0.0)
+        return in_turn([leg.summary for leg in self._legs]) if self._legs else nothing
+
+    def _progress(self, assignment: Assignment, board: Board) -> Progress:
+        done, now = self._so_far(), self._clock.now()
+        seconds = max(now - assignment.started + done["seconds"], 1e-9)
+        fetched = board.total(Figure.FETCHED) + done["fetched"]
         with self._catalog() as catalog:
-            summary = Tally(assignment.run_id, assignment.started).summary(self._clock.now())
-            summary |= catalog.progress(assignment.run_id)
-        summary |= {"fetched": fetched, "bytes": board.total(Figure.BYTES), "seconds": round(seconds, 3)}
+            summary = Tally(self._run_id, assignment.started).summary(now) | catalog.progress(self._run_id)
+        size = board.total(Figure.BYTES) + done["bytes"]
+        summary |= {"fetched": fetched, "bytes": size, "seconds": round(seconds, 3)}
         summary["pages_per_second"] = round(fetched / seconds, 2)
         return Progress(summary, board.total(Figure.UNDER_WAY), board.total(Figure.BUFFERED))
 
@@ -167,26 +241,3 @@ class _Voyage:
             yield catalog
         finally:
             catalog.close()
-
-
-def _failure(catalog: Catalog, seeds: Sequence[str], refusals: dict[str, Decision]) -> NothingToCrawl | None:
-    """What to say when nothing was fetched: whether any seed leads anywhere."""
-    reasons = [(seed, reason) for seed in seeds if (reason := _obstacle(catalog, seed, refusals.get(seed)))]
-    if len(reasons) < len(seeds) and catalog.counters()["fetched"]:
-        return None
-    why = "; ".join(f"{seed}: {reason}" for seed, reason in reasons[:3]) or "no seed led to a page"
-    return NothingToCrawl("nothing was crawled", why, "`periplus inspect url URL` tells more.")
-
-
-def _obstacle(catalog: Catalog, seed: str, refusal: Decision | None) -> str:
-    """What keeps a seed from being fetched; empty when nothing does."""
-    if refusal is not None:
-        return f"refused by {refusal.reason} ({refusal.detail})"
-    row = catalog.url(seed)
-    if row is None or row["state"] == UrlState.DONE:
-        return ""
-    if row["state"] == UrlState.QUEUED:
-        policy = catalog.policy(host_of(seed))
-        return f"unreachable ({policy.why})" if policy and policy.why else "still queued"
-    kind = "refused by" if row["state"] == UrlState.REFUSED else "failed with"
-    return f"{kind} {row['reason']} ({row['detail']})"

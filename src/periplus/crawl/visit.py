@@ -68,6 +68,11 @@ class Visitor:
         self._tally.timing.begin(self._clock.now())
         try:
             await self._visit(item)
+        except asyncio.CancelledError:
+            # The server may have had the request: the next run must not ask it again too soon.
+            policy = self._politeness.dropped(item.host, self._clock.now())
+            self._log.batch.policies[policy.host] = policy
+            raise
         finally:
             self._tally.timing.end(self._clock.now())
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 from periplus.config import Settings
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import SteadyClock
 from periplus.crawl.commit import Committer
+from periplus.crawl.entries import Entries
 from periplus.crawl.logbook import Log, Logbook
 from periplus.crawl.neighbours import Neighbours
 from periplus.crawl.tally import Tally
@@ -23,6 +25,7 @@ from periplus.frontier.queues import Queues
 from periplus.model import UrlState
 
 _LONGEST_NAP = 0.05  # seconds; how late a spent budget, an old batch or a letter may be noticed
+_GRACE = 1.0  # seconds that requests under way may take when time is up, before they are dropped
 _BATCHES_BEHIND = 4  # commits' worth of pages that may pile up before fetching waits for the disk
 
 
@@ -46,6 +49,7 @@ class Crew:
     log: Logbook
     committer: Committer
     neighbours: Neighbours
+    entries: Entries
     tally: Tally
 
 
@@ -88,7 +92,7 @@ class Worker:
     def _pump(self) -> None:
         now = self._crew.clock.now()
         self._crew.neighbours.attend(now)
-        if self._board.stop > 1:
+        if self._board.stop > 1 or self._is_overdue(now):
             for visit in self._visits:
                 visit.cancel()
         self._tell_figures()
@@ -109,6 +113,11 @@ class Worker:
     def _launch(self, now: float) -> None:
         if self._board.stop or self._is_spent() or self._is_disk_behind():
             return
+        if not self._visits and not self._crew.queues.alive():
+            self._crew.entries.enter_again()
+        ready = self._crew.queues.wake()
+        if ready is None or ready > now:
+            return  # pages of the budget are claimed only by those who can fetch some
         room = self._settings.fetch.concurrency - len(self._visits)
         while room > 0 and self._may_fetch_another():
             item = self._crew.queues.take(now)
@@ -150,12 +159,13 @@ class Worker:
     def _tell_idleness(self) -> None:
         """Let the others know whether this worker has anything left to do."""
         tell, me = self._board.tell, self._crew.number
-        if self._is_idle != (idle := self._has_nothing_to_do()):
+        idle = self._has_nothing_to_do()
+        if idle:
+            self._board.return_pages(self._granted - self._crew.tally.fetched)
+            self._granted = self._crew.tally.fetched
+        if idle != self._is_idle:
             self._is_idle = idle
-            if idle:
-                self._board.return_pages(self._granted - self._crew.tally.fetched)
-                self._granted = self._crew.tally.fetched
-            else:
+            if not idle:
                 tell(me, Figure.AWAKENED, self._board.told(me, Figure.AWAKENED) + 1)
             tell(me, Figure.IDLE, int(idle))
         tell(me, Figure.SHARES, self._crew.neighbours.shares)
@@ -177,6 +187,11 @@ class Worker:
     def _is_spent(self) -> bool:
         pages, size = self._board.total(Figure.FETCHED), self._board.total(Figure.BYTES)
         return self._budget.spent(pages, size, self._crew.clock.now() - self._crew.tally.started) is not None
+
+    def _is_overdue(self, now: float) -> bool:
+        """Whether requests under way have had long enough to finish after time was up."""
+        seconds = self._budget.seconds
+        return seconds is not None and now - self._crew.tally.started >= seconds + _GRACE
 
     def _is_disk_behind(self) -> bool:
         return len(self._crew.log.batch.settled) >= _BATCHES_BEHIND * self._settings.store.commit_pages
@@ -210,7 +225,8 @@ class Worker:
 
     async def _acknowledge(self, log: Log, durable: asyncio.Future[None]) -> None:
         await durable
-        gone = (entry.item for entry in log.batch.settled if entry.state is not UrlState.QUEUED)
+        settled = chain(log.batch.settled, log.batch.entered)
+        gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
         self._crew.queues.acknowledged(gone, log.batch.admitted)
         self._crew.neighbours.committed(log.batch)
 

@@ -38,6 +38,10 @@ class Admission:
         for host, domain in catalog.hosts():
             self._count_host(url_key(host), domain)
 
+    def ignore(self, url: str) -> None:
+        """Take a URL for known, so that no link to it is ever followed."""
+        self._seen.add(url_key(url))
+
     def forward(self, url: str, host: str, depth: int, reason: Reason) -> Decision | bool:
         """For a URL that is another worker's to admit: the rule that refuses it, or whether it may be news there."""
         key = url_key(url)

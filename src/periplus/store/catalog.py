@@ -57,6 +57,8 @@ class Catalog:
             (archive_id,) = self._database.row("extend_archive", *written)
             counts = self._admit(batch.admitted)
             counts.update(self._settle(batch.settled, run_id, archive_id))
+            visits = (entry.fetch for entry in batch.entered if entry.fetch is not None)
+            many("add_fetch", (ledger.fetch_row(fetch, run_id, archive_id) for fetch in visits))
             many("add_seed", ((url, time.time()) for url in batch.seeds))
             many("count_refusal", ((*key, count) for key, count in batch.refused.items()))
             many("keep_refusal_sample", map(ledger.refusal_row, batch.samples))
@@ -106,6 +108,19 @@ class Catalog:
         while (fetches := self.fetches_of(trail[-1])) and (target := fetches[-1].redirect_to) not in ("", *trail):
             trail.append(target)
         return trail[1:]
+
+    def reread(self, sitemaps: Iterable[str]) -> None:
+        """Sitemaps given again are read again, also those that were met before as something else."""
+        again, now = list(sitemaps), time.time()
+        with self._database.transaction():
+            for state, name in _STATE_COUNTERS.items():
+                number = self._database.many("reread", ((now, url, state) for url in again))
+                self._database.many("add_to_counter", ((name, -number), ("queued", number)))
+
+    def release_held(self) -> int:
+        """What a round has found waits no longer; returns how many URLs that are."""
+        with self._database.transaction():
+            return self._database.run("release_held").rowcount
 
     # -- the queues ---------------------------------------------------------------------------------------------
 

@@ -31,6 +31,15 @@ UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priori
 UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, visits = max(visits, ?3 = 1), changed = ?1
 WHERE url = ?2 AND state = ?3;
 
+-- name: reread
+-- A sitemap given again, if it stands where the last value says.
+UPDATE urls SET state = 0, reason = 'sitemap', admitted = 'sitemap', detail = '', depth = 0, redirects = 0, attempts = 0, due = 0,
+                changed = ? WHERE url = ? AND state = ?;
+
+-- name: release_held
+-- What waited for the next round.
+UPDATE urls SET due = 0 WHERE state = 0 AND due = 9e999;
+
 -- name: queue_of_host
 -- The best URLs of a host that are due, those in memory included.
 SELECT url, depth, priority, admitted, via, redirects, attempts, due, visits FROM urls

@@ -78,6 +78,7 @@ class Batch:
     policies: dict[str, HostPolicy] = field(default_factory=dict)
     robots: list[RobotsFile] = field(default_factory=list)
     letters: list[Letter] = field(default_factory=list)
+    entered: list[Settled] = field(default_factory=list)  # visits to addresses that stand in no queue
     received: list[int] = field(default_factory=list)  # letters of others that this batch acts on
 
     def __bool__(self) -> bool:
@@ -90,6 +91,7 @@ class Batch:
                 self.policies,
                 self.robots,
                 self.letters,
+                self.entered,
                 self.received,
             )
         )

@@ -1,4 +1,4 @@
-"""What have the workers of a run done together?"""
+"""What have the workers of a run, or its rounds, done together?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,16 @@ def joined(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return total
 
 
+def in_turn(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One summary of several that came one after the other: the time adds up as well."""
+    total = joined(summaries)
+    total["seconds"] = round(sum(summary["seconds"] for summary in summaries), 3)
+    total["pages_per_second"] = round(total["fetched"] / max(total["seconds"], 1e-9), 2)
+    return total
+
+
 def _sum(total: Any, value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sum((total or {}).get(key), value.get(key)) for key in {**(total or {}), **value}}
-    return (total or 0) + (value or 0)
+    number = (total or 0) + (value or 0)
+    return round(number, 3) if isinstance(number, float) else number

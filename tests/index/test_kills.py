@@ -11,18 +11,19 @@ import pytest
 from crawl.voyage import start, wait
 from killing import swept
 from periplus.index.generations import Generations, problems_of
-from search.library import Doc, index, opened, shelve
+from search.library import Doc, opened, shelve
 
 WORDS = ["harbour", "lighthouse", "reef", "deep water", "coast", "tide", "anchor", "sail", "the", "of"]
 
 
 def coast(pages: int) -> list[Doc]:
     chance = random.Random(4)
-    texts = [" ".join(chance.choices(WORDS, k=60)) for _ in range(pages)]
-    return [
-        Doc(f"http://h{n % 7}.test/{n}", texts[n][:40], texts[n], body=f"{n % (pages - 5)}".encode())
-        for n in range(pages)
-    ]
+    texts = [" ".join(chance.choices(WORDS, k=60)) for _ in range(pages - 5)]
+    return [_doc(f"http://h{n % 7}.test/{n}", texts[n % len(texts)]) for n in range(pages)]
+
+
+def _doc(url: str, text: str) -> Doc:
+    return Doc(url, text[:40], text, body=f"<!doctype html><title>{text[:40]}</title><p>{text}</p>".encode())
 
 
 def built_after_kills(home: Path, kills: int) -> dict[str, int]:
@@ -47,7 +48,7 @@ def test_five_hundred_kills_change_nothing_either(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_command_may_be_killed_at_any_time(tmp_path: Path) -> None:
     collection = shelve(tmp_path, coast(300))
-    documents = index(collection).documents
+    documents = wait(start("index", "--home", tmp_path, "--json")).json["documents"]
     with opened(collection) as engine:
         expected = [hit.url for hit in engine.search("harbour reef", size=50).hits]
     chance = random.Random(8)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +24,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_suffix(".toml")
 GREEN, RED = 0, 1  # exit codes of pytest; others mean that no test was run
-PATIENCE = 300  # seconds; a test that hangs has noticed too
+PATIENCE = 180  # seconds; a test that hangs has noticed too
 
 
 class Mutant(NamedTuple):
@@ -67,13 +69,23 @@ class Laboratory:
         options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "-m", "not long"]
         command = [sys.executable, "-B", "-m", "pytest", *options, *_words(tests)]
         env = os.environ | {"PYTHONPATH": str(self._folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        process = subprocess.Popen(
+            command,
+            cwd=self._folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
-            result = subprocess.run(
-                command, cwd=self._folder, env=env, capture_output=True, check=False, timeout=PATIENCE
-            )
+            return process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             return RED
-        return result.returncode
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _words(tests: str) -> list[str]:

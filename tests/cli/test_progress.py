@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def figures(pages: int) -> Progress:
         "queued": 70,
         "errors": {"dns": 2, "x": 1},
     }
-    return Progress(summary, under_way=4, buffered=50)
+    return Progress(summary, under_way=4, buffered=50, hosts=7)
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(
@@ -79,7 +80,35 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
             watch(figures(pages * 1000))
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
-    assert lines[0] == ("3,000 pages (12.5/s, 2.5 MB)  4 under way  queue 50 in memory, 16 on disk  3 errors")
+    assert lines[0] == (
+        "3,000 pages, 2.5 MB, 250.0 pages/s (12.5 on average); 4 requests under way, 3 errors; "
+        "queue: 50 in memory, 16 on disk, 7 hosts waiting"
+    )
+
+
+def test_the_rate_is_that_of_late(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    with watching(None, quiet=False) as watch:
+        for now, pages in ((1.0, 0), (5.0, 4000), (10.0, 4000), (15.0, 4000), (20.0, 4010)):  # noqa: B007  # read above
+            watch(figures(pages))
+    rates = [line.split(", ")[2].split()[0] for line in capsys.readouterr().err.splitlines()]
+    assert rates == ["12.5", "1000.0", "444.4", "0.0", "1.0"]
+
+
+@pytest.mark.parametrize(
+    ("left", "words"), [(0.4, "0 s left"), (59.0, "59 s left"), (61.0, "1 min 1 s left"), (7300.0, "2 h 1 min left")]
+)
+def test_what_is_left_of_a_budget_and_the_round_are_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, left: float, words: str
+) -> None:
+    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+    with watching(None, quiet=False) as watch:
+        watch(replace(figures(5), left=left, round=2))
+    line = capsys.readouterr().err
+    assert line.startswith("round 2: 5 pages, ")
+    assert f", {words}; " in line
 
 
 def test_a_program_that_asked_for_json_is_not_disturbed(

@@ -60,3 +60,22 @@ def test_what_is_left_after_a_part_of_a_run() -> None:
     assert Budget(pages=9, seconds=5, bytes=100).after(4, 30, 2.0) == Budget(pages=5, seconds=3.0, bytes=70)
     assert Budget(pages=9, seconds=5, bytes=100).after(10, 101, 6.0) == Budget(pages=0, seconds=0.0, bytes=0)
     assert Budget().after(10, 101, 6.0) == Budget()
+
+
+@pytest.mark.parametrize(
+    ("budget", "left"),
+    [
+        (Budget(), None),
+        (Budget(pages=100), 30.0),
+        (Budget(seconds=25), 15.0),
+        (Budget(pages=100, seconds=25), 15.0),
+        (Budget(bytes=1000), 0.0),
+        (Budget(until_pages=100), None),
+    ],
+)
+def test_the_time_left_is_that_of_the_limit_reached_first(budget: Budget, left: float | None) -> None:
+    assert budget.left(pages=25, size=2000, seconds=10.0) == left
+
+
+def test_before_the_first_page_nothing_can_be_said_about_pages() -> None:
+    assert Budget(pages=100).left(0, 0, 1.0) is None

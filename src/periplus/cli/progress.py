@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,41 +19,71 @@ from periplus.crawl.start import Progress
 from periplus.errors import UsageError
 
 _PLAIN_EVERY = 10.0  # seconds between two lines where there is no terminal
+_LATELY = 10.0  # seconds over which the rate of late is measured
 
 
 @contextmanager
 def watching(log_file: Path | None, *, quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """Show progress on stderr: one live line on a terminal, a line now and then elsewhere."""
+    """Show progress on stderr: a few live lines on a terminal, one line now and then elsewhere."""
+    meter = _Meter()
     with _logging_to(log_file):
         if quiet and not sys.stderr.isatty():
             yield lambda _: None
         elif sys.stderr.isatty():
             with Live(Text("starting"), console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
-                yield lambda progress: live.update(Text(_line(progress)))
+                yield lambda progress: live.update(Text("\n".join(_parts(progress, meter.rate(progress)))))
         else:
-            yield _plain()
+            yield _plain(meter)
 
 
-def _plain() -> Callable[[Progress], None]:
+def _plain(meter: _Meter) -> Callable[[Progress], None]:
     last = time.monotonic()
 
     def show(progress: Progress) -> None:
         nonlocal last
+        rate = meter.rate(progress)
         if time.monotonic() - last >= _PLAIN_EVERY:
             last = time.monotonic()
-            sys.stderr.write(_line(progress) + "\n")
+            sys.stderr.write("; ".join(_parts(progress, rate)) + "\n")
+            sys.stderr.flush()
 
     return show
 
 
-def _line(progress: Progress) -> str:
+class _Meter:
+    """How fast is it of late? The mean since the start says little after an hour."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def rate(self, progress: Progress) -> float:
+        """Pages a second over the last seconds."""
+        now, pages = time.monotonic(), progress.summary["fetched"]
+        self._seen.append((now, pages))
+        while len(self._seen) > 2 and now - self._seen[0][0] > _LATELY:
+            self._seen.popleft()
+        since, before = self._seen[0]
+        return (pages - before) / (now - since) if now > since else float(progress.summary["pages_per_second"])
+
+
+def _parts(progress: Progress, rate: float) -> list[str]:
+    """Pages, requests and queue, each in a few words."""
     figures = progress.summary
-    errors = sum(figures["errors"].values())
     on_disk = max(figures["queued"] - progress.buffered - progress.under_way, 0)
-    return (
-        f"{figures['fetched']:,} pages ({figures['pages_per_second']:.1f}/s, {size(figures['bytes'])})  "
-        f"{progress.under_way} under way  queue {progress.buffered:,} in memory, {on_disk:,} on disk  {errors:,} errors"
-    )
+    round_ = f"round {progress.round}: " if progress.round else ""
+    left = f", {_duration(progress.left)} left" if progress.left is not None else ""
+    speed = f"{rate:.1f} pages/s ({figures['pages_per_second']:.1f} on average)"
+    return [
+        f"{round_}{figures['fetched']:,} pages, {size(figures['bytes'])}, {speed}{left}",
+        f"{progress.under_way:,} requests under way, {sum(figures['errors'].values()):,} errors",
+        f"queue: {progress.buffered:,} in memory, {on_disk:,} on disk, {progress.hosts:,} hosts waiting",
+    ]
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 @contextmanager

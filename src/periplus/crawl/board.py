@@ -31,6 +31,7 @@ class Figure(IntEnum):
     SEEDS = 7  # how many seeds it has added
     SHARES = 8  # how many shares it knows to be its own
     HUNGRY = 9  # 1: it could do more than it has to do
+    HOSTS = 10  # how many have something waiting
 
 
 class _Order(IntEnum):

@@ -42,6 +42,12 @@ class Budget:
             seconds=None if self.seconds is None else max(self.seconds - seconds, 0.0),
         )
 
+    def left(self, pages: int, size: int, seconds: float) -> float | None:
+        """How many seconds until a limit is reached, if a run that has come so far goes on like that."""
+        limits = ((self.pages, pages), (self.bytes, size), (self.seconds, seconds))
+        left = [max(limit / done - 1.0, 0.0) * seconds for limit, done in limits if limit is not None and done]
+        return min(left, default=None)
+
 
 def _less(limit: int | None, used: int) -> int | None:
     return None if limit is None else max(limit - used, 0)

@@ -69,8 +69,11 @@ class Progress:
     """What a display may show while the crawl goes on."""
 
     summary: dict[str, Any]
-    under_way: int
-    buffered: int
+    under_way: int  # requests
+    buffered: int  # URLs that wait in memory
+    hosts: int  # that have something waiting, or rest
+    left: float | None = None  # seconds until a budget is spent, at the rate so far
+    round: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +234,14 @@ class _Voyage:
         size = board.total(Figure.BYTES) + done["bytes"]
         summary |= {"fetched": fetched, "bytes": size, "seconds": round(seconds, 3)}
         summary["pages_per_second"] = round(fetched / seconds, 2)
-        return Progress(summary, board.total(Figure.UNDER_WAY), board.total(Figure.BUFFERED))
+        return Progress(
+            summary,
+            board.total(Figure.UNDER_WAY),
+            board.total(Figure.BUFFERED),
+            board.total(Figure.HOSTS),
+            self._budget.left(fetched, size, seconds),
+            len(self._legs) + 1 if self._request.rounds else None,
+        )
 
     @contextmanager
     def _catalog(self) -> Iterator[Catalog]:

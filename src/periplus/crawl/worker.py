@@ -155,6 +155,7 @@ class Worker:
         tell(me, Figure.BYTES, self._crew.tally.bytes)
         tell(me, Figure.UNDER_WAY, len(self._visits))
         tell(me, Figure.BUFFERED, self._crew.queues.buffered)
+        tell(me, Figure.HOSTS, len(self._crew.queues))
 
     def _tell_idleness(self) -> None:
         """Let the others know whether this worker has anything left to do."""

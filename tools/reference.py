@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import typer
-
-from periplus.cli.main import COMMANDS
+from periplus.cli.main import COMMANDS, load_command
 from periplus.config import Settings, sections
 from periplus.model import Reason, Verdict
 
@@ -83,8 +80,7 @@ def _commands() -> str:
         _ABOUT_COMMANDS,
     ]
     for name in COMMANDS:
-        command = typer.main.get_command(import_module(f"periplus.cli.{name}").app)
-        for path, leaf in _leaves(f"periplus {name}", command):
+        for path, leaf in _leaves(f"periplus {name}", load_command(name)):
             lines += [f"## `{path}`\n", f"{leaf.help}\n", *_options(leaf), ""]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -33,6 +33,7 @@ class Reason(StrEnum):
     REDIRECT_TARGET = "redirect_target"
     SITEMAP = "sitemap"  # it is one: named by robots.txt, by another one or by a person
     LISTED = "listed"  # a sitemap lists it
+    IMPORTED = "imported"  # it came with an archive that others made
     ENTRY = "entry"  # it is asked again whenever nothing else is left
     # refused by a rule of this crawl
     NOT_WEB = "not_web"

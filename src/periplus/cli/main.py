@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any
 
 import typer
@@ -20,6 +21,7 @@ from periplus.errors import PeriplusError
 COMMANDS = {
     "demo": "See it work, offline: documentation of this machine, crawled, ranked and served.",
     "crawl": "Crawl politely until done, a budget is spent, or Ctrl-C; the same command continues.",
+    "import": "Take the pages of archives that others made.",
     "rank": "Compute PageRank from the links of the crawled pages.",
     "reparse": "Read archived pages again with today's parser.",
     "index": "Build the index anew from what was crawled.",
@@ -28,6 +30,7 @@ COMMANDS = {
     "top": "The pages or hosts with the highest rank.",
     "status": "What a collection holds and what its last crawl did.",
     "runs": "Every crawl so far, newest first, and where its time went.",
+    "export": "Write archived pages into a WARC file.",
     "inspect": "Everything known about one URL or host, and why.",
     "verify": "Check every file and row of a collection against each other.",
     "doctor": "Check this machine, and say what to do about what will go wrong.",
@@ -35,6 +38,11 @@ COMMANDS = {
 }
 _FAILURE = 1
 _INTERRUPTED = 130
+
+
+def load_command(name: str) -> Any:
+    """The command behind a name; a module cannot be called `import`."""
+    return typer.main.get_command(import_module(f"periplus.cli.{name}{'_' if iskeyword(name) else ''}").app)
 
 
 class Commands(TyperGroup):
@@ -55,7 +63,7 @@ class Commands(TyperGroup):
         name, stand_in, rest = super().resolve_command(ctx, args)
         if stand_in is None or name is None:
             return name, stand_in, rest
-        return name, typer.main.get_command(import_module(f"periplus.cli.{name}").app), rest
+        return name, load_command(name), rest
 
 
 app = typer.Typer(

@@ -57,6 +57,7 @@ class Catalog:
             (archive_id,) = self._database.row("extend_archive", *written)
             counts = self._admit(batch.admitted)
             counts.update(self._settle(batch.settled, run_id, archive_id))
+            counts.update(self._keep(batch.versions, run_id, archive_id))
             visits = (entry.fetch for entry in batch.entered if entry.fetch is not None)
             many("add_fetch", (ledger.fetch_row(fetch, run_id, archive_id) for fetch in visits))
             many("add_seed", ((url, time.time()) for url in batch.seeds))
@@ -81,14 +82,17 @@ class Catalog:
 
     def _settle(self, settled: list[Settled], run_id: int, archive_id: int) -> Counter[str]:
         now = time.time()
-        fetches = [entry.fetch for entry in settled if entry.fetch is not None]
         self._database.many("settle", (ledger.settled_row(entry, now) for entry in settled))
-        self._database.many("add_fetch", (ledger.fetch_row(fetch, run_id, archive_id) for fetch in fetches))
         left_queue = [entry.state for entry in settled if entry.state is not UrlState.QUEUED]
-        kept = [fetch for fetch in fetches if fetch.decision.verdict is Verdict.FETCHED]
         counts = Counter(_STATE_COUNTERS[state] for state in left_queue)
-        counts.update(queued=-len(left_queue), fetched=len(kept), bytes=sum(fetch.size for fetch in kept))
+        counts.update(queued=-len(left_queue))
+        counts.update(self._keep([entry.fetch for entry in settled if entry.fetch is not None], run_id, archive_id))
         return counts
+
+    def _keep(self, fetches: list[Fetch], run_id: int, archive_id: int) -> Counter[str]:
+        self._database.many("add_fetch", (ledger.fetch_row(fetch, run_id, archive_id) for fetch in fetches))
+        kept = [fetch for fetch in fetches if fetch.decision.verdict is Verdict.FETCHED]
+        return Counter(fetched=len(kept), bytes=sum(fetch.size for fetch in kept))
 
     def requeue(self, urls: Iterable[str], *, done_too: bool = False) -> None:
         """Seeds given again that failed or were refused get another chance, and with *done_too* all are asked again.

@@ -71,6 +71,7 @@ class Batch:
     """What one group commit acknowledges together."""
 
     settled: list[Settled] = field(default_factory=list)
+    versions: list[Fetch] = field(default_factory=list)  # more of URLs that stand where they stood
     admitted: list[QueuedUrl] = field(default_factory=list)
     seeds: list[str] = field(default_factory=list)
     refused: Counter[tuple[str, Reason]] = field(default_factory=Counter)
@@ -85,6 +86,7 @@ class Batch:
         return any(
             (
                 self.settled,
+                self.versions,
                 self.admitted,
                 self.seeds,
                 self.refused,

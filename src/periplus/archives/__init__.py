@@ -1,0 +1,1 @@
+"""How do pages come in from archives that others made, and go out in ours?"""

@@ -1,0 +1,133 @@
+"""Which archived pages are wanted elsewhere, and how do they get there?
+
+They are copied as they lie in the archive, record by record, into one WARC file that any tool can read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from collections.abc import Collection as Several
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from isal import isal_zlib
+
+from periplus.config import Settings
+from periplus.errors import DamagedFile, UsageError
+from periplus.model import ArchivePosition, Fetch
+from periplus.search.engine import SearchEngine
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.durable import move_into_place, reporting_full_disk
+from periplus.store.warc import warcinfo
+from periplus.url import host_of
+
+_GZIP = 31  # zlib's window bits that mean "with a gzip header"
+_RESULTS_A_PAGE = 100
+_MOST_RESULTS = 1_000  # of a query
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which pages are wanted; what is not said does not matter."""
+
+    hosts: Several[str] = ()  # with the hosts below them
+    after: float | None = None  # fetched then or later; seconds since the epoch
+    before: float | None = None  # fetched earlier
+    query: str = ""  # the best pages for it
+    latest: bool = False  # only the newest version of each page
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What `export --json` prints."""
+
+    file: str
+    pages: int
+    bytes: int  # of the file
+
+
+def export_archive(
+    collection: Collection,
+    settings: Settings,
+    selection: Selection,
+    file: Path,
+    tell: Tell = lambda _done, _total: None,
+) -> Exported:
+    """Write the pages that are wanted into a new WARC file; it is there when it is complete."""
+    if file.exists():
+        raise UsageError(f"{file} exists", "nothing is overwritten", "Name another file.")
+    chosen = _chosen(collection, settings, selection)
+    part = file.with_name(file.name + ".part")
+    try:
+        with reporting_full_disk(file.absolute().parent):
+            _write(collection, chosen, part, tell)
+            move_into_place(part, file)
+    except FileNotFoundError as error:
+        raise UsageError(f"{file} cannot be written", error.strerror or "", "Its folder must exist.") from error
+    finally:
+        part.unlink(missing_ok=True)
+    return Exported(str(file), len(chosen), file.stat().st_size)
+
+
+def _chosen(collection: Collection, settings: Settings, selection: Selection) -> list[ArchivePosition]:
+    found = _found(collection, settings, selection.query) if selection.query else None
+    with closing(Catalog(collection.catalog)) as catalog:
+        versions = [fetch for fetch in _versions(catalog, selection) if found is None or fetch.url in found]
+    if selection.latest:
+        newest = {fetch.url: fetch for fetch in sorted(versions, key=lambda fetch: fetch.at)}
+        versions = [fetch for fetch in versions if newest[fetch.url] is fetch]
+    return [fetch.position for fetch in versions if fetch.position is not None]
+
+
+def _found(collection: Collection, settings: Settings, query: str) -> set[str]:
+    """The addresses of the best pages for a query."""
+    urls: set[str] = set()
+    with closing(SearchEngine.open(collection, settings)) as engine:
+        for page in range(1, _MOST_RESULTS // _RESULTS_A_PAGE + 1):
+            hits = engine.search(query, page=page, size=_RESULTS_A_PAGE).hits
+            urls.update(hit.url for hit in hits)
+            if len(hits) < _RESULTS_A_PAGE:
+                break
+    return urls
+
+
+def _versions(catalog: Catalog, selection: Selection) -> Iterator[Fetch]:
+    """Every version of every page, as they lie in the archive."""
+    hosts = tuple(host.lower() for host in selection.hosts)
+    below = tuple(f".{host}" for host in hosts)
+    for file in catalog.archives():
+        for fetch in catalog.fetches_in(file.archive_id):
+            if not fetch.is_version or not _is_in_time(fetch.at, selection):
+                continue
+            host = host_of(fetch.url)
+            if not hosts or host in hosts or host.endswith(below):
+                yield fetch
+
+
+def _is_in_time(at: float, selection: Selection) -> bool:
+    since = selection.after is None or at >= selection.after
+    return since and (selection.before is None or at < selection.before)
+
+
+def _write(collection: Collection, chosen: list[ArchivePosition], part: Path, tell: Tell) -> None:
+    with part.open("wb") as out:
+        out.write(isal_zlib.compress(warcinfo(part.name.removesuffix(".part")), 2, _GZIP))
+        for done, position in enumerate(chosen):
+            out.write(_member(collection.archive / position.name, position))
+            tell(done, len(chosen))
+
+
+def _member(path: Path, position: ArchivePosition) -> bytes:
+    try:
+        with path.open("rb") as handle:
+            member = os.pread(handle.fileno(), position.length, position.offset)
+    except OSError as error:
+        raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
+    if len(member) < position.length:
+        raise DamagedFile(f"{path} is shorter than acknowledged", "`periplus verify` tells what else is damaged")
+    return member

@@ -1,0 +1,146 @@
+"""How is a page kept that was not fetched by us?
+
+Like one that was: written to the archive and fsynced, acknowledged in the catalog in one transaction with others, then
+put into a segment. A URL that is new becomes one that is done; one that was queued is done now; one that was fetched
+before gets one more version.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from periplus.config import Settings
+from periplus.crawl.assembly import canonicalizer_of
+from periplus.crawl.commit import SegmentStream
+from periplus.crawl.reading import PageReader
+from periplus.crawl.recovery import clear_leftovers, recover
+from periplus.crawl.tally import Tally
+from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
+from periplus.parse.page import PageParser
+from periplus.store.archive import ArchiveWriter, archive_name
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.durable import reporting_full_disk
+from periplus.store.ledger import Batch, Settled, Written
+from periplus.store.segments import PageRow
+from periplus.url import host_of
+
+WORKER = 99  # whose files they are; no crawl has so many workers
+_PAGES_AT_ONCE = 256
+_BYTES_AT_ONCE = 32 << 20
+
+
+class Landing:
+    """The one writer of imported pages."""
+
+    def __init__(self, collection: Collection, settings: Settings, names: list[str]) -> None:
+        self._collection, self._settings = collection, settings
+        parser = PageParser(
+            canonicalizer_of(settings), links_per_page=settings.scope.links_per_page, settings=settings.parse
+        )
+        self._reader = PageReader(parser)
+        self._catalog = Catalog(collection.catalog, create=True)
+        clear_leftovers(collection, self._catalog)
+        recover(collection, self._catalog, settings.store, self._reader, WORKER)
+        self._tally = Tally(self._catalog.begin_run({"import": names}), time.time())
+        self._segments = SegmentStream(self._catalog, collection.segments, settings.store, WORKER)
+        files = self._catalog.archives(WORKER)
+        self._number = len(files) or 1
+        self._writer = ArchiveWriter(
+            collection.archive, archive_name(WORKER, self._number), files[-1].committed if files else 0
+        )
+        self._begin_batch()
+
+    def has(self, url: str, at: float) -> bool:
+        """Whether the collection holds this URL as it was at this moment."""
+        moments = self._here.get(url)
+        if moments is None:
+            moments = self._here[url] = {fetch.at for fetch in self._catalog.fetches_of(url)}
+        return at in moments
+
+    def add_page(self, response: Response, file: Path) -> None:
+        """Take a page."""
+        page = self._reader.parse(response)
+        if page.problem is not None:
+            self._tally.set_aside(page.problem)
+        decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, page.problem_detail)
+        fetch = self._archived(response, decision)
+        self._rows.append(self._reader.row(fetch, page))
+        self._add(fetch, file)
+
+    def add_redirect(self, response: Response, target: str, file: Path) -> None:
+        """Take an answer that leads elsewhere."""
+        fetch = self._archived(response, Decision(Verdict.MERGED, Reason.REDIRECTED, target))
+        self._add(replace(fetch, redirect_to=target, content_id=b""), file)
+
+    def finish(self) -> None:
+        """Make everything durable and part of the segments."""
+        self._commit()
+        with reporting_full_disk(self._collection.home):
+            self._segments.seal()
+        self._catalog.end_run(self._tally.run_id, "done", self._summary())
+
+    def close(self) -> None:
+        """Let go of every file; what was not committed is lost, and taken by the next import."""
+        self._writer.close()
+        self._segments.discard()
+        self._reader.close()
+        self._catalog.close()
+
+    def _archived(self, response: Response, decision: Decision) -> Fetch:
+        archived = self._writer.append(response)
+        return Fetch(
+            url=response.url,
+            at=response.fetched_at,
+            status=response.status,
+            decision=decision,
+            mime=response.mime,
+            size=len(response.body),
+            content_id=archived.content_id,
+            position=archived.position,
+            etag=response.headers.get("etag", ""),
+            last_modified=response.headers.get("last-modified", ""),
+        )
+
+    def _add(self, fetch: Fetch, file: Path) -> None:
+        self._tally.count(fetch)
+        self._here[fetch.url].add(fetch.at)
+        self._waiting += fetch.size
+        item = QueuedUrl(fetch.url, host_of(fetch.url), 0, 0.0, Reason.IMPORTED, file.name, visits=1)
+        row = None if fetch.url in self._settled else self._catalog.url(fetch.url)
+        if fetch.url in self._settled or (row is not None and row["state"] != UrlState.QUEUED):
+            self._batch.versions.append(fetch)
+        else:
+            self._batch.admitted += [item] if row is None else []
+            self._batch.settled.append(Settled(item, UrlState.DONE, fetch.decision, fetch))
+            self._settled.add(fetch.url)
+        if len(self._rows) >= _PAGES_AT_ONCE or self._waiting >= _BYTES_AT_ONCE:
+            self._commit()
+
+    def _commit(self) -> None:
+        if not self._batch:
+            return
+        pending = self._writer.cut()
+        with reporting_full_disk(self._collection.home):
+            self._writer.sync(pending)
+            written = Written(WORKER, self._writer.name, pending.size)
+            archive_id = self._catalog.commit(self._batch, written, self._tally.run_id, self._summary())
+            self._segments.add(self._rows, archive_id, pending.size)
+        if pending.size >= self._settings.store.archive_bytes:
+            self._writer.close()
+            self._number += 1
+            self._writer = ArchiveWriter(self._collection.archive, archive_name(WORKER, self._number), 0)
+        self._begin_batch()
+
+    def _begin_batch(self) -> None:
+        self._batch, self._waiting = Batch(), 0
+        self._rows: list[PageRow] = []
+        self._settled: set[str] = set()  # URLs
+        self._here: dict[str, set[float]] = {}  # the moments of which there is a version, by URL
+
+    def _summary(self) -> dict[str, Any]:
+        counters = self._catalog.counters()
+        return self._tally.summary(time.time(), counters["known"], counters["queued"])

@@ -1,0 +1,51 @@
+"""periplus export: write archived pages into a WARC file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from periplus.archives.exporting import Selection, export_archive
+from periplus.cli.options import DEFAULT_HOME, Home, Json
+from periplus.cli.output import print_json, print_table, size
+from periplus.cli.progress import counting
+from periplus.config import load
+from periplus.errors import UsageError
+from periplus.store.collection import open_collection
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, usually named *.warc.gz.")],
+    home: Home = DEFAULT_HOME,
+    host: Annotated[list[str] | None, typer.Option(help="Only this host and those below it; may be repeated.")] = None,
+    after: Annotated[str, typer.Option(metavar="DATE", help="Only what was fetched then or later.")] = "",
+    before: Annotated[str, typer.Option(metavar="DATE", help="Only what was fetched earlier.")] = "",
+    query: Annotated[str, typer.Option(help="Only the best pages for this query, at most 1,000.")] = "",
+    latest: Annotated[bool, typer.Option("--latest", help="Only the newest version of each page.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write archived pages into one WARC file that any tool can read. Dates are written like 2024-05-17."""
+    selection = Selection(host or (), _moment("--after", after), _moment("--before", before), query, latest)
+    with counting("exporting", "pages") as progress:
+        found = export_archive(open_collection(home), load(home).settings, selection, file, progress)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        print_table([("file", found.file), ("pages", f"{found.pages:,}"), ("size", size(found.bytes))])
+
+
+def _moment(option: str, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"{option} {text!r} is not a date", str(error), "Write it like 2024-05-17.") from error
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,149 @@
+"""Pages of other archives become pages of a collection."""
+
+from __future__ import annotations
+
+import lzma
+import tarfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import periplus
+from periplus.archives.importing import Imported, import_archives
+from periplus.config import Settings
+from periplus.errors import UsageError
+from periplus.inspector.verify import verify
+from periplus.model import Reason, UrlState
+from periplus.store.archive import read_response
+from periplus.store.catalog import Catalog
+from periplus.store.collection import open_collection
+from shared_data import shared
+from store.warcs import HEAD, MOMENT, arc, packed, page, warc
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def _import(home: Path, *contents: bytes) -> Imported:
+    files = []
+    for number, content in enumerate(contents):
+        files.append(home.parent / f"{number}.warc")
+        files[-1].write_bytes(content)
+    return import_archives(home, Settings(), files)
+
+
+def test_a_page_is_found_in_the_collection_as_it_was(home: Path) -> None:
+    found = _import(home, packed(page("Muziris", "http://example.org/port")))
+    assert (found.files, found.pages, found.broken, found.skipped) == (1, 1, 0, {})
+    collection = open_collection(home)
+    with closing(Catalog(collection.catalog)) as catalog:
+        row = catalog.url("http://example.org/port")
+        (fetch,) = catalog.fetches_of("http://example.org/port")
+    assert row is not None
+    assert (row["state"], row["admitted"], row["via"]) == (UrlState.DONE, Reason.IMPORTED, "0.warc")
+    assert (fetch.at, fetch.status, fetch.mime) == (MOMENT, 200, "text/html")
+    assert fetch.position is not None
+    assert b"Muziris" in read_response(collection.archive, fetch.position).body
+    assert not verify(collection).problems
+
+
+def test_nothing_is_taken_twice(home: Path) -> None:
+    content = packed(page("one"), page("two", "http://example.org/2"))
+    assert _import(home, content).pages == 2
+    again = _import(home, content + packed(page("three", "http://example.org/3")))
+    assert (again.pages, again.skipped) == (1, {"known": 2})
+    assert not verify(open_collection(home)).problems
+
+
+def test_several_versions_of_a_page_are_kept(home: Path) -> None:
+    later = page("new").replace(b"2024-05-17", b"2025-05-17")
+    assert _import(home, page("old") + later).pages == 2
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
+        assert len(catalog.fetches_of("http://example.org/")) == 2
+        assert catalog.counters()["known"] == 1
+    assert not verify(open_collection(home)).problems
+
+
+def test_redirects_are_kept_and_lead_on(home: Path) -> None:
+    moved = warc(b"HTTP/1.1 301 Moved\r\nLocation: /new\r\n\r\n", url="http://example.org/old")
+    assert _import(home, moved + page("new", "http://example.org/new")).redirects == 1
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
+        assert [(url, target) for url, target, _ in catalog.redirects()] == [
+            ("http://example.org/old", "http://example.org/new")
+        ]
+    assert not verify(open_collection(home)).problems
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"),
+    [
+        (warc(b"HTTP/1.1 404 No\r\n\r\n"), "http_error"),
+        (warc(b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n\x89PNG"), "wrong_type"),
+        (warc(b"HTTP/1.1 200 OK\r\n\r\n\0\0\0"), "wrong_type"),
+        (warc(b"x", "WARC-Truncated: length", kind="resource", url="dns:example.org"), "not_web"),
+        (warc(HEAD + b"\r\n", kind="revisit"), "revisit"),
+    ],
+)
+def test_what_a_crawl_would_not_keep_is_passed_over_for_the_same_reason(home: Path, record: bytes, reason: str) -> None:
+    found = _import(home, record + page("good"))
+    assert (found.pages, found.skipped) == (1, {reason: 1})
+
+
+def test_documents_without_a_server_are_pages_as_well(home: Path) -> None:
+    text = warc(b"Words of a page", kind="conversion").replace(b"application/http; msgtype=response", b"text/plain")
+    assert _import(home, text).pages == 1
+
+
+def test_the_older_format_is_imported(home: Path) -> None:
+    assert _import(home, arc(HEAD + b"\r\n<p>from an ARC")).pages == 1
+
+
+def test_broken_records_are_named_and_the_rest_is_taken(home: Path) -> None:
+    found = _import(home, page("one") + b"garbage\r\n" + page("two", "http://example.org/2"), b"not an archive")
+    assert (found.pages, found.broken) == (2, 2)
+    assert found.trouble[0] == {
+        "file": str(home.parent / "0.warc"),
+        "position": len(page("one")),
+        "why": "no record begins here",
+    }
+
+
+def test_a_file_that_is_not_there_does_not_stop_the_others(home: Path) -> None:
+    good = home.parent / "good.warc"
+    good.write_bytes(page("good"))
+    found = import_archives(home, Settings(), [home.parent / "missing.warc", good])
+    assert (found.pages, found.broken) == (1, 1)
+    assert found.trouble[0]["why"] == "No such file or directory"
+
+
+def test_no_file_is_no_import(home: Path) -> None:
+    with pytest.raises(UsageError, match="nothing to import"):
+        import_archives(home, Settings(), [])
+    assert not home.exists()
+
+
+def test_many_pages_are_acknowledged_in_batches(home: Path) -> None:
+    records = [page(f"page {number}", f"http://example.org/{number}") for number in range(600)]
+    assert _import(home, packed(*records)).pages == 600
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
+        assert catalog.counters()["done"] == 600
+    assert not verify(open_collection(home)).problems
+
+
+@pytest.mark.slow
+def test_samples_of_other_programs_are_imported_ranked_indexed_and_found(home: Path, tmp_path: Path) -> None:
+    with lzma.open(shared("warc/samples.tar.xz")) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        archive.extractall(tmp_path / "samples", filter="data")
+    files = sorted(map(str, (tmp_path / "samples").rglob("*.*")))
+    assert len(files) == 42
+    imported = periplus("import", *files, "--json", "--home", home)
+    assert imported.code == 3
+    assert imported.json["pages"] >= 45
+    for command in ("rank", "index"):
+        assert periplus(command, "--home", home).code == 0
+    results = periplus("search", "domain names", "--json", "--home", home).json["results"]
+    assert any("iana.org" in result["url"] for result in results)
+    assert periplus("verify", "--home", home).code == 0

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import random
+import zlib
+
+import pytest
+from fastwarc.stream_io import ZstdWriter
+
+from periplus.model import Response
+from periplus.store.foreign import ForeignRecord
+from periplus.store.message import response_of
+
+LARGEST = 1_000_000
+BROTLI = "GwoH+J0HdoyYjJDyDGPoNQgPFZwOS2Ob0z5laG7aRYxsTcPASSueyRkmaimnJpRpIAlz7ukA"
+BODY = b"<p>" + b"The harbour lies behind a sandbank. " * 50
+
+
+def _answer(block: bytes, kind: str = "response", mime: str = "application/http") -> Response | None:
+    return response_of(ForeignRecord(kind, "http://example.org/", 1.5, mime, block, 0, ip="192.0.2.1"), LARGEST)
+
+
+def _body(headers: str, body: bytes) -> bytes:
+    answer = _answer(f"HTTP/1.1 200 OK\r\n{headers}\r\n\r\n".encode() + body)
+    assert answer is not None
+    return answer.body
+
+
+def _zstandard(body: bytes) -> bytes:
+    out = io.BytesIO()
+    stream = ZstdWriter(out)
+    stream.write(body)
+    stream.finish()
+    stream.flush()
+    return out.getvalue()
+
+
+def test_status_headers_and_body_are_told_apart() -> None:
+    answer = _answer(b"HTTP/1.0 404 Not here\nContent-Type:  text/HTML; charset=x \nX-A: 1\nX-A: 2\n\nno\n\nsuch")
+    assert answer is not None
+    assert (answer.status, answer.mime, answer.body) == (404, "text/html", b"no\n\nsuch")
+    assert (answer.headers["x-a"], answer.ip, answer.fetched_at) == ("1, 2", "192.0.2.1", 1.5)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed"),
+    [
+        ("gzip", gzip.compress(BODY)),
+        ("deflate", zlib.compress(BODY)),
+        ("gzip, gzip", gzip.compress(gzip.compress(BODY))),
+        ("br", base64.b64decode(BROTLI)),
+        ("zstd", _zstandard(BODY)),
+        ("identity", BODY),
+        ("unheard-of", BODY),
+        ("gzip", BODY),
+        ("br", BODY),
+    ],
+)
+def test_bodies_are_unpacked_where_they_are_packed(encoding: str, packed: bytes) -> None:
+    assert _body(f"Content-Encoding: {encoding}", packed) == BODY
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        (b"4\r\nwiki\r\n5;x=y\r\npedia\r\n0\r\n\r\n", b"wikipedia"),
+        (b"4\nwiki\n0\n\n", b"wiki"),
+        (b"4\r\nwiki\r\nFF\r\ncut off", b"wikicut off"),
+        (b"<p>unchunked long ago", b"<p>unchunked long ago"),
+        (b"", b""),
+    ],
+)
+def test_chunks_are_joined_where_there_are_chunks(sent: bytes, meant: bytes) -> None:
+    assert _body("Transfer-Encoding: chunked", sent) == meant
+
+
+def test_a_bomb_is_cut() -> None:
+    answer = _answer(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(300 << 20), 1))
+    assert answer is not None
+    assert len(answer.body) == LARGEST
+    assert answer.truncated
+
+
+def test_a_head_is_put_in_order() -> None:
+    answer = _answer(
+        b"HTTP/1.0 302 \r\r\nLocation: http://x/\r\r\nno header\r\nX-Long: one\r\n  two\r\nContent-Length: 0"
+    )
+    assert answer is not None
+    assert answer.head == b"HTTP/1.0 302\r\nLocation: http://x/\r\nX-Long: one two\r\nContent-Length: 0\r\n"
+    assert answer.headers["location"] == "http://x/"
+
+
+@pytest.mark.parametrize("kind", ["resource", "conversion"])
+def test_a_document_without_a_server_is_an_answer_as_well(kind: str) -> None:
+    answer = _answer(b"plain words", kind, "text/plain")
+    assert answer is not None
+    assert (answer.status, answer.mime, answer.body) == (200, "text/plain", b"plain words")
+
+
+@pytest.mark.parametrize(("kind", "block"), [("request", b"GET / HTTP/1.1\r\n\r\n"), ("response", b"not HTTP at all")])
+def test_what_is_no_answer_is_none(kind: str, block: bytes) -> None:
+    assert _answer(block, kind) is None
+
+
+def test_a_packed_body_that_is_cut_off_gives_what_there_is() -> None:
+    noise = random.Random(1).randbytes(200_000)
+    found = _body("Content-Encoding: gzip", gzip.compress(noise)[:100_000])
+    assert noise.startswith(found)
+    assert len(found) > 50_000

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import gzip
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from periplus.store.unpacked import Unpacked
+
+PARTS = [random.Random(number).randbytes(3_000).hex().encode() + b"\n" for number in range(30)]
+
+
+def _file(folder: Path, content: bytes) -> Path:
+    path = folder / "file"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])])
+def test_packed_or_not_it_is_one_stream(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    whole = b"".join(PARTS)
+    with Unpacked(_file(tmp_path, pack(whole))) as source:
+        assert source.line(1 << 20) == PARTS[0]
+        assert source.line(10) == PARTS[1][:10]
+        assert source.read(90) == PARTS[1][10:100]
+        assert source.skip(50) == 50
+        assert source.position == len(PARTS[0]) + 150
+        assert source.read(1 << 30) == whole[len(PARTS[0]) + 150 :]
+        assert (source.line(9), source.read(9), source.skip(9), source.damages) == (b"", b"", 0, 0)
+
+
+def test_zeros_between_members_are_passed_over(tmp_path: Path) -> None:
+    with Unpacked(_file(tmp_path, gzip.compress(b"one") + b"\0" * 100 + gzip.compress(b"two"))) as source:
+        assert source.read(100) == b"onetwo"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_damaged_member_costs_no_other(tmp_path: Path, seed: int) -> None:
+    members = [gzip.compress(part) for part in PARTS]
+    chooser = random.Random(seed)
+    victim = chooser.randrange(len(members))
+    member = bytearray(members[victim])
+    for _ in range(5):
+        member[chooser.randrange(12, len(member))] ^= 0xFF
+    members[victim] = bytes(member)
+    with Unpacked(_file(tmp_path, b"".join(members))) as source:
+        found = source.read(1 << 30)
+        assert source.damages >= 1
+    assert all(part in found for number, part in enumerate(PARTS) if number != victim)
+
+
+def test_a_file_that_ends_too_soon_is_damaged_at_its_end(tmp_path: Path) -> None:
+    with Unpacked(_file(tmp_path, gzip.compress(b"x" * 1_000)[:-12])) as source:
+        source.read(10_000)
+        assert source.damages == 1
+
+
+def test_a_bomb_is_passed_over_without_being_held(tmp_path: Path) -> None:
+    with Unpacked(_file(tmp_path, gzip.compress(bytes(200 << 20), 1))) as source:
+        assert source.skip(1 << 40) == 200 << 20
+        assert len(source._buffer) < 4 << 20

@@ -1,0 +1,129 @@
+"""How fast are pages and PDFs read, and how much of their main text is found?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from harness import packages, web
+from harness.errors import BenchError
+from parsing import costs, truth
+from parsing.score import score
+from periplus import __version__
+from periplus.model import Response
+from periplus.parse.page import PageParser
+from periplus.parse.pdf import read_pdf
+from periplus.url import Canonicalizer
+
+CACHE = Path(__file__).with_name(".cache")
+PDFS = {
+    "developers-reference": "usr/share/developers-reference/developers-reference.pdf",
+    "libtasn1-doc": "usr/share/doc/libtasn1-doc/libtasn1.pdf",
+}
+
+
+def main() -> int:
+    """Prints one JSON object (or a table), and returns the exit code."""
+    options = arguments().parse_args()
+    try:
+        result = bench(options)
+    except BenchError as problem:
+        print(f"bench/parse.py: {problem}", file=sys.stderr)
+        return 1
+    print(json.dumps(result) if options.json else table(result))
+    return 0
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--pages", type=int, default=900, help="pages to read, of all sites alike (%(default)s)")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="times each step is measured; the best counts (%(default)s)"
+    )
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where downloads live")
+    return parser
+
+
+def bench(options: argparse.Namespace) -> dict[str, Any]:
+    cache = options.cache.resolve()
+    site_web = web.prepare(cache, "{name}.test")
+    answers = costs.responses(_sample(site_web, options.pages))
+    steps = best([costs.by_step(answers) for _ in range(options.rounds)])
+    whole = best([costs.whole(answers) for _ in range(options.rounds)])
+    sets = {"articles": truth.articles(cache), "passages": truth.passages(cache), "docs": truth.documentation(site_web)}
+    main_text = {name: score(pages, _main_texts(pages)) for name, pages in sets.items() if pages}
+    return {
+        "bench": "parse",
+        "version": __version__,
+        "pages": len(answers),
+        "kb_per_page": round(sum(len(answer.body) for answer in answers) / len(answers) / 1e3, 1),
+        "ms_per_page": whole["read"],
+        "ms_per_page_skimmed": whole["skim"],
+        "ms_by_step": steps,
+        "main_text_f1": next(iter(main_text.values()))["f1"],
+        "main_text_truth": next(iter(main_text)),
+        "main_text": main_text,
+        **_pdf(cache, options.rounds),
+    }
+
+
+def best(rounds: list[dict[str, float]]) -> dict[str, float]:
+    """The least of each figure: what disturbs a measurement only ever adds to it."""
+    return {name: min(one[name] for one in rounds) for name in rounds[0]}
+
+
+def _sample(pages: web.Web, wanted: int) -> list[tuple[str, Path]]:
+    found = []
+    for site in pages.sites:
+        files = sorted(site.root.rglob("*.html"))
+        share = max(wanted // len(pages.sites), 1)
+        chosen = files[:: max(len(files) // share, 1)][:share]
+        found += [(f"http://{site.host}/{file.relative_to(site.root)}", file) for file in chosen]
+    return found
+
+
+def _main_texts(pages: list[truth.Marked]) -> list[str]:
+    parser = PageParser(Canonicalizer(), links_per_page=costs.LINKS)
+    headers = {"content-type": "text/html; charset=utf-8"}
+    answers = (
+        Response(f"http://{number}.test/", 0.0, status=200, headers=headers, body=page.html.encode())
+        for number, page in enumerate(pages)
+    )
+    return [parser.parse(answer).main_text for answer in answers]
+
+
+def _pdf(cache: Path, rounds: int) -> dict[str, Any]:
+    logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns about every bookmark that is left out
+    folders = packages.unpack(list(PDFS), cache)
+    bodies = [(folders[name] / path).read_bytes() for name, path in PDFS.items()]
+    seconds, sheets = [], 0
+    for _ in range(rounds):
+        started = time.process_time()
+        sheets = sum(read_pdf(body).sheets for body in bodies)
+        seconds.append(time.process_time() - started)
+    return {"pdf_pages": sheets, "ms_per_pdf_page": round(min(seconds) * 1e3 / sheets, 3)}
+
+
+def table(result: dict[str, Any]) -> str:
+    """The same figures for a reader in a hurry."""
+    size = f"{result['pages']} pages of {result['kb_per_page']} kB"
+    lines = [
+        f"{'read closely':16}{result['ms_per_page']:8.3f} ms a page ({size})",
+        f"{'skimmed':16}{result['ms_per_page_skimmed']:8.3f} ms a page",
+        *(f"  {name:14}{value:8.3f} ms" for name, value in result["ms_by_step"].items()),
+        f"{'PDF':16}{result['ms_per_pdf_page']:8.3f} ms a page ({result['pdf_pages']} pages)",
+    ]
+    for name, found in result["main_text"].items():
+        shares = f"precision {found['precision']:.3f}, recall {found['recall']:.3f}"
+        lines.append(f"main text of {found['pages']} {name}: F1 {found['f1']:.3f} ({shares})")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""How fast are archived pages read again?"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from harness import web
+from harness.errors import BenchError
+from periplus import __version__
+from periplus.archives.landing import Landing
+from periplus.config import Settings, Storage
+from periplus.model import Response
+from periplus.reparse import reparse
+from periplus.store.collection import Collection, create_collection
+
+CACHE = Path(__file__).with_name(".cache")
+SEGMENT_BYTES = 4 << 20  # small, so that every core has some
+
+
+def main() -> int:
+    """Prints one JSON object (or a table), and returns the exit code."""
+    options = arguments().parse_args()
+    try:
+        result = bench(options)
+    except BenchError as problem:
+        print(f"bench/reparse.py: {problem}", file=sys.stderr)
+        return 1
+    print(json.dumps(result) if options.json else "\n".join(f"{name:28}{value}" for name, value in result.items()))
+    return 0
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--pages", type=int, default=4_000, help="pages in the archive, at most (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="measurements, of which the best counts (%(default)s)")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where downloads live")
+    return parser
+
+
+def bench(options: argparse.Namespace) -> dict[str, Any]:
+    runs = options.cache.resolve() / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    home = Path(tempfile.mkdtemp(prefix="reparse-", dir=runs))
+    try:
+        settings = Settings(store=Storage(segment_bytes=SEGMENT_BYTES))
+        collection = create_collection(home)
+        size = fill(collection, settings, web.prepare(options.cache.resolve(), "{name}.test"), options.pages)
+        best = min((measured(collection, settings) for _ in range(options.rounds)), key=lambda one: one["cpu_seconds"])
+    finally:
+        shutil.rmtree(home)
+    return {"bench": "reparse", "version": __version__, "cores": os.cpu_count(), "kb_per_page": size, **best}
+
+
+def fill(collection: Collection, settings: Settings, pages: web.Web, wanted: int) -> float:
+    """Put pages into an archive, as a crawl would; returns their average size in kB."""
+    files = [(site, file) for site in pages.sites for file in sorted(site.root.rglob("*.html"))]
+    total = 0
+    with collection.locked(), closing(Landing(collection, settings, ["bench"])) as landing:
+        chosen = files[:: max(len(files) // wanted, 1)][:wanted]
+        for number, (site, file) in enumerate(chosen):
+            body = file.read_bytes()
+            total += len(body)
+            answer = Response(
+                f"http://{site.host}/{file.relative_to(site.root)}",
+                float(number),
+                status=200,
+                head=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n",
+                headers={"content-type": "text/html"},
+                body=body,
+            )
+            if not landing.has(answer.url, answer.fetched_at):
+                landing.add_page(answer, Path("bench"))
+        landing.finish()
+    return round(total / len(chosen) / 1e3, 1)
+
+
+def measured(collection: Collection, settings: Settings) -> dict[str, Any]:
+    """One reading of everything, with the CPU time of all processes that took part."""
+    began, started = _cpu(), time.monotonic()
+    done = reparse(collection, settings, everything=True)
+    seconds, cpu = time.monotonic() - started, _cpu() - began
+    return {
+        "pages": done.pages,
+        "segments": done.segments,
+        "seconds": round(seconds, 2),
+        "cpu_seconds": round(cpu, 2),
+        "pages_per_second": round(done.pages / seconds, 1),
+        "pages_per_second_a_core": round(done.pages / cpu, 1),
+        "cpu_ms_per_page": round(cpu * 1e3 / done.pages, 3),
+    }
+
+
+def _cpu() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

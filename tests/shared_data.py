@@ -19,3 +19,8 @@ def shared(path: str) -> Path:
         reason = f"needs {path} of the shared test data, expected in ../shared/data beside the repository"
         pytest.skip(reason, allow_module_level=True)
     return _FOLDER / path
+
+
+def is_there() -> bool:
+    """Whether the shared data is beside the repository."""
+    return _FOLDER.is_dir()

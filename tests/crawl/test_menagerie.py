@@ -69,11 +69,15 @@ def test_hostile_servers_end_with_a_reason_and_friendly_ones_are_served_as_ever(
     beasts = menagerie()
     assert len(beasts) >= 40
     friends = [f"http://{host}/" for host in FRIENDS]
-    for name in ("alone", "together"):
+    for name in ("before", "together", "after"):
         (tmp_path / name).mkdir()
-    with TestWeb(friendly(5)) as web:
-        crawled(web, tmp_path / "alone", friends)
-        alone = rate(web, 5)
+
+    def alone(when: str) -> float:
+        with TestWeb(friendly(5)) as web:
+            crawled(web, tmp_path / when, friends)
+            return rate(web, 5)
+
+    before = alone("before")
     with TestWeb([*friendly(40), *(beast.site for beast in beasts)]) as web:
         began = time.monotonic()
         memory = crawled(web, tmp_path / "together", [*friends, *(beast.seed for beast in beasts)])
@@ -83,10 +87,7 @@ def test_hostile_servers_end_with_a_reason_and_friendly_ones_are_served_as_ever(
     home = tmp_path / "together" / "c"
     ends = {beast.name: end_of(home, beast) for beast in beasts}
     assert {beast.name: ends[beast.name] for beast in beasts if ends[beast.name] not in beast.ends} == {}
-    import sys
-
-    sys.stderr.write(f"{alone} {together} {memory}\n")
-    assert together >= 0.95 * alone
+    assert together >= 0.95 * min(before, alone("after")), "the machine may have become slower meanwhile"
     assert memory < MEMORY
     assert max(asked.values()) <= 2 * CAP  # each URL is tried twice at most
     sound(home)

@@ -171,11 +171,12 @@ def test_when_the_parent_fails_it_sends_its_workers_home(web: TestWeb, tmp_path:
 
     settings = settings_for(web, scope__hosts=[".*"], politeness__delay=0.05)
     request = Request(tmp_path / "c", settings, [SEED], Budget(seconds=20), workers=2)
+    others = set(children_of(os.getpid()))
     began = time.monotonic()
     with pytest.raises(DiskFull):
         crawl(request, broken)
     assert time.monotonic() - began < 10
-    assert children_of(os.getpid()) == []
+    assert set(children_of(os.getpid())) <= others
     sound(tmp_path / "c")
 
 
@@ -193,15 +194,15 @@ def test_workers_do_not_outlive_the_process_that_made_them(web: TestWeb, tmp_pat
 
 
 def test_status_tells_of_all_workers_while_they_crawl(web: TestWeb, tmp_path: Path) -> None:
-    child = start(*command(web, tmp_path / "c", "--delay", "0.05"))
-    web.log.wait_for(80)
+    child = start(*command(web, tmp_path / "c", "--delay", "0.5"))
+    web.log.wait_for(60)
     time.sleep(0.2)
     seen: Outcome = periplus("status", "--home", tmp_path / "c", "--json")
     child.send_signal(signal.SIGINT)
     wait(child)
     run = seen.json["last_run"]
     assert run["outcome"] == "running"
-    assert run["summary"]["fetched"] >= 40
+    assert run["summary"]["fetched"] >= 30
 
 
 def test_a_worker_without_work_keeps_no_part_of_the_budget_from_the_others(tmp_path: Path) -> None:

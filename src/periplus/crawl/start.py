@@ -178,7 +178,7 @@ class _Voyage:
             beginnings.entries,
             hold=request.rounds is not None,
             budget=budget,
-            after_kill=self._was_stopped,
+            after_kill=self._was_stopped and not self._legs,
             addresses=AddressTable(request.settings.politeness, request.workers),
         )
         with closing(Board(request.workers, budget.pages)) as board:

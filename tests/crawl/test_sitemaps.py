@@ -105,6 +105,20 @@ def test_a_sitemap_that_moved_is_still_a_sitemap(tmp_path: Path) -> None:
         assert web.log.count("a.test", "/hidden") == 1
 
 
+def test_a_sitemap_that_a_page_links_to_is_one_too(tmp_path: Path) -> None:
+    pages = {"/": Page(links=["/map.xml"]), "/map.xml": xml(LISTED), "/hidden": Page()}
+    with TestWeb([Site("a.test", pages)]) as web:
+        sail(web, tmp_path, SEED)
+    assert {row["url"] for row in segment_rows(tmp_path, "pages")} == {SEED, f"{SEED}hidden"}
+    assert {row["target"] for row in segment_rows(tmp_path, "links")} == {f"{SEED}map.xml"}
+    with catalog_of(tmp_path) as catalog:
+        row, listed = catalog.url(f"{SEED}map.xml"), catalog.url(f"{SEED}hidden")
+    assert row is not None
+    assert listed is not None
+    assert (row["reason"], row["depth"], listed["admitted"], listed["depth"]) == ("sitemap", 1, "listed", 2)
+    sound(tmp_path)
+
+
 def test_path_rules_and_depth_are_for_pages_and_not_for_sitemaps(tmp_path: Path) -> None:
     listed = urlset(entry("http://a.test/docs/1"), entry("http://a.test/blog/1"))
     pages = {"docs/1": Page(), "blog/1": Page()}

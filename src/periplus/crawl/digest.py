@@ -15,7 +15,7 @@ from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.frontier.queues import Queues
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
-from periplus.parse.sitemap import read_sitemap
+from periplus.parse.sitemap import is_sitemap, read_sitemap
 from periplus.store.archive import Archived
 from periplus.store.ledger import Settled
 from periplus.url import Canonicalizer
@@ -75,6 +75,8 @@ class Digester:
             self._redirected(item, response)
         elif 200 <= response.status < 300 and item.reason is Reason.SITEMAP:
             self._listed(item, response)
+        elif 200 <= response.status < 300 and is_sitemap(response.mime, response.body):
+            self._listed(item._replace(depth=item.depth + 1), response)  # what it lists is as far as what pages link to
         elif 200 <= response.status < 300 and item.reason is Reason.ENTRY:
             self._entered(item, response)
         elif 200 <= response.status < 300:

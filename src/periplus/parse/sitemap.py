@@ -30,6 +30,8 @@ _FUTURE = 86_400.0  # seconds a clock may be wrong by
 
 _ROOTS = ("urlset", "sitemapindex", "rss", "rdf", "feed")
 _ROOT = record_tags(*_ROOTS, "url", "sitemap", "channel", "html")
+_OPENING = 1024  # bytes in which the root of a page begins that is to be taken for a sitemap
+_LISTS = re.compile(rb"<(?:urlset|sitemapindex)[\s>]")
 _FEEDS = frozenset({"rss", "rdf", "feed", "channel"})
 _RECORDS = record_tags("urlset", "sitemapindex", "url", "sitemap")
 _FIELDS = field_tags("loc", "lastmod", "changefreq", "priority")
@@ -55,6 +57,11 @@ class Sitemap:
     urls: tuple[SitemapEntry, ...] = ()
     sitemaps: tuple[SitemapEntry, ...] = ()  # the children of an index
     problems: tuple[str, ...] = ()  # what was wrong, and what was kept
+
+
+def is_sitemap(mime: str, body: bytes) -> bool:
+    """Whether a page that nobody called one is a sitemap in XML; text and feeds may be pages in their own right."""
+    return mime.endswith("xml") and _LISTS.search(body, 0, _OPENING) is not None
 
 
 def read_sitemap(body: bytes, url: str, canonicalizer: Canonicalizer, *, now: float | None = None) -> Sitemap:

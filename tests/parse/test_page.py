@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -86,6 +90,7 @@ def test_real_pages_have_titles_words_and_links() -> None:
 # Hostile pages
 
 MANY = 100_000
+WIKI = "<meta name=generator content='MediaWiki 1.44'><div id=mw-content-text>"
 BOMBS = {
     "nested blocks": "<div>" * MANY,
     "nested words": "<div>x" * MANY,
@@ -116,6 +121,21 @@ BOMBS = {
     "brackets": "<" * LIMIT,
     "comments": "<!--" * (LIMIT // 4),
     "nul": "\0" * LIMIT,
+    "many blocks": "<div>" * 200_000,
+    "nested menus": "<div class=menu><a href=x>x" * MANY,
+    "nested articles": "<article><p>words in an article" * MANY,
+    "nested figures": "<figure><header><aside>x" * 50_000,
+    "names": "".join(f"<div class='c{number} nav{number}' id=i{number}>x</div>" for number in range(50_000)),
+    "roles": "<div role=navigation itemprop=text>x</div>" * 50_000,
+    "pictures": "".join(f"<img src={number} alt=picture data-src=x>" for number in range(100_000)),
+    "moments": "<time datetime=2024-05-17>x</time>" * 100_000,
+    "structured data": '<script type=application/ld+json>{"@type": "VideoObject", '
+    + '"contentUrl": "https://a/b", "datePublished": "2024"}' * 50_000,
+    "lines of links": "<a href=x><div>x</div></a>" * 100_000,
+    "one link over all lines": "<a href=x>" + "<div>x</div>" * 100_000,
+    "a wiki of references": WIKI + "<sup class=reference>x</sup>" * 100_000,
+    "a wiki of headings": WIKI + "<h2>x</h2>" * 100_000,
+    "a wiki of nested tables": WIKI + "<table><tr><td>x" * 50_000,
 }
 
 
@@ -127,6 +147,28 @@ def test_no_page_takes_long_or_much(name: str) -> None:
     assert time.process_time() - started < 5  # most take 0.1
     assert_bounded(page)
     assert sum(len(link.target) for link in page.links) < 1_000_000
+
+
+_WITHIN = """
+import resource, sys
+from parse.documents import parsed
+from parse.test_page import BOMBS
+parsed("<p>loads what is loaded late")
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + (512 << 20),) * 2)
+for name, bomb in BOMBS.items():
+    print(name, len(parsed(bomb).text), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_no_page_takes_more_than_512_megabytes() -> None:
+    folder = Path(__file__).resolve().parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    child = subprocess.run(
+        [sys.executable, "-c", _WITHIN], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert len(child.stdout.splitlines()) == len(BOMBS), child.stdout[-200:] + child.stderr[-500:]
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from periplus.config import load
 from periplus.doctor import disk, machine, sandbox
 from periplus.doctor.check import Check, Grade
 from periplus.doctor.examination import contact, examine
+from periplus.parse.warden import Warden
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -205,24 +206,19 @@ def test_a_slow_disk_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 # -- the sandbox ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("landlock", "seccomp", "unshare", "level", "grade"),
-    [
-        (4, True, True, "full", Grade.OK),
-        (0, True, False, "partial", Grade.OK),
-        (0, False, False, "none", Grade.WARN),
-    ],
-)
-def test_the_level_is_what_the_kernel_really_offers(
-    monkeypatch: pytest.MonkeyPatch, landlock: int, seccomp: bool, unshare: bool, level: str, grade: Grade
+@pytest.mark.parametrize(("fenced", "level", "grade"), [(True, "full", Grade.OK), (False, "partial", Grade.WARN)])
+def test_the_level_is_what_the_reader_of_pdfs_really_reaches(
+    monkeypatch: pytest.MonkeyPatch, fenced: bool, level: str, grade: Grade
 ) -> None:
-    monkeypatch.setattr(sandbox, "landlock_version", lambda: landlock)
-    monkeypatch.setattr(sandbox, "has_seccomp", lambda: seccomp)
-    monkeypatch.setattr(sandbox, "can_unshare", lambda: unshare)
+    monkeypatch.setattr(Warden, "fenced", fenced)
     check = sandbox.sandbox()
     assert check.found.startswith(f"{level}: ")
     assert check.grade is grade
-    assert ("Landlock" in check.found) is (landlock > 0)
+
+
+def test_a_reader_of_pdfs_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/no/such/python")
+    assert is_bad(sandbox.sandbox())
 
 
 def test_looking_at_the_sandbox_changes_nothing() -> None:

@@ -57,6 +57,7 @@ def test_status_headers_and_body_are_told_apart() -> None:
         ("gzip", BODY),
         ("br", BODY),
     ],
+    ids=["gzip", "deflate", "twice", "br", "zstd", "identity", "unheard of", "not gzip", "not br"],
 )
 def test_bodies_are_unpacked_where_they_are_packed(encoding: str, packed: bytes) -> None:
     assert _body(f"Content-Encoding: {encoding}", packed) == BODY

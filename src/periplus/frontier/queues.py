@@ -11,57 +11,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from periplus.frontier import priority
+from periplus.frontier.waiting import QueueSource, WaitingHost
 from periplus.model import HostPolicy, QueuedUrl
 
 _PER_HOST = 256
 _LOOK_AGAIN = 0.1  # seconds
-_Entry = tuple[float, int, QueuedUrl]
-
-
-class QueueSource(Protocol):
-    """Where the queues lie on disk; asked when a host's share in memory runs out."""
-
-    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
-        """The best acknowledged URLs of a host that are due."""
-        ...
-
-    def next_due(self, host: str, now: float) -> float | None:
-        """When the first of its others is due; None when it has no others, or none that will be in this run."""
-        ...
-
-
-@dataclass(slots=True)
-class _Host:
-    name: str
-    ready: float  # no request before this time
-    again: float = 0.0  # none for one of its own URLs before this time
-    heap: list[_Entry] = field(default_factory=list)  # by priority
-    later: list[_Entry] = field(default_factory=list)  # by due time
-    held: set[str] = field(default_factory=set)
-    on_disk: bool = False  # there may be acknowledged URLs that are due and not in memory
-    due_on_disk: float = math.inf  # when the first of those that are not due yet will be
-    busy: bool = False  # a request is under way
-    listed: float = math.inf  # the time of its valid entry in the order of readiness
-    parked: bool = False  # left alone for now; it does not keep the crawl alive
-    withdrawn: bool = False  # about to be another worker's
-    wanted: bool = False  # somebody waits for a turn that is not about its own URLs
-
-    def has_work(self) -> bool:
-        return bool(self.heap or self.later or self.on_disk or self.due_on_disk < math.inf) and not self.withdrawn
-
-    def is_drained(self) -> bool:
-        return not (self.busy or self.held or self.withdrawn or self.has_work())
-
-    def moment(self) -> float:
-        """When its next URL may be taken."""
-        ready = max(self.ready, self.again)
-        if self.heap or self.on_disk:
-            return ready
-        return max(ready, min(self.later[0][0] if self.later else math.inf, self.due_on_disk))
 
 
 class Queues:
@@ -70,7 +26,7 @@ class Queues:
     def __init__(self, source: QueueSource, capacity: int, forget: Callable[[str], None] = lambda _: None) -> None:
         """Holds *capacity* URLs; *forget* is told the hosts that have nothing left, once their rest is over."""
         self._source, self._capacity, self._forget = source, capacity, forget
-        self._hosts: dict[str, _Host] = {}
+        self._hosts: dict[str, WaitingHost] = {}
         self._order: list[tuple[float, str]] = []
         self._drained: list[tuple[float, str]] = []  # by the end of their rest; some have work again
         self._links: dict[str, tuple[int, QueuedUrl]] = {}  # by URL: links met, and the item of its valid heap entry
@@ -201,15 +157,15 @@ class Queues:
         """Whether any host that is not parked has work waiting."""
         return any(host.has_work() and not host.parked for host in self._hosts.values())
 
-    def _host(self, name: str) -> _Host:
+    def _host(self, name: str) -> WaitingHost:
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = _Host(name, 0.0)
+            host = self._hosts[name] = WaitingHost(name, 0.0)
         return host
 
     # -- the URLs of a host -------------------------------------------------------------------------------------
 
-    def _hold(self, host: _Host, item: QueuedUrl) -> None:
+    def _hold(self, host: WaitingHost, item: QueuedUrl) -> None:
         host.held.add(item.url)
         self.buffered += 1
         if item.due:
@@ -218,7 +174,7 @@ class Queues:
         else:
             self._enter(host, item)
 
-    def _enter(self, host: _Host, item: QueuedUrl, links: int = 1) -> None:
+    def _enter(self, host: WaitingHost, item: QueuedUrl, links: int = 1) -> None:
         """Give a URL a place among those that are due; one that it had before is no longer valid."""
         self._links[item.url] = links, item
         self._sequence += 1
@@ -232,7 +188,7 @@ class Queues:
             del self._links[item.url]
             self.buffered -= 1
 
-    def _next_of(self, host: _Host, now: float) -> QueuedUrl | None:
+    def _next_of(self, host: WaitingHost, now: float) -> QueuedUrl | None:
         if not host.heap and (host.on_disk or host.due_on_disk <= now):
             self._refill(host, now)
         while host.later and host.later[0][0] <= now:
@@ -245,7 +201,7 @@ class Queues:
             heapq.heappop(host.heap)
         return item
 
-    def _refill(self, host: _Host, now: float) -> None:
+    def _refill(self, host: WaitingHost, now: float) -> None:
         room = min(max(self._capacity - self.buffered, 1), _PER_HOST)  # one at least, or the host would never move
         limit = room + len(host.held)
         found = self._source.queue_of(host.name, limit, now)
@@ -258,7 +214,7 @@ class Queues:
 
     # -- the order of hosts -------------------------------------------------------------------------------------
 
-    def _list(self, host: _Host) -> None:
+    def _list(self, host: WaitingHost) -> None:
         if host.busy or host.withdrawn:
             return
         if not host.has_work():

@@ -11,6 +11,7 @@ from crawl.voyage import catalog_of, segment_rows, settings_for, sound
 from periplus.crawl.budget import Budget
 from periplus.crawl.start import Request, Result, crawl
 from periplus.crawl.worker import Ending
+from periplus.inspector.history import url_history
 from testweb import Page, Site, TestWeb, hostile
 
 RANDOM = "http://a.test/random"
@@ -46,7 +47,9 @@ def test_it_is_never_a_page_and_no_link_to_it_is_followed(tmp_path: Path) -> Non
         assert catalog.url(RANDOM) is None
         visits = catalog.fetches_of(RANDOM)
         assert catalog.counters() == catalog.recount()
+        found = url_history(catalog, settings_for(None), RANDOM)
     assert [visit.redirect_to for visit in visits] == [f"http://a.test/{n}" for n in range(5)]
+    assert (found["known"], found["reason"], len(found["fetches"])) == (False, "entry", 5)
 
 
 def test_its_own_page_is_read_for_links_but_not_indexed(tmp_path: Path) -> None:

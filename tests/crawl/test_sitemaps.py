@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, segment_rows, sound, state_of
+from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
 from periplus.crawl.budget import Budget
+from periplus.crawl.start import Request, crawl
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, hostile
 
@@ -96,6 +97,21 @@ def test_an_index_leads_to_sitemaps_and_they_to_pages(tmp_path: Path) -> None:
         assert all(web.log.count("a.test", f"/p{n}") == 1 for n in range(3))
         assert web.log.entries("b.test") == []
     assert result.summary["refused"] == {"scope_host": 1}
+
+
+def test_a_sitemap_of_a_domain_that_is_another_workers_is_read_there(tmp_path: Path) -> None:
+    names = [f"d{number}.test" for number in range(6)]
+    sites = [
+        Site(name, {"/s.xml.gz": xml(gzip.compress(urlset(entry(f"http://{name}/x")).encode())), "/x": Page()})
+        for name in names
+    ]
+    listing = xml(index(*(f"http://{name}/s.xml.gz" for name in names)))
+    with TestWeb([Site("a.test", {"/list": listing}), *sites]) as web:
+        settings = settings_for(web, scope__hosts=[".*"])
+        result = crawl(Request(tmp_path, settings, workers=2, sitemaps=["http://a.test/list"]))
+        assert all(web.log.count(name, "/x") == web.log.count(name, "/s.xml.gz") == 1 for name in names)
+    assert (result.failure, result.summary["fetched"]) == (None, 6)
+    sound(tmp_path)
 
 
 def test_a_sitemap_that_moved_is_still_a_sitemap(tmp_path: Path) -> None:

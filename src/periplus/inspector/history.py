@@ -42,6 +42,12 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
 
 def _verdict_of_stranger(catalog: Catalog, settings: Settings, url: Url) -> dict[str, Any]:
     """What would be decided today; why a link to it was refused, if the rule behind that still stands."""
+    if catalog.fetches_of(url.text):
+        return {
+            "reason": Reason.ENTRY.value,
+            "detail": "it is no page, but an address asked again and again",
+            "via": "",
+        }
     reason, detail, via = catalog.refusal_of(url.host, url.text) or ("", "", "")
     refusal = _refusal(catalog, settings, url)
     if refusal is not None:

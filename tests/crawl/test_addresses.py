@@ -17,7 +17,7 @@ from periplus.crawl.start import Request, crawl
 from testweb import Page, Site, TestWeb
 
 LIMIT, DELAY = 3, 0.25
-JITTER = 0.1  # seconds by which the server may notice a request late, on a busy machine
+JITTER = 0.15  # seconds by which the server may notice a request late, on a busy machine
 CARE: dict[str, Any] = {
     "politeness__address_limits": [{"range": "127.0.0.0/8", "connections": LIMIT, "delay": DELAY}],
     "fetch__concurrency": 512,

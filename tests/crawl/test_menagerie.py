@@ -17,7 +17,7 @@ from testweb.menagerie import Beast, menagerie
 FRIENDS = [f"friend{number}.test" for number in range(20)]
 DELAY = 1.0  # as delivered
 CAP = 40  # URLs a domain
-MEMORY = 600  # megabytes
+MEMORY = 1_000  # megabytes; bodies at their caps, as many as may be under way at once
 
 
 def friendly(pages: int) -> list[Site]:

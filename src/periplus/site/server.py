@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 
@@ -91,13 +92,25 @@ class _Workers(Multiprocess):
     """Worker processes that are deaf until they serve: before, the interpreter would answer, with a traceback."""
 
     def init_processes(self) -> None:
-        """Start the workers with the signals held back."""
+        """Start the workers."""
         resource_tracker.ensure_running()  # starting it, the first worker would let the signals through again
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
-        try:
+        with _signals_held_back():
             super().init_processes()
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
+
+    def keep_subprocess_alive(self) -> None:
+        """Start those anew that have died or do not answer."""
+        with _signals_held_back():
+            super().keep_subprocess_alive()
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """They reach this process afterwards, and no process that is started meanwhile."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from periplus.crawl.commit import Committer
 from periplus.crawl.digest import Digester
 from periplus.crawl.entries import Entries
 from periplus.crawl.logbook import Logbook
+from periplus.crawl.memory import give_back_early
 from periplus.crawl.neighbours import Neighbours
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
@@ -76,6 +77,7 @@ def canonicalizer_of(settings: Settings) -> Canonicalizer:
 
 async def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
     """Be worker *number* of a run to its end; *look* is called now and then."""
+    give_back_early()
     with _sparing_the_garbage_collector(), closing(Catalog(assignment.collection.catalog)) as catalog:
         shift = _Shift(assignment, board, number, catalog)
         with closing(shift):

@@ -83,7 +83,12 @@ class SegmentWriter:
         self._rows: list[PageRow] = []
         self._waiting = 0  # characters of text
         self._pages = PAGES if revision else SKIMMED_PAGES
-        self._files = {"pages": self._begin("pages", self._pages), "links": self._begin("links", LINKS)}
+        self._files = {"pages": self._begin("pages", self._pages)}
+        try:
+            self._files["links"] = self._begin("links", LINKS)
+        except BaseException:
+            self.discard()
+            raise
         self.pages = 0
 
     def add(self, row: PageRow) -> None:
@@ -107,9 +112,7 @@ class SegmentWriter:
     def discard(self) -> None:
         """Drop what was collected; it can be parsed again."""
         for file in self._files.values():
-            with suppress(OSError):  # a full disk has no room for the end of the file either
-                file.writer.close()
-            file.path.unlink(missing_ok=True)
+            file.discard()
 
     def _begin(self, kind: str, schema: pa.Schema) -> _OpenFile:
         name = segment_name(kind, self.worker, self.number, self._revision)
@@ -144,6 +147,12 @@ class _OpenFile:
 
     def __init__(self, path: Path, writer: parquet.ParquetWriter) -> None:
         self.path, self.writer, self.rows = path, writer, 0
+
+    def discard(self) -> None:
+        with suppress(OSError):  # a full disk has no room for the end of the file either
+            self.writer.close()
+        self.writer.is_open = False  # or it would be closed once more when it is forgotten, and complain aloud
+        self.path.unlink(missing_ok=True)
 
     def write(self, table: pa.Table) -> None:
         self.writer.write_table(table)

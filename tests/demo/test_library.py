@@ -97,3 +97,12 @@ def test_the_rendered_pages_of_python_are_a_site(tmp_path: Path) -> None:
     root = install(tmp_path, "x", "library/json.html")
     site = python_site(root)
     assert (site.host, set(site.files)) == (PYTHON, {"/index.html", "/library/json.html"})
+
+
+def test_pages_are_found_in_a_folder_named_from_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.html").write_text("<title>Home</title>")
+    monkeypatch.chdir(tmp_path)
+    assert list(python_site(Path("docs")).files) == ["/index.html"]

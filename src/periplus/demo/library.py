@@ -38,7 +38,7 @@ class Site:
 
 def python_site(folder: Path) -> Site:
     """The rendered pages of the standard library."""
-    return _site(PYTHON, "Python", folder, PAGES)
+    return _site(PYTHON, "Python", folder.resolve(), PAGES)
 
 
 def installed_sites(folders: Iterable[Path] = FOLDERS, *, packages: int = PACKAGES, pages: int = PAGES) -> list[Site]:

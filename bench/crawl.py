@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, NoReturn
 
 import peers
 from harness import contest, machine, nginx, trial, web
-from harness.errors import BenchError
+from harness.report import report
 from peers.periplus_peer import Periplus
 
 CACHE = Path(__file__).with_name(".cache")
@@ -25,13 +24,7 @@ def main() -> int:
     options = arguments().parse_args()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, leave)
-    try:
-        result = bench(options)
-    except BenchError as problem:
-        print(f"bench/crawl.py: {problem}", file=sys.stderr)
-        return 1
-    print(json.dumps(result) if options.json else table(result))
-    return 0
+    return report(options, bench, table)
 
 
 def leave(number: int, _frame: FrameType | None) -> NoReturn:

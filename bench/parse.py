@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import sys
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import packages, web
-from harness.errors import BenchError
+from harness.report import report
 from parsing import costs, truth
 from parsing.score import score
 from periplus import __version__
@@ -25,18 +24,6 @@ PDFS = {
     "developers-reference": "usr/share/developers-reference/developers-reference.pdf",
     "libtasn1-doc": "usr/share/doc/libtasn1-doc/libtasn1.pdf",
 }
-
-
-def main() -> int:
-    """Prints one JSON object (or a table), and returns the exit code."""
-    options = arguments().parse_args()
-    try:
-        result = bench(options)
-    except BenchError as problem:
-        print(f"bench/parse.py: {problem}", file=sys.stderr)
-        return 1
-    print(json.dumps(result) if options.json else table(result))
-    return 0
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -126,4 +113,4 @@ def table(result: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(arguments().parse_args(), bench, table))

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from harness.errors import BenchError
+from harness.report import report
 from periplus.store.ranks import open_ranks
 from ranking.contest import PEERS, contest
 from ranking.crawl import crawled
 from ranking.whole import whole_way
 
 CACHE = Path(__file__).with_name(".cache")
-
-
-def main() -> int:
-    """Prints one JSON object (or lines), and returns the exit code."""
-    options = arguments().parse_args()
-    try:
-        result = bench(options)
-    except BenchError as problem:
-        print(f"bench/rank.py: {problem}", file=sys.stderr)
-        return 1
-    print(json.dumps(result) if options.json else "\n".join(f"{name} = {value}" for name, value in result.items()))
-    return 0
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -71,4 +58,4 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(arguments().parse_args(), bench))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
 import shutil
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import web
-from harness.errors import BenchError
+from harness.report import report
 from periplus import __version__
 from periplus.archives.landing import Landing
 from periplus.config import Settings, Storage
@@ -25,18 +24,6 @@ from periplus.store.collection import Collection, create_collection
 
 CACHE = Path(__file__).with_name(".cache")
 SEGMENT_BYTES = 4 << 20  # small, so that every core has some
-
-
-def main() -> int:
-    """Prints one JSON object (or a table), and returns the exit code."""
-    options = arguments().parse_args()
-    try:
-        result = bench(options)
-    except BenchError as problem:
-        print(f"bench/reparse.py: {problem}", file=sys.stderr)
-        return 1
-    print(json.dumps(result) if options.json else "\n".join(f"{name:28}{value}" for name, value in result.items()))
-    return 0
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -107,4 +94,4 @@ def _cpu() -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(arguments().parse_args(), bench))

@@ -277,6 +277,25 @@ class Fetch:
     last_modified: str = ""
     seconds: float = 0.0
 
+    @classmethod
+    def of(
+        cls, response: Response, decision: Decision, position: ArchivePosition | None = None, content_id: bytes = b""
+    ) -> Fetch:
+        """The attempt that ended in *response*, and what was decided of it."""
+        return cls(
+            url=response.url,
+            at=response.fetched_at,
+            status=response.status,
+            decision=decision,
+            mime=response.mime,
+            size=len(response.body),
+            content_id=content_id,
+            position=position,
+            etag=response.headers.get("etag", ""),
+            last_modified=response.headers.get("last-modified", ""),
+            seconds=response.seconds,
+        )
+
     @property
     def is_version(self) -> bool:
         """Whether its record holds a version of the page: those are what segments are made of."""

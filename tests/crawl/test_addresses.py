@@ -115,3 +115,16 @@ def test_addresses_that_were_admitted_by_hand_have_no_limits(tmp_path: Path) -> 
         sail(web, tmp_path, *(f"http://{site.host}/" for site in sites))
         assert time.monotonic() - began < 3
         assert web.log.max_concurrent() == 10
+
+
+def test_an_address_is_spared_from_one_round_to_the_next(tmp_path: Path) -> None:
+    """Two hosts share it, so that only the delay of the address can keep the second round waiting."""
+    first = Site("a.test", {"/": Page(links=["http://b.test/"])}, address="127.0.9.1")
+    second = Site("b.test", {"/": Page()}, address="127.0.9.1")
+    limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.8}]
+    with TestWeb([first, second]) as web:
+        settings = settings_for(web, scope__hosts=[".*"], politeness__address_limits=limits)
+        result = crawl(Request(tmp_path, settings, ["http://a.test/"], rounds=2))
+        assert [entry.host for entry in web.log.entries()] == ["a.test", "a.test", "b.test", "b.test"]
+        assert min(web.log.gaps_at("127.0.9.1")) >= 0.8 - JITTER
+    assert [one["fetched"] for one in result.summary["rounds"]] == [1, 1]

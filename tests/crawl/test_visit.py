@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, sound, state_of
+from crawl.voyage import detail_of, sail, sound, state_of
 from periplus.crawl.budget import Budget
 from periplus.crawl.worker import Ending
 from periplus.model import UrlState
@@ -38,10 +38,7 @@ def test_nothing_that_robots_disallows_is_ever_requested(tmp_path: Path) -> None
         assert sorted(web.log.paths("a.test")) == ["/", "/open", "/robots.txt", "/secret/open-day"]
     assert result.summary["refused"] == {"robots": 4}
     assert state_of(tmp_path, "http://a.test/secret/door") == (UrlState.REFUSED, "robots")
-    with catalog_of(tmp_path) as catalog:
-        row = catalog.url("http://a.test/secret/door")
-    assert row is not None
-    assert row["detail"] == "robots.txt line 2: Disallow: /secret/"
+    assert detail_of(tmp_path, "http://a.test/secret/door") == "robots.txt line 2: Disallow: /secret/"
     sound(tmp_path)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import Outcome, catalog_of, environment, reach, sail, sound, start, state_of, wait
+from crawl.voyage import Outcome, catalog_of, detail_of, environment, reach, sail, sound, start, state_of, wait
 from periplus.crawl.budget import Budget
 from periplus.crawl.worker import Ending
 from periplus.model import UrlState
@@ -166,10 +166,7 @@ def test_a_narrower_scope_counts_for_what_waits_already(tmp_path: Path) -> None:
         assert web.log.entries("b.test") == []
     assert result.summary["refused"] == {"scope_host": 1, "scope_path": 1}
     assert state_of(tmp_path, "http://b.test/") == (UrlState.REFUSED, "scope_host")
-    with catalog_of(tmp_path) as catalog:
-        row = catalog.url("http://a.test/blog/1")
-    assert row is not None
-    assert row["detail"] == "'/blog/1' matches none of scope.paths"
+    assert detail_of(tmp_path, "http://a.test/blog/1") == "'/blog/1' matches none of scope.paths"
     sound(tmp_path)
 
 

@@ -155,6 +155,14 @@ def state_of(home: Path, url: str) -> tuple[int, str]:
     return row["state"], row["reason"]
 
 
+def detail_of(home: Path, url: str) -> str:
+    """The words with which a URL was decided upon."""
+    with catalog_of(home) as catalog:
+        row = catalog.url(url)
+    assert row is not None, f"{url} is unknown"
+    return str(row["detail"])
+
+
 def segment_rows(home: Path, kind: str) -> list[dict[str, Any]]:
     """The rows of every live segment of a kind."""
     with catalog_of(home) as catalog:

@@ -92,18 +92,7 @@ class Landing:
 
     def _archived(self, response: Response, decision: Decision) -> Fetch:
         archived = self._writer.append(response)
-        return Fetch(
-            url=response.url,
-            at=response.fetched_at,
-            status=response.status,
-            decision=decision,
-            mime=response.mime,
-            size=len(response.body),
-            content_id=archived.content_id,
-            position=archived.position,
-            etag=response.headers.get("etag", ""),
-            last_modified=response.headers.get("last-modified", ""),
-        )
+        return Fetch.of(response, decision, archived.position, archived.content_id)
 
     def _add(self, fetch: Fetch, file: Path) -> None:
         self._tally.count(fetch)

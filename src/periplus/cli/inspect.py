@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -33,11 +34,8 @@ def url(
     """Every decision, attempt, robots line and archive record of one URL; also why it is not here."""
     settings = load(home).settings
     collection = open_collection(home)
-    catalog = Catalog(collection.catalog)
-    try:
+    with closing(Catalog(collection.catalog)) as catalog:
         found = url_history(catalog, settings, address)
-    finally:
-        catalog.close()
     found["rank"] = rank_of(collection, found["url"])
     if as_json:
         print_json(found)
@@ -53,11 +51,8 @@ def host(
 ) -> None:
     """How a host is treated and why: its delay, robots.txt, queue, errors, refusals and caps."""
     settings = load(home).settings
-    catalog = Catalog(open_collection(home).catalog)
-    try:
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
         found = host_report(catalog, settings, name)
-    finally:
-        catalog.close()
     if as_json:
         print_json(found)
     elif found["known"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -26,11 +27,8 @@ def command(
 ) -> None:
     """Every crawl so far, newest first, with the share of its time that each step took."""
     collection = open_collection(home)
-    catalog = Catalog(collection.catalog)
-    try:
+    with closing(Catalog(collection.catalog)) as catalog:
         found = recent_runs(collection, catalog, limit)
-    finally:
-        catalog.close()
     if as_json:
         print_json(found)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -24,11 +25,8 @@ def command(
 ) -> None:
     """What a collection holds and what its last crawl did."""
     collection = open_collection(home)
-    catalog = Catalog(collection.catalog)
-    try:
+    with closing(Catalog(collection.catalog)) as catalog:
         found = overview(collection, catalog) if run is None else one_run(collection, catalog, run)
-    finally:
-        catalog.close()
     if as_json:
         print_json(found)
     else:

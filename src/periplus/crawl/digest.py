@@ -97,7 +97,7 @@ class Digester:
         if page.problem is not None:
             self._tally.set_aside(page.problem)
             decision = Decision(Verdict.FETCHED, page.problem, page.problem_detail)
-        fetch = _attempt(response, decision, archived.position, archived.content_id)
+        fetch = Fetch.of(response, decision, archived.position, archived.content_id)
         self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
         if not archived.is_revisit:
             self._log.rows.append(self._reader.row(fetch, page))
@@ -109,20 +109,20 @@ class Digester:
         archived = self._keep(response)
         began = time.perf_counter()
         found = read_sitemap(response.body, item.url, self._canonicalizer, now=response.fetched_at)
-        self._settle(item, UrlState.DONE, _attempt(response, reading(found), archived.position, archived.content_id))
+        self._settle(item, UrlState.DONE, Fetch.of(response, reading(found), archived.position, archived.content_id))
         self._paths.follow_list(item, found, response.fetched_at)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _unchanged(self, item: QueuedUrl, response: Response, earlier: Fetch) -> None:
         archived = self._keep(response, earlier)
-        fetch = _attempt(response, _NOT_CHANGED, archived.position, archived.content_id)
+        fetch = Fetch.of(response, _NOT_CHANGED, archived.position, archived.content_id)
         self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
 
     def _entered(self, item: QueuedUrl, response: Response) -> None:
         archived = self._keep(response)
         began = time.perf_counter()
         page = self._reader.parse(response)
-        self._settle(item, UrlState.DONE, _attempt(response, _ENTERED, archived.position, archived.content_id))
+        self._settle(item, UrlState.DONE, Fetch.of(response, _ENTERED, archived.position, archived.content_id))
         self._paths.follow(item, page)
         self._tally.timing.parse += time.perf_counter() - began
 
@@ -131,10 +131,10 @@ class Digester:
         position = self._keep(response).position
         if target is None:
             decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])
-            self._settle(item, UrlState.FAILED, _attempt(response, decision, position))
+            self._settle(item, UrlState.FAILED, Fetch.of(response, decision, position))
             return
         decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
-        fetch = replace(_attempt(response, decision, position), redirect_to=target)
+        fetch = replace(Fetch.of(response, decision, position), redirect_to=target)
         self._settle(item, UrlState.DONE, fetch)
         self._paths.follow_redirect(item, target)
 
@@ -143,7 +143,7 @@ class Digester:
         if response.status in _TRY_AGAIN and self._retry(item, response, now, position):
             return
         decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
-        self._settle(item, UrlState.FAILED, _attempt(response, decision, position))
+        self._settle(item, UrlState.FAILED, Fetch.of(response, decision, position))
 
     def _failed(self, item: QueuedUrl, response: Response, now: float) -> None:
         reason = response.failure or Reason.BAD_HTTP
@@ -151,7 +151,7 @@ class Digester:
             self.refuse(item, Decision(Verdict.REFUSED, reason, response.detail))
         elif reason in _FINAL or not self._retry(item, response, now):
             decision = Decision(Verdict.DROPPED, reason, response.detail)
-            self._settle(item, UrlState.FAILED, _attempt(response, decision))
+            self._settle(item, UrlState.FAILED, Fetch.of(response, decision))
 
     def _retry(self, item: QueuedUrl, response: Response, now: float, position: ArchivePosition | None = None) -> bool:
         attempts = item.attempts + 1
@@ -161,7 +161,7 @@ class Digester:
         again = item._replace(attempts=attempts, due=due)
         why = response.failure.value if response.failure is not None else f"answered {response.status}"
         decision = Decision(Verdict.DELAYED, Reason.RETRY, f"{why}; try {attempts + 1} follows")
-        self._settle(again, UrlState.QUEUED, _attempt(response, decision, position))
+        self._settle(again, UrlState.QUEUED, Fetch.of(response, decision, position))
         self._queues.put_back(again)
         return True
 
@@ -180,21 +180,3 @@ class Digester:
     def _note(self, settled: Settled) -> None:
         batch = self._log.batch
         (batch.entered if settled.item.reason is Reason.ENTRY else batch.settled).append(settled)
-
-
-def _attempt(
-    response: Response, decision: Decision, position: ArchivePosition | None = None, content_id: bytes = b""
-) -> Fetch:
-    return Fetch(
-        url=response.url,
-        at=response.fetched_at,
-        status=response.status,
-        decision=decision,
-        mime=response.mime,
-        size=len(response.body),
-        content_id=content_id,
-        position=position,
-        etag=response.headers.get("etag", ""),
-        last_modified=response.headers.get("last-modified", ""),
-        seconds=response.seconds,
-    )

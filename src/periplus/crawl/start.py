@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -134,6 +134,7 @@ class _Voyage:
         self._request, self._beginnings = request, beginnings
         self._collection, self._watch = collection, watch
         self._clock = SteadyClock()
+        self._addresses = AddressTable(request.settings.politeness, request.workers)  # of all legs: delays go on
         self._legs: list[_Leg] = []
 
     def sail(self) -> Result:
@@ -179,7 +180,7 @@ class _Voyage:
             hold=request.rounds is not None,
             budget=budget,
             after_kill=self._was_stopped and not self._legs,
-            addresses=AddressTable(request.settings.politeness, request.workers),
+            addresses=self._addresses,
         )
         with closing(Board(request.workers, budget.pages)) as board:
             reports = self._crawl(assignment, board)
@@ -243,11 +244,6 @@ class _Voyage:
             len(self._legs) + 1 if self._request.rounds else None,
         )
 
-    @contextmanager
-    def _catalog(self) -> Iterator[Catalog]:
+    def _catalog(self) -> closing[Catalog]:
         """A connection for a moment: none is open when workers part from this process."""
-        catalog = Catalog(self._collection.catalog, create=True)
-        try:
-            yield catalog
-        finally:
-            catalog.close()
+        return closing(Catalog(self._collection.catalog, create=True))

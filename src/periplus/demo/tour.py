@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -94,11 +94,10 @@ def _settle(home: Path, edition: str) -> tuple[Note, DocumentationServer]:
             pass  # the addresses of its pages would lead to another program
     server = listen()
     note = Note(edition, server.port, ready=False)
-    try:
+    with ExitStack() as undo:
+        undo.callback(server.server_close)
         begin_anew(home, note)
-    except BaseException:
-        server.server_close()
-        raise
+        undo.pop_all()
     return note, server
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -101,12 +101,10 @@ class _Documents:
         self._segments, self._spill = sorted(segments), spill
         self._ranks = open_ranks(collection.ranks)
         self._database = connect(spill, settings.memory_mb << 20, settings.threads)
-        try:
-            with _plain_errors():
-                self._prepare()
-        except BaseException:
-            self.close()
-            raise
+        with _plain_errors(), ExitStack() as undo:
+            undo.callback(self.close)
+            self._prepare()
+            undo.pop_all()
 
     def __enter__(self) -> _Documents:
         return self

@@ -58,14 +58,11 @@ class PartMarker:
         self._known: dict[str, str] = {}
 
     def mark(self, document: Document) -> None:
-        """Give every block whose name suggests a part the tag of that part."""
+        """Give every block whose role or name suggests a part the tag of that part."""
+        _mark_roles(document)
         known, learn = self._known, self._learn
         if len(known) > _NAMES_REMEMBERED:
             known.clear()
-        for element in document.select("[role], [itemprop]"):
-            said = _PROPERTIES.get(element.attr("itemprop") or "") or _ROLES.get(element.attr("role") or "")
-            if said and element.tag in _NAMED:
-                element.tag = said
         for element in document.iter_elements(_NAMED):
             names, part = element.attr("class"), _NONE
             if names:
@@ -81,3 +78,10 @@ class PartMarker:
         suggested = (part for part, vocabulary in _VOCABULARIES.items() if not said.isdisjoint(vocabulary))
         part = self._known[names] = next(suggested, _NONE)
         return part
+
+
+def _mark_roles(document: Document) -> None:
+    for element in document.select("[role], [itemprop]"):
+        said = _PROPERTIES.get(element.attr("itemprop") or "") or _ROLES.get(element.attr("role") or "")
+        if said and element.tag in _NAMED:
+            element.tag = said

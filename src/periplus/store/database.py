@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -49,11 +49,10 @@ class Database:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
         except sqlite3.DatabaseError as error:
             raise self._failure(error) from error
-        try:
+        with ExitStack() as undo:
+            undo.callback(self.close)
             self._prepare()
-        except BaseException:
-            self.close()
-            raise
+            undo.pop_all()
 
     def _prepare(self) -> None:
         try:

@@ -6,6 +6,8 @@ import argparse
 import logging
 import sys
 import time
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from harness.report import report
 from parsing import costs, truth
 from parsing.score import score
 from periplus import __version__
+from periplus.index.templates import PAGES_COMPARED, Templates
 from periplus.model import Response
 from periplus.parse.page import PageParser
 from periplus.parse.pdf import read_pdf
@@ -44,7 +47,11 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
     steps = best([costs.by_step(answers) for _ in range(options.rounds)])
     whole = best([costs.whole(answers) for _ in range(options.rounds)])
     sets = {"articles": truth.articles(cache), "passages": truth.passages(cache), "docs": truth.documentation(site_web)}
-    main_text = {name: score(pages, _main_texts(pages)) for name, pages in sets.items() if pages}
+    found = {name: _main_texts(pages) for name, pages in sets.items() if pages}
+    main_text = {name: score(sets[name], texts) for name, texts in found.items()}
+    templates = Templates(_samples(site_web))
+    stripped = [templates.strip(page.site, text) for page, text in zip(sets["docs"], found["docs"], strict=True)]
+    main_text["docs_indexed"] = score(sets["docs"], stripped)
     return {
         "bench": "parse",
         "version": __version__,
@@ -55,6 +62,7 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
         "ms_by_step": steps,
         "main_text_f1": next(iter(main_text.values()))["f1"],
         "main_text_truth": next(iter(main_text)),
+        "main_text_f1_site": main_text["docs_indexed"]["f1"],
         "main_text": main_text,
         **_pdf(cache, options.rounds),
     }
@@ -73,6 +81,16 @@ def _sample(pages: web.Web, wanted: int) -> list[tuple[str, Path]]:
         chosen = files[:: max(len(files) // share, 1)][:share]
         found += [(f"http://{site.host}/{file.relative_to(site.root)}", file) for file in chosen]
     return found
+
+
+def _samples(pages: web.Web) -> Iterator[tuple[str, str]]:
+    """Site and text of the pages by which the index would know what a site repeats."""
+    parser = PageParser(Canonicalizer(), links_per_page=costs.LINKS)
+    for site in pages.sites:
+        bodies = {sha256(body).digest(): body for file in site.root.rglob("*.html") if (body := file.read_bytes())}
+        for _, body in sorted(bodies.items())[:PAGES_COMPARED]:
+            answer = Response(f"http://{site.host}/", 0.0, status=200, headers={"content-type": "text/html"}, body=body)
+            yield site.host.split(".")[0], parser.parse(answer).text
 
 
 def _main_texts(pages: list[truth.Marked]) -> list[str]:

@@ -47,6 +47,7 @@ class Marked:
 
     html: str
     text: str = ""
+    site: str = ""  # of many pages that are here, too
     within: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
@@ -89,7 +90,7 @@ def _of_site(name: str, root: Path) -> Iterator[Marked]:
         if element is not None:
             text = element.remove(not_text).remove("script, style").to_text()
             if len(text) >= _SHORTEST:
-                yield Marked(html, text)
+                yield Marked(html, text, name)
 
 
 def _downloaded(cache: Path, repository: str, commit: str, wanted: tuple[str, ...]) -> Path | None:

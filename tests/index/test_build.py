@@ -74,6 +74,38 @@ def test_a_page_that_stands_in_two_segments_is_one_document(tmp_path: Path) -> N
     assert found == {"twice": again.url, "other": "http://a.test/other", "third": "http://a.test/third"}
 
 
+def test_what_a_site_repeats_around_its_texts_is_not_found_and_not_shown(tmp_path: Path) -> None:
+    def chart(number: int) -> Doc:
+        words = f"Harbour office\nDepths off cape {number} and the rocks around it.\nNewsletter"
+        return Doc(f"http://a.test/{number}", f"Chart {number}", words)
+
+    elsewhere = Doc("http://b.test/", "Elsewhere", "Harbour office\nNewsletter\nof another site")
+    shelve(tmp_path, [chart(number) for number in range(0, 30, 2)])
+    collection = shelve(tmp_path, [elsewhere, *(chart(number) for number in range(1, 30, 2))])
+    index(collection)
+    with PageStore(Generations(collection.index).current()) as pages:
+        openings = {pages.head(number).url: pages.head(number).opening for number in range(len(pages))}
+    assert openings[elsewhere.url] == elsewhere.text
+    assert openings["http://a.test/7"] == "Depths off cape 7 and the rocks around it."
+    with opened(collection) as engine:
+        assert [hit.url for hit in engine.search("newsletter").hits] == [elsewhere.url]
+
+
+def test_what_a_site_repeats_does_not_depend_on_the_order_of_the_crawl(tmp_path: Path) -> None:
+    """Of 60 pages 20 are compared, and three in five end with the same word: which ones are compared decides."""
+    ends = ["\nBeta", "\nBeta", "\nBeta", "", ""]
+    docs = [Doc(f"http://a.test/{n}", str(n), f"Menu\nAbout cape {n}.{ends[n % 5]}") for n in range(60)]
+    texts = []
+    for name, order in (("one", docs), ("other", random.Random(7).sample(docs, len(docs)))):
+        shelve(tmp_path / name, order[:23])
+        collection = shelve(tmp_path / name, order[23:])
+        index(collection)
+        with PageStore(Generations(collection.index).current()) as pages:
+            texts.append({pages.head(number).url: pages.text(number) for number in range(len(pages))})
+    assert texts[0] == texts[1]
+    assert texts[0]["http://a.test/4"] == "About cape 4."
+
+
 def test_an_index_of_pages_that_all_ask_to_be_left_out_is_empty(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "x", noindex=True)])
     assert index(collection).documents == 0

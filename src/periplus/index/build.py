@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from periplus.errors import DamagedFile, NoIndex
 from periplus.index.generations import Generations, number_of
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
+from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates
 from periplus.index.writer import IndexWriter
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -36,6 +38,7 @@ _COLUMNS = [
     "archive", "offset", "length", "main", "categories",
 ]
 # fmt: on
+_SAMPLES = 100_000  # pages compared in all: about 60 MB while they are
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
 
 
@@ -125,14 +128,27 @@ class _Documents:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every document, in the order of its number: the columns of its segment and those of `rows` in build.sql."""
         with _plain_errors():
+            templates = Templates(self._samples())
             joined = (row for batch in self._stream("rows") for row in batch.to_pylist())
             chosen = next(joined, None)
             for segment in self._segments:
-                for place, page in enumerate(_pages_of(segment)):
+                for place, page in enumerate(_pages_of(segment, _COLUMNS)):
                     if chosen is not None and (chosen["segment"], chosen["place"]) == (str(segment), place):
                         row = page.as_py()
-                        yield {**row, **chosen, "text": main_text(row["text"], row["main"])}
+                        text = templates.strip(row["host"], main_text(row["text"], row["main"]))
+                        yield {**row, **chosen, "text": text}
                         chosen = next(joined, None)
+
+    def _samples(self) -> Iterator[tuple[str, str]]:
+        """Host and whole text of the pages by which sites are known."""
+        wanted: dict[str, dict[int, str]] = defaultdict(dict)  # host by place by segment
+        limits = [FEWEST, PAGES_COMPARED, _SAMPLES]
+        for host, segment, place in self._database.execute(self._sql["samples"], limits).fetchall():
+            wanted[segment][place] = host
+        for segment, hosts in wanted.items():
+            for place, page in enumerate(_pages_of(Path(segment), ["text"])):
+                if place in hosts:
+                    yield hosts[place], page["text"].as_py()
 
     def _stream(self, name: str) -> pa.RecordBatchReader:
         return self._database.sql(self._sql[name]).to_arrow_reader(_ROWS_AT_ONCE)
@@ -176,9 +192,9 @@ class _Documents:
             self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchors")
 
 
-def _pages_of(segment: Path) -> Iterator[pa.StructScalar]:
+def _pages_of(segment: Path, columns: list[str]) -> Iterator[pa.StructScalar]:
     """The rows of a segment in order, a few hundred in memory at a time."""
-    for batch in read_pages(segment, _COLUMNS, _ROWS_AT_ONCE):
+    for batch in read_pages(segment, columns, _ROWS_AT_ONCE):
         yield from batch.to_struct_array()
 
 

@@ -1,12 +1,13 @@
 """Which pages does a query mean? Answered by looking at every word of every page, without an index.
 
 The rules, as they are documented: a word stands in any field of a page, in the form its language gives it; a word of
-several terms is a phrase; a phrase keeps the gaps that stop words leave; what is a stop word in any language cannot be
-required; `site:` means a host and all hosts below it.
+several terms is a phrase, unless any word of the query suffices; a phrase keeps the gaps that stop words leave; what is
+a stop word in any language cannot be required; `site:` means a host and all hosts below it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -117,9 +118,13 @@ def _stands_in(field: Field, phrase: list[tuple[str, int]]) -> bool:
 
 
 def _any_word_suffices(root: Node) -> Node:
-    """At the top of a query, one of the wanted words is enough; exclusions and site: still hold."""
-    if not isinstance(root, And):
-        return root
-    wanted = tuple(node for node in root.nodes if not isinstance(node, Not | Site))
-    others = tuple(node for node in root.nodes if isinstance(node, Not | Site))
-    return root if len(wanted) < 2 else And((Or(wanted), *others)) if others else Or(wanted)
+    """At the top of a query, one of the wanted words is enough, or a part of one; exclusions and site: still hold."""
+    wanted: list[Node] = []
+    others: list[Node] = []
+    for node in root.nodes if isinstance(root, And) else [root]:
+        if isinstance(node, Not | Site):
+            others.append(node)
+        else:
+            parts = re.sub(r"[\W_]", " ", node.text).split() if isinstance(node, Word) else []
+            wanted += map(Word, parts) if parts else [node]
+    return And((Or(tuple(wanted)), *others)) if wanted else root

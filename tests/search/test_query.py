@@ -277,6 +277,9 @@ def test_every_tree_that_asks_for_something_can_be_written(root: Node) -> None:
         ("a OR b", "a OR b"),
         ("a (b OR c)", "a OR b OR c"),
         ('"a b" c', '"a b" OR c'),
+        ("heat-resistant", "heat OR resistant"),
+        ("a heat-resistant -x-y", "(a OR heat OR resistant) -x-y"),
+        ('"heat-resistant" c++ a_b', '"heat-resistant" OR c++ OR a OR b'),
     ],
 )
 def test_any_wanted_word_suffices_in_a_looser_query(text: str, looser: str) -> None:

@@ -39,6 +39,7 @@ _EMPTY_GROUP = re.compile(r"\(\s*\)")
 _LONE_MINUS = re.compile(r"(?<!\S)-+(?=[\s)]|$)")
 _QUOTED = re.compile(r'"[^"]*"')
 _TERM = re.compile(r'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([^\W_]+)')  # the group is empty for an operator
+_WORD = re.compile(r"[^\W_]+")
 _CUT_OFF = re.compile(r'(?:(?<![^\s()"])(?:OR|AND|-+)|[\s(])*$')  # what a query cannot end with
 _MARKS = re.compile(r'[()"]')
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:@]*)")
@@ -152,14 +153,21 @@ def has_positive(node: Node) -> bool:
 
 
 def loosened(node: Node) -> Node:
-    """The same query with any wanted word sufficing instead of all; exclusions and site: still hold."""
-    if not isinstance(node, And):
-        return node
-    strict = tuple(part for part in node.nodes if isinstance(part, Not | Site))
-    loose = tuple(part for part in node.nodes if not isinstance(part, Not | Site))
+    """The same query with any wanted word sufficing instead of all; exclusions and site: still hold.
+
+    A word of several terms ("heat-resistant") is taken apart, because pages write it in other ways, too.
+    """
+    parts = node.nodes if isinstance(node, And) else (node,)
+    strict = tuple(part for part in parts if isinstance(part, Not | Site))
+    loose = tuple(piece for part in parts if not isinstance(part, Not | Site) for piece in _pieces(part))
     if len(loose) < 2:
         return node
     return And((Or(loose), *strict)) if strict else Or(loose)
+
+
+def _pieces(node: Node) -> list[Node]:
+    terms = _WORD.findall(node.text) if isinstance(node, Word) else []
+    return [Word(term) for term in terms] if len(terms) > 1 else [node]
 
 
 def wanted_words(node: Node) -> list[str]:

@@ -64,6 +64,22 @@ def _until_it_answers(site: Site) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_index_that_is_built_meanwhile_is_served_without_a_restart(tmp_path: Path, workers: str) -> None:
+    index(shelve(tmp_path, DOCS))
+    with serving(tmp_path, "--workers", workers) as (_, site, _line):
+        index(shelve(tmp_path, [Doc("http://harbours.example/caesarea", "Caesarea", "A harbour of concrete.")]))
+        deadline = time.monotonic() + 60
+        answers = 0  # in a row, so that every worker has answered
+        while answers < 20:
+            assert time.monotonic() < deadline, "the new index is not served"
+            found = site.get("/api/search", q="concrete", mode="and").json["total"]
+            answers = answers + 1 if found == 1 else 0
+            if not found:
+                time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_was_indexed_is_found_and_ctrl_c_ends_it(home: Path, workers: str) -> None:
     with serving(home, "--workers", workers) as (child, site, line):
         assert line.startswith("2 pages to search at http://127.0.0.1:")

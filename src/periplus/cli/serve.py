@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.config import load
-from periplus.search.engine import SearchEngine
+from periplus.search.live import LiveEngine
 from periplus.site.server import address_of, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import create_app
@@ -26,7 +26,7 @@ def command(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")] = 8080,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
 ) -> None:
-    """Serve the search site until Ctrl-C."""
+    """Serve the search site until Ctrl-C; an index that is built meanwhile is served from then on."""
     engine = _open(home)
     try:
         with listen(host, port) as listener:
@@ -36,8 +36,8 @@ def command(
         engine.close()
 
 
-def _open(home: Path) -> SearchEngine:
-    return SearchEngine.open(open_collection(home), load(home).settings)
+def _open(home: Path) -> LiveEngine:
+    return LiveEngine(open_collection(home), load(home).settings)
 
 
 def _site(home: Path) -> ASGIApp:

@@ -10,7 +10,7 @@ from periplus.model import CachedPage, Results
 class Engine(Protocol):
     """Called by the routes, from several threads at once; what it answers is shown as it is.
 
-    It reads one generation and never writes. A `UsageError` is told to the reader, any other `PeriplusError` is
+    It reads the live generation and never writes. A `UsageError` is told to the reader, any other `PeriplusError` is
     answered with 503 and logged.
     """
 

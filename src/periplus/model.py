@@ -89,6 +89,10 @@ class Reason(StrEnum):
     BAD_HTTP = "bad_http"
 
 
+# Why a page was kept, though its parser was killed or failed over it.
+COULD_NOT_BE_READ = frozenset({Reason.PARSE_TIME, Reason.PARSE_MEMORY, Reason.PARSE_CRASH})
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """One verdict about one URL."""

@@ -63,9 +63,9 @@ class Canonicalizer:
 
     def __init__(self, tracking: Iterable[str] = (), sessions: Iterable[str] = ()) -> None:
         """Both name query parameters to drop, ``name*`` by prefix; sessions also vanish from ``/path;name=value``."""
-        sessions = list(sessions)
-        self._session = _NameList(sessions)
-        self._noise = _NameList([*tracking, *sessions])
+        self.tracking, self.sessions = tuple(tracking), tuple(sessions)
+        self._session = _NameList(self.sessions)
+        self._noise = _NameList([*self.tracking, *self.sessions])
 
     def join(self, base: str, href: str) -> str | None:
         """The canonical address of a link found on the page *base*, or None when it does not lead to the web."""

@@ -41,17 +41,17 @@ def test_every_share_has_an_owner_and_no_worker_is_left_out(board: Board) -> Non
 
 def test_pages_are_drawn_until_all_are_claimed_and_what_is_returned_can_be_drawn_again(board: Board) -> None:
     drawn = []
-    while pages := board.draw_pages():
+    while pages := board.draw_pages(0):
         drawn.append(pages)
     assert sum(drawn) == 100
     assert max(drawn) < 20, "one worker must not take what others could fetch"
-    board.return_pages(7)
-    assert sum(iter(board.draw_pages, 0)) == 7
+    board.return_pages(0, 7)
+    assert sum(iter(lambda: board.draw_pages(1), 0)) == 7
 
 
 def test_without_a_budget_there_are_always_pages_to_draw() -> None:
     with closing(Board(workers=2)) as board:
-        assert all(board.draw_pages() for _ in range(10_000))
+        assert all(board.draw_pages(0) for _ in range(10_000))
 
 
 def test_asking_to_stop_a_third_time_changes_nothing(board: Board) -> None:
@@ -91,3 +91,37 @@ def test_a_share_belongs_to_one_worker_at_a_time(board: Board) -> None:
     territories[giver].give(receiver)
     assert territories[receiver].arrivals() == {share}
     assert [territory.owns("www.example.org") for territory in territories].index(True) == receiver
+
+
+def test_the_page_that_a_worker_reads_is_there_for_all_to_see(board: Board) -> None:
+    assert board.reading(1) is None
+    board.begin_reading(1, "http://a.test/long")
+    board.begin_reading(0, "http://b.test/\u00fc")
+    board.begin_reading(1, "http://a.test/")
+    assert (board.reading(0), board.reading(1)) == ("http://b.test/\u00fc", "http://a.test/")
+    assert board.reading_for(1) > 0
+    board.end_reading(1)
+    assert board.reading(1) is None
+    assert board.reading_for(1) == 0
+    assert board.reading(0) == "http://b.test/\u00fc"
+
+
+def test_an_address_of_any_length_stays_in_its_place(board: Board) -> None:
+    board.begin_reading(2, "http://c.test/")
+    board.begin_reading(1, "http://a.test/" + "x" * 100_000)
+    assert board.reading(2) == "http://c.test/"
+    assert (board.reading(1) or "").startswith("http://a.test/xxx")
+
+
+def test_of_a_dead_worker_only_what_it_acknowledged_counts(board: Board) -> None:
+    drawn = board.draw_pages(1) + board.draw_pages(1)
+    board.tell(1, Figure.FETCHED, drawn)
+    board.tell(1, Figure.IDLE, 1)
+    board.begin_reading(1, "http://a.test/")
+    heard = board.total(Figure.LETTERS)
+    board.bury(1, fetched=3, size=500)
+    assert (board.told(1, Figure.FETCHED), board.told(1, Figure.BYTES), board.told(1, Figure.IDLE)) == (3, 500, 0)
+    assert board.told(1, Figure.GRANTED) == 3
+    assert sum(iter(lambda: board.draw_pages(0), 0)) == 97, "what it had claimed and not fetched goes to others"
+    assert board.reading(1) is None
+    assert board.total(Figure.LETTERS) != heard, "its last letters may not have been told of"

@@ -151,20 +151,6 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def test_when_a_worker_is_killed_the_crawl_says_so_and_the_next_one_goes_on(
-    web: TestWeb, sites: list[Site], tmp_path: Path
-) -> None:
-    child = start(*command(web, tmp_path / "c", "--delay", "0.02"))
-    web.log.wait_for(40)
-    os.kill(children_of(child.pid)[1], signal.SIGKILL)
-    outcome = wait(child)
-    assert outcome.code == 1
-    assert "a worker of the crawl died" in outcome.complaint
-    periplus(*command(web, tmp_path / "c", seeds=()))
-    assert set(web.log.fetched()) == set(everything(sites))
-    sound(tmp_path / "c")
-
-
 def test_when_the_parent_fails_it_sends_its_workers_home(web: TestWeb, tmp_path: Path) -> None:
     def broken(_: Progress) -> None:
         raise DiskFull("no room left to write")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import lzma
 import tarfile
 from functools import cache
+from typing import Any
 
+from periplus.config import Parsing
 from periplus.model import Page, Response
 from periplus.parse.limits import (
     ANCHOR,
@@ -27,8 +29,8 @@ from shared_data import shared
 URL = "https://example.org/docs/guide.html"
 
 
-def parser(links_per_page: int = 1_000) -> PageParser:
-    return PageParser(Canonicalizer(["utm_*"], ["sid"]), links_per_page=links_per_page)
+def parser(links_per_page: int = 1_000, **settings: Any) -> PageParser:
+    return PageParser(Canonicalizer(["utm_*"], ["sid"]), links_per_page=links_per_page, settings=Parsing(**settings))
 
 
 def answer(body: str | bytes, mime: str = "text/html; charset=utf-8", *, url: str = URL, **headers: str) -> Response:

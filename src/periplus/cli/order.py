@@ -66,6 +66,7 @@ class Order:
             start.sitemaps,
             self.entries,
             self.rounds,
+            apart=True,
         )
 
     def _start(self) -> Start:

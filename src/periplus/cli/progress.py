@@ -19,6 +19,7 @@ from periplus.crawl.start import Progress
 from periplus.errors import UsageError
 
 _PLAIN_EVERY = 10.0  # seconds between two lines where there is no terminal
+_DRAWN_EVERY = 0.25  # seconds between two drawings of the same line
 _LATELY = 10.0  # seconds over which the rate of late is measured
 
 
@@ -30,10 +31,18 @@ def watching(log_file: Path | None, *, quiet: bool) -> Iterator[Callable[[Progre
         if quiet and not sys.stderr.isatty():
             yield lambda _: None
         elif sys.stderr.isatty():
-            with Live(Text("starting"), console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
-                yield lambda progress: live.update(Text("\n".join(_parts(progress, meter.rate(progress)))))
+            with _live("starting") as show:
+                yield lambda progress: show("\n".join(_parts(progress, meter.rate(progress))))
         else:
             yield _plain(meter)
+
+
+@contextmanager
+def _live(text: str) -> Iterator[Callable[[str], None]]:
+    """A few lines that are drawn again whenever there is news; by no thread, because processes are forked meanwhile."""
+    with Live(Text(text), console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+        live.refresh()
+        yield lambda text: live.update(Text(text), refresh=True)
 
 
 def _plain(meter: _Meter) -> Callable[[Progress], None]:
@@ -131,12 +140,17 @@ def counting(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
-    started = time.monotonic()
-    with Live(Text(what), console=Console(stderr=True), transient=True, refresh_per_second=4) as live:
+    started = drawn = time.monotonic()
+    with _live(what) as draw:
 
         def show(done: int, total: int) -> None:
-            rate = done / max(time.monotonic() - started, 1e-9)
+            nonlocal drawn
+            now = time.monotonic()
+            if now - drawn < _DRAWN_EVERY and done < total:
+                return
+            drawn = now
+            rate = done / max(now - started, 1e-9)
             left = (total - done) / rate if rate else 0.0
-            live.update(Text(f"{what}: {done:,} of {total:,} {unit} ({rate:,.0f}/s, {left:.0f} s left)"))
+            draw(f"{what}: {done:,} of {total:,} {unit} ({rate:,.0f}/s, {left:.0f} s left)")
 
         yield show

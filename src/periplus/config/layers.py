@@ -24,6 +24,7 @@ from periplus.errors import ConfigError
 FILE_NAME = "periplus.toml"
 _ENVIRONMENT_PREFIX = "PERIPLUS_"
 _NOT_SETTINGS = frozenset({"PERIPLUS_HOME"})
+_RENAMED = {"parse.pdf_seconds": "parse.seconds", "parse.pdf_memory_mb": "parse.memory_mb"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,9 @@ def _require_known(key: str, origin: str) -> None:
         example = next(setting for setting in known if setting.startswith(f"{key}."))
         hint = f"Name the setting as well, for example {_spelling(example, origin)!r}."
         raise ConfigError(f"{named} cannot be set", "it is a table of settings", hint)
+    if (renamed := _RENAMED.get(key)) is not None:
+        hint = f"Write {_spelling(renamed, origin)!r} instead."
+        raise ConfigError(f"{named} cannot be set", "it has another name now, because it holds for all pages", hint)
     close = _closest(key, [*known, *tables])
     hint = f"Did you mean {_spelling(close, origin)!r}?" if close else "`periplus config show` lists every setting."
     raise ConfigError(f"unknown setting {named}", hint=hint)

@@ -245,8 +245,13 @@ class Parsing(Section):
         description="Languages (`en`, `de`) of the pages that are wanted. Others are kept in the archive, but not "
         "indexed, and their links are not followed. Empty: all.",
     )
-    pdf_seconds: float = Field(default=5.0, gt=0, description="Seconds of processor time for one PDF.")
-    pdf_memory_mb: int = Field(default=512, ge=128, description="Megabytes of memory for one PDF.")
+    aside_bytes: int = Field(
+        default=256 * 1024,
+        ge=0,
+        description="Size above which a page is read aside like every PDF: in a process of its own that can be killed.",
+    )
+    seconds: float = Field(default=5.0, gt=0, description="Seconds of processor time for one page.")
+    memory_mb: int = Field(default=512, ge=256, description="Megabytes of memory for one page that is read aside.")
     profiles: dict[str, SiteProfile] = Field(
         default={},
         description="How the pages of some sites are read: `hosts`, `title`, `body`, `categories`, `remove` under "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from periplus.config import Settings
@@ -23,10 +23,11 @@ from periplus.crawl.neighbours import Neighbours
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.reading import PageReader
-from periplus.crawl.recovery import recover
+from periplus.crawl.recovery import clear_leftovers, recover
 from periplus.crawl.robots import RobotsShelf
 from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory
+from periplus.crawl.vigil import Vigil
 from periplus.crawl.visit import Visitor
 from periplus.crawl.worker import Crew, Ending, Worker
 from periplus.fetch.addresses import AddressTable
@@ -59,6 +60,8 @@ class Assignment:
     budget: Budget
     after_kill: bool  # the run before may have sent requests that it could not write down
     addresses: AddressTable  # what all of them together ask of every address
+    died: int = 0  # workers of the same number so far, in whose place this one is
+    suspects: Mapping[str, int] = field(default_factory=dict)  # how many workers died while reading an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +114,20 @@ class _Shift:
                 self._canonicalizer,
                 links_per_page=self._settings.scope.links_per_page,
                 settings=self._settings.parse,
-            )
+            ),
+            Vigil(board, number, assignment.suspects),
         )
 
     def close(self) -> None:
-        """Let go of the process that reads PDFs."""
+        """Let go of the process behind the fence."""
         self._reader.close()
 
     async def work(self, look: Callable[[], None] | None) -> Report:
         store, collection = self._settings.store, self._assignment.collection
+        if died := self._assignment.died:
+            before = self._catalog.worker_summary(self._assignment.run_id, self._number)
+            self._tally.resume(before, died, self._clock.now())
+            clear_leftovers(collection, self._catalog, self._number)
         for worker in self._catalog.archive_workers():
             if worker % self._board.workers == self._number:
                 recover(collection, self._catalog, store, self._reader, worker)
@@ -188,7 +196,7 @@ class _Shift:
         entries = Entries(self._assignment.entries, paths, queues)
         crew = Crew(self._number, self._board, clock, queues, visitor, log, committer, neighbours, entries, self._tally)
         worker = Worker(settings, crew, self._assignment.budget)
-        with _interruptible(worker, self._board), _watched(look):
+        with _interruptible(worker, self._board, by_terminal=look is not None), _watched(look):
             return await worker.run(), refusals
 
     def _begin(self, paths: Paths) -> dict[str, Decision]:
@@ -201,15 +209,18 @@ class _Shift:
 
 
 @contextmanager
-def _interruptible(worker: Worker, board: Board) -> Iterator[None]:
-    """Ctrl-C once drains, twice stops now; a polite kill counts like Ctrl-C."""
+def _interruptible(worker: Worker, board: Board, *, by_terminal: bool) -> Iterator[None]:
+    """Ctrl-C once drains, twice stops now; a polite kill counts like Ctrl-C.
+
+    *by_terminal*: this is the process that was asked to crawl; others hear of Ctrl-C from their parent.
+    """
     loop = asyncio.get_running_loop()
 
     def pressed() -> None:
         board.ask_to_stop()
         worker.wake()
 
-    numbers = (signal.SIGINT, signal.SIGTERM) if board.workers == 1 else (signal.SIGTERM,)
+    numbers = (signal.SIGINT, signal.SIGTERM) if by_terminal else (signal.SIGTERM,)
     for number in numbers:
         loop.add_signal_handler(number, pressed)
     try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from enum import IntEnum
 
 SHARES = 1024  # the parts of the web that change hands as a whole; many more than workers, so that they divide evenly
 _WORD = 8
+_ADDRESS = 4096  # bytes of the address that a worker is reading; longer ones are cut
 
 
 class Figure(IntEnum):
@@ -32,6 +34,10 @@ class Figure(IntEnum):
     SHARES = 8  # how many shares it knows to be its own
     HUNGRY = 9  # 1: it could do more than it has to do
     HOSTS = 10  # how many have something waiting
+    GRANTED = 11  # pages of the purse that it has claimed so far, fetched or not
+    COMMITS = 12  # how often it has acknowledged something
+    READING_SINCE = 13  # nanoseconds, monotonic: when it began to read the page it is reading; 0: it reads none
+    READING_SIZE = 14  # bytes of the address of that page
 
 
 class _Order(IntEnum):
@@ -47,11 +53,12 @@ class Board:
         """For so many workers, who may fetch so many pages together."""
         self.workers = workers
         orders, rows = len(_Order), workers * len(Figure)
-        self._memory = mmap.mmap(-1, (orders + rows) * _WORD + SHARES)
+        self._memory = mmap.mmap(-1, (orders + rows) * _WORD + SHARES + workers * _ADDRESS)
         view = memoryview(self._memory)
         self._orders = view[: orders * _WORD].cast("q")
         self._figures = view[orders * _WORD : (orders + rows) * _WORD].cast("q")
-        self.owners = view[(orders + rows) * _WORD :]
+        self.owners = view[(orders + rows) * _WORD :][:SHARES]
+        self._addresses = view[(orders + rows) * _WORD + SHARES :]
         self.owners[:] = bytes(share % workers for share in range(SHARES))
         self._has_purse = pages is not None
         self._orders[_Order.PAGES_LEFT] = pages or 0
@@ -81,9 +88,51 @@ class Board:
 
     def has_settled(self) -> bool:
         """Whether every worker is idle and knows all that it owns."""
+        if not all(self.all(Figure.IDLE)):
+            return False
         shares = Counter(self.owners)
-        idle = all(self.all(Figure.IDLE))
-        return idle and all(self.told(worker, Figure.SHARES) == shares[worker] for worker in range(self.workers))
+        return all(self.told(worker, Figure.SHARES) == shares[worker] for worker in range(self.workers))
+
+    # -- the page that is being read ----------------------------------------------------------------------------
+
+    def begin_reading(self, worker: int, url: str) -> None:
+        """A worker is about to read a page itself."""
+        address = url.encode()[:_ADDRESS]
+        start, figures = worker * _ADDRESS, worker * len(Figure)
+        self._addresses[start : start + len(address)] = address
+        self._figures[figures + Figure.READING_SIZE] = len(address)
+        self._figures[figures + Figure.READING_SINCE] = time.monotonic_ns()
+
+    def end_reading(self, worker: int) -> None:
+        """It has read the page."""
+        self._figures[worker * len(Figure) + Figure.READING_SINCE] = 0
+
+    def reading(self, worker: int) -> str | None:
+        """The address of the page that a worker is reading, or was when it died."""
+        if not self.told(worker, Figure.READING_SINCE):
+            return None
+        start = worker * _ADDRESS
+        address = self._addresses[start : start + self.told(worker, Figure.READING_SIZE)]
+        return bytes(address).decode(errors="replace")
+
+    def reading_for(self, worker: int) -> float:
+        """For how many seconds it has been reading that page; 0 when it reads none."""
+        since = self.told(worker, Figure.READING_SINCE)
+        return (time.monotonic_ns() - since) / 1e9 if since else 0.0
+
+    # -- succession ---------------------------------------------------------------------------------------------
+
+    def bury(self, worker: int, *, fetched: int, size: int) -> None:
+        """A worker is dead: only what it had acknowledged counts, and others may have left it letters or shares."""
+        self.return_pages(worker, self.told(worker, Figure.GRANTED) - fetched)
+        for figure in (Figure.UNDER_WAY, Figure.BUFFERED, Figure.HOSTS, Figure.IDLE, Figure.HUNGRY, Figure.SHARES):
+            self.tell(worker, figure, 0)
+        self.tell(worker, Figure.FETCHED, fetched)
+        self.tell(worker, Figure.BYTES, size)
+        self.end_reading(worker)
+        # It may have written down letters and seeds that it could not tell about: everybody is to look again.
+        for figure in (Figure.AWAKENED, Figure.LETTERS, Figure.SEEDS):
+            self.tell(worker, figure, self.told(worker, figure) + 1)
 
     # -- orders to all ------------------------------------------------------------------------------------------
 
@@ -107,7 +156,7 @@ class Board:
 
     # -- the purse of pages -------------------------------------------------------------------------------------
 
-    def draw_pages(self) -> int:
+    def draw_pages(self, worker: int) -> int:
         """Claim a few of the pages that are left; 0 when all are claimed."""
         if not self._has_purse:
             return SHARES
@@ -115,12 +164,14 @@ class Board:
             left = self._orders[_Order.PAGES_LEFT]
             drawn = min(left, max(left // (4 * self.workers), 1))
             self._orders[_Order.PAGES_LEFT] = left - drawn
+            self.tell(worker, Figure.GRANTED, self.told(worker, Figure.GRANTED) + drawn)
             return drawn
 
-    def return_pages(self, pages: int) -> None:
+    def return_pages(self, worker: int, pages: int) -> None:
         """Give back what was claimed and not fetched."""
         if self._has_purse and pages:
             with self._purse():
+                self.tell(worker, Figure.GRANTED, self.told(worker, Figure.GRANTED) - pages)
                 self._orders[_Order.PAGES_LEFT] += pages
 
     @contextmanager

@@ -15,7 +15,7 @@ from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.frontier.queues import Queues
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
-from periplus.parse.sitemap import is_sitemap, read_sitemap
+from periplus.parse.sitemap import is_sitemap
 from periplus.store.archive import Archived
 from periplus.store.ledger import Settled
 from periplus.url import Canonicalizer
@@ -33,6 +33,7 @@ _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
 _SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
 _NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
 _ENTERED = Decision(Verdict.READ, Reason.ENTRY)
+_UNREADABLE = Decision(Verdict.READ, Reason.PARSE_CRASH, "two workers died while reading it")
 
 
 class Digester:
@@ -58,9 +59,11 @@ class Digester:
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
         self._note(Settled(item, UrlState.REFUSED, decision))
 
-    async def read_aside(self, response: Response) -> Page | None:
-        """What is on a page that takes long to read; others go on meanwhile."""
-        return await self._reader.parse_aside(response) if 200 <= response.status < 300 else None
+    async def read_aside(self, item: QueuedUrl, response: Response) -> Page | None:
+        """What is on a page that is not read by this process; others go on meanwhile."""
+        if not 200 <= response.status < 300 or _is_list(item, response):
+            return None
+        return await self._reader.parse_aside(response)
 
     def digest(
         self, item: QueuedUrl, response: Response, now: float, earlier: Fetch | None = None, page: Page | None = None
@@ -78,7 +81,7 @@ class Digester:
         elif 200 <= response.status < 300 and is_sitemap(response.mime, response.body):
             self._listed(item._replace(depth=item.depth + 1), response)  # what it lists is as far as what pages link to
         elif 200 <= response.status < 300 and item.reason is Reason.ENTRY:
-            self._entered(item, response)
+            self._entered(item, response, page)
         elif 200 <= response.status < 300:
             self._fetched(item, response, earlier, page)
         elif response.status == _NOT_MODIFIED and earlier is not None:
@@ -108,9 +111,11 @@ class Digester:
     def _listed(self, item: QueuedUrl, response: Response) -> None:
         archived = self._keep(response)
         began = time.perf_counter()
-        found = read_sitemap(response.body, item.url, self._canonicalizer, now=response.fetched_at)
-        self._settle(item, UrlState.DONE, Fetch.of(response, reading(found), archived.position, archived.content_id))
-        self._paths.follow_list(item, found, response.fetched_at)
+        found = self._reader.parse_list(response, self._canonicalizer)
+        decision = _UNREADABLE if found is None else reading(found)
+        self._settle(item, UrlState.DONE, Fetch.of(response, decision, archived.position, archived.content_id))
+        if found is not None:
+            self._paths.follow_list(item, found, response.fetched_at)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _unchanged(self, item: QueuedUrl, response: Response, earlier: Fetch) -> None:
@@ -118,10 +123,10 @@ class Digester:
         fetch = Fetch.of(response, _NOT_CHANGED, archived.position, archived.content_id)
         self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
 
-    def _entered(self, item: QueuedUrl, response: Response) -> None:
+    def _entered(self, item: QueuedUrl, response: Response, page: Page | None) -> None:
         archived = self._keep(response)
         began = time.perf_counter()
-        page = self._reader.parse(response)
+        page = page or self._reader.parse(response)
         self._settle(item, UrlState.DONE, Fetch.of(response, _ENTERED, archived.position, archived.content_id))
         self._paths.follow(item, page)
         self._tally.timing.parse += time.perf_counter() - began
@@ -180,3 +185,7 @@ class Digester:
     def _note(self, settled: Settled) -> None:
         batch = self._log.batch
         (batch.entered if settled.item.reason is Reason.ENTRY else batch.settled).append(settled)
+
+
+def _is_list(item: QueuedUrl, response: Response) -> bool:
+    return item.reason is Reason.SITEMAP or is_sitemap(response.mime, response.body)

@@ -60,7 +60,8 @@ class Neighbours:
         self._paths, self._log = paths, log
         self._last_letter = 0
         self._unwritten: set[int] = set()  # letters that were read and are not yet crossed out on disk
-        self._posted = self._seeds = 0
+        # Counted on from where the worker before stopped, should this one have taken its place.
+        self._posted, self._seeds = board.told(worker, Figure.LETTERS), board.told(worker, Figure.SEEDS)
         self._heard = (-1, -1)  # letters and seeds of all workers, when they were last read
         self._departure: _Departure | None = None
         self._commits = 0

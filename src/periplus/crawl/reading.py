@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 
+from periplus.crawl.vigil import Vigil
 from periplus.model import Fetch, Page, Response
 from periplus.parse.page import PageParser
+from periplus.parse.sitemap import Sitemap, read_sitemap
 from periplus.store.segments import PageRow, Target
-from periplus.url import host_of, url_id
+from periplus.url import Canonicalizer, host_of, url_id
 
 _TARGETS_REMEMBERED = 50_000
 
@@ -18,17 +20,42 @@ _TARGETS_REMEMBERED = 50_000
 class PageReader:
     """Parses responses; remembers the identities of link targets, because pages of one site link to the same ones."""
 
-    def __init__(self, parser: PageParser) -> None:
-        self._parser = parser
+    def __init__(self, parser: PageParser, vigil: Vigil | None = None) -> None:
+        """*vigil*: somebody watches over this process while it reads."""
+        self._parser, self._vigil = parser, vigil
         self._targets: dict[str, Target] = {}
 
-    def parse(self, response: Response) -> Page:
-        """The fields, text and links of a response."""
-        return self._parser.skim(response)
+    def parse(self, response: Response, *, aside: bool = False) -> Page:
+        """The fields, text and links of a response; *aside*: it could not be read before."""
+        if aside or self.is_read_aside(response):
+            return self._parser.skim(response, aside=True)
+        if self._vigil is None:
+            return self._parser.skim(response)
+        self._vigil.begin(response.url)
+        page = self._parser.skim(response)
+        self._vigil.end()
+        return page
+
+    def parse_list(self, response: Response, canonicalizer: Canonicalizer) -> Sitemap | None:
+        """What a sitemap lists; None for one that nobody should try to read any more."""
+        if self._vigil is None:
+            return read_sitemap(response.body, response.url, canonicalizer, now=response.fetched_at)
+        if self._vigil.gives_up(response.url):
+            return None
+        self._vigil.begin(response.url)
+        found = read_sitemap(response.body, response.url, canonicalizer, now=response.fetched_at)
+        self._vigil.end()
+        return found
 
     async def parse_aside(self, response: Response) -> Page | None:
-        """The same for what takes long, while others go on; None for everything else."""
-        return await asyncio.to_thread(self._parser.parse, response) if self._parser.is_slow(response) else None
+        """The same for what is read aside, while others go on; None for everything else."""
+        if not self.is_read_aside(response):
+            return None
+        return await asyncio.to_thread(self._parser.skim, response, aside=True)
+
+    def is_read_aside(self, response: Response) -> bool:
+        """Whether it is left to the process behind the fence: for what it is, or because of what its host did."""
+        return self._parser.is_read_aside(response) or (self._vigil is not None and self._vigil.distrusts(response.url))
 
     def close(self) -> None:
         """Let go of what reads what takes long."""

@@ -13,24 +13,31 @@ from pathlib import Path
 from periplus.config import Storage
 from periplus.crawl.commit import SegmentStream
 from periplus.crawl.reading import PageReader
+from periplus.model import COULD_NOT_BE_READ
 from periplus.store.archive import SUFFIX, numbered, read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
-from periplus.store.segments import UNFINISHED
+from periplus.store.segments import UNFINISHED, place_of
 
 _AT_ONCE = 256
 _BEGUN_AT_ONCE = 2  # files past the last acknowledged one: one that is full but not committed, and its successor
 
 
-def clear_leftovers(collection: Collection, catalog: Catalog) -> None:
-    """Remove what a killed run was writing, whichever of its workers; nobody else writes now."""
+def clear_leftovers(collection: Collection, catalog: Catalog, dead: int | None = None) -> None:
+    """Remove what a killed run was writing, whichever of its workers, or only what one *dead* worker was writing.
+
+    Nobody else writes there now.
+    """
     for leftover in collection.segments.glob(f"*{UNFINISHED}"):
-        leftover.unlink()
-    acknowledged = {file.name: file.committed for file in catalog.archives()}
+        if dead is None or place_of(leftover.name.removesuffix(UNFINISHED))[0] == dead:
+            leftover.unlink()
+    acknowledged = {file.name: file.committed for file in catalog.archives(dead)}
     last = Counter(worker for worker, _ in map(numbered, acknowledged))
     for path in collection.archive.glob(f"*{SUFFIX}"):
         worker, number = numbered(path.name)
+        if dead not in (None, worker):
+            continue
         if path.name in acknowledged:
             _cut(path, acknowledged[path.name])
         elif last[worker] < number <= last[worker] + _BEGUN_AT_ONCE:
@@ -63,7 +70,8 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
             if not fetch.is_version or fetch.position is None:
                 continue
             response = read_response(collection.archive, fetch.position)
-            rows.append(reader.row(fetch, reader.parse(response)))
+            page = reader.parse(response, aside=fetch.decision.reason in COULD_NOT_BE_READ)
+            rows.append(reader.row(fetch, page))
             if len(rows) >= _AT_ONCE:
                 parsed += len(rows)
                 stream.add(rows, file.archive_id, fetch.position.offset + fetch.position.length)

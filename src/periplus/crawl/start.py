@@ -43,6 +43,7 @@ class Request:
     sitemaps: Sequence[str] = ()
     entries: Sequence[str] = ()  # addresses to ask again whenever nothing is left
     rounds: int | None = None  # None: links are followed as they are found
+    apart: bool = False  # a single worker, too, is a process of its own, so that a page cannot take the crawl down
 
     def canonical(self, canonicalizer: Canonicalizer) -> _Beginnings:
         """The addresses it names, each in its one spelling."""
@@ -195,7 +196,7 @@ class _Voyage:
         def look() -> None:
             self._watch(self._progress(assignment, board))
 
-        if board.workers == 1:
+        if board.workers == 1 and not self._request.apart:
             return [uvloop.run(work(assignment, board, 0, look))]
         return crawl_together(assignment, board, look)
 

@@ -28,6 +28,12 @@ class Timing:
     archive: float = 0.0  # answers were compressed into the archive
     commit: float = 0.0  # files and tables were written; counted by the thread that does it, and by nobody else
 
+    def resume(self, steps: dict[str, float], now: float) -> None:
+        """Go on from what `shown` told."""
+        self.idle, self.idle_since = steps["idle"], now
+        self.robots, self.delay, self.connect = steps["robots"], steps["delay"], steps["connect"]
+        self.fetch, self.parse, self.archive = steps["fetch"], steps["parse"], steps["store"]
+
     def begin(self, now: float) -> None:
         """A visit begins."""
         if self.idle_since is not None:
@@ -85,6 +91,16 @@ class Tally:
 
     def __post_init__(self) -> None:
         self.timing = Timing(self.started)
+
+    def resume(self, summary: dict[str, Any], died: int, now: float) -> None:
+        """Take the place of a worker that died, as *died* workers have, and go on from what it had acknowledged."""
+        if summary:
+            for name in ("fetched", "html", "pdf", "bytes", "unchanged", "known_links"):
+                setattr(self, name, summary[name])
+            self.errors.update(summary["errors"])
+            self.refused.update(summary["refused"])
+            self.timing.resume(summary["timing"], now)
+        self.errors["worker_died"] = died
 
     def count(self, fetch: Fetch) -> None:
         """Take an attempt into account."""

@@ -111,7 +111,7 @@ class Visitor:
             self._queues.postpone(item, response)
             return
         now = self._clock.now()
-        page = await self._digester.read_aside(response)
+        page = await self._digester.read_aside(item, response)
         if len(response.body) < _HEAVY:
             self._digester.digest(item, response, now, earlier, page)
         else:

@@ -64,7 +64,7 @@ class Worker:
         self._last_commit = crew.clock.now()
         self._timer: asyncio.Handle | None = None
         self._end: asyncio.Future[None] | None = None
-        self._granted = 0  # pages that this worker may fetch, of those the run may
+        self._granted = crew.tally.fetched  # pages that this worker may fetch, of those the run may
         self._is_idle = False
 
     async def run(self) -> Ending:
@@ -143,7 +143,7 @@ class Worker:
     def _may_fetch_another(self) -> bool:
         """Whether one more fetch may start without overshooting the number of pages."""
         while self._crew.tally.fetched + len(self._visits) >= self._granted:
-            if not (drawn := self._board.draw_pages()):
+            if not (drawn := self._board.draw_pages(self._crew.number)):
                 return False
             self._granted += drawn
         return True
@@ -162,7 +162,7 @@ class Worker:
         tell, me = self._board.tell, self._crew.number
         idle = self._has_nothing_to_do()
         if idle:
-            self._board.return_pages(self._granted - self._crew.tally.fetched)
+            self._board.return_pages(me, self._granted - self._crew.tally.fetched)
             self._granted = self._crew.tally.fetched
         if idle != self._is_idle:
             self._is_idle = idle
@@ -230,6 +230,8 @@ class Worker:
         gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
         self._crew.queues.acknowledged(gone, log.batch.admitted)
         self._crew.neighbours.committed(log.batch)
+        me = self._crew.number
+        self._board.tell(me, Figure.COMMITS, self._board.told(me, Figure.COMMITS) + 1)
 
     async def _commit_rest(self) -> None:
         if self._commit is not None:

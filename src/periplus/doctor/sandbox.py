@@ -9,14 +9,14 @@ from contextlib import closing
 
 from periplus.doctor.check import Check, Grade
 from periplus.parse.warden import Warden
+from periplus.parse.wire import Rules
 
-_SECONDS, _MEMORY = 1.0, 512 << 20
 _ADVICE = "Crawl sites that you do not trust inside a virtual machine."
 
 
 def sandbox() -> Check:
     """The level that is reached on this machine."""
-    with closing(Warden(_SECONDS, _MEMORY)) as warden:
+    with closing(Warden(Rules())) as warden:
         try:
             fenced = warden.fenced
         except (EOFError, OSError, ValueError) as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 from periplus.config import Parsing
@@ -13,12 +15,15 @@ from periplus.parse.dates import epoch
 from periplus.parse.feed import read_feed
 from periplus.parse.finish import Finisher
 from periplus.parse.html import HtmlReader, as_html
-from periplus.parse.paper import page_of
+from periplus.parse.paper import Paper, Trouble, page_of
 from periplus.parse.plain import read_text, read_xml
 from periplus.parse.profiles import Profiles
 from periplus.parse.sitemap import read_sitemap
-from periplus.parse.warden import Trouble, Warden
+from periplus.parse.warden import Warden
+from periplus.parse.wire import Rules
 from periplus.url import Canonicalizer
+
+logger = logging.getLogger("periplus.parse")
 
 _UNSAID = frozenset({"", "*/*", "application/octet-stream", "application/unknown", "unknown/unknown"})
 _XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml"
@@ -37,6 +42,7 @@ _HTML = frozenset({"text/html", "application/xhtml+xml"})
 class PageParser:
     """Turns responses into pages, and never fails: one that makes no sense gives as much as could be had of it.
 
+    What is large, and every PDF, is read aside: in a process behind a fence, within limits of time and memory.
     It remembers where links lead, so keep one for a whole crawl, and one for each thread.
     """
 
@@ -46,35 +52,66 @@ class PageParser:
         *,
         links_per_page: int,
         settings: Parsing = Parsing(),  # noqa: B008  # frozen
+        read_paper: Callable[[bytes], Paper | Trouble] | None = None,
     ) -> None:
+        """With *read_paper*, which reads PDFs, everything is read in this process: it is the one behind the fence."""
         self._canonicalizer, self._links_per_page = canonicalizer, links_per_page
         self._finisher = Finisher(settings.languages)
         self._is_choosy = bool(settings.languages)  # whether a page is wanted depends on its words
         self._html = HtmlReader(canonicalizer, links_per_page, Profiles(settings.profiles), self._finisher)
-        self._warden = Warden(settings.pdf_seconds, settings.pdf_memory_mb << 20)
+        self._read_paper, self._aside_bytes = read_paper, settings.aside_bytes
+        self._warden = Warden(Rules(settings, canonicalizer.tracking, canonicalizer.sessions, links_per_page))
 
     def close(self) -> None:
-        """End the process that reads PDFs, if there is one; it is started again when it is needed."""
+        """End the process behind the fence, if there is one; it is started again when it is needed."""
         self._warden.close()
 
-    def skim(self, response: Response) -> Page:
-        """What a crawl has to know at once; only HTML is read less closely than by `parse`."""
+    def skim(self, response: Response, *, aside: bool = False) -> Page:
+        """What a crawl has to know at once; only HTML is read less closely than by `parse`.
+
+        *aside*: behind the fence, whatever it is.
+        """
+        if aside or self.is_read_aside(response):
+            return self._read_aside(response, closely=False)
+        return self._safely(self._skim, response)
+
+    def parse(self, response: Response, *, aside: bool = False) -> Page:
+        """What is on the page, read closely; nothing, when it is not text."""
+        if aside or self.is_read_aside(response):
+            return self._read_aside(response, closely=True)
+        return self._safely(self._parse, response)
+
+    def is_read_aside(self, response: Response) -> bool:
+        """Whether reading this may take so long, or so much, that it is left to the process behind the fence."""
+        if self._read_paper is not None:
+            return False
+        return len(response.body) > self._aside_bytes or _mime(response) == _PDF
+
+    def _read_aside(self, response: Response, *, closely: bool) -> Page:
+        read = self._warden.read(response, closely=closely)
+        return read.as_page() if isinstance(read, Trouble) else read
+
+    def _safely(self, read: Callable[[Response], Page], response: Response) -> Page:
+        try:
+            return read(response)
+        except MemoryError:
+            return Trouble(Reason.PARSE_MEMORY, "it needs more memory than it may have").as_page()
+        except Exception as error:
+            logger.info("reading %s failed", response.url, exc_info=True)
+            return Trouble(Reason.PARSE_CRASH, f"its reader failed: {type(error).__name__}").as_page()
+
+    def _skim(self, response: Response) -> Page:
         mime = _mime(response)
         if mime not in _HTML or self._is_choosy:
-            return self.parse(response)
+            return self._parse(response)
         html = _text(response) if mime == "text/html" else as_html(_text(response))
         return self._html.skim(html, response.url, directives.header_words(response))
 
-    def parse(self, response: Response) -> Page:
-        """What is on the page, read closely; nothing, when it is not text."""
+    def _parse(self, response: Response) -> Page:
         page = self._read(response)
         if page.modified is None and (changed := response.headers.get("last-modified")):
             page = replace(page, modified=epoch(changed))
         return page
-
-    def is_slow(self, response: Response) -> bool:
-        """Whether reading this takes so long that it should not keep others waiting."""
-        return _mime(response) == _PDF
 
     def _read(self, response: Response) -> Page:
         mime = _mime(response)
@@ -92,10 +129,11 @@ class PageParser:
 
     def _parse_pdf(self, response: Response, asked: set[str]) -> Page:
         if response.truncated:
-            return Page(noindex=True, problem=Reason.PDF_CUT, problem_detail="its end is missing")
-        read = self._warden.read(response.body)
+            return Trouble(Reason.PDF_CUT, "its end is missing").as_page()
+        assert self._read_paper is not None, "a PDF is read behind the fence only"
+        read = self._read_paper(response.body)
         if isinstance(read, Trouble):
-            return Page(noindex=True, problem=read.reason, problem_detail=read.detail)
+            return read.as_page()
         page = page_of(read, response.url, self._canonicalizer, self._links_per_page)
         return self._finished(page, response, asked)
 

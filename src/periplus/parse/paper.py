@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from periplus.model import Link, Page
+from periplus.model import Link, Page, Reason
 from periplus.parse.limits import ADDRESS
 from periplus.url import Canonicalizer
-
-LENGTH = struct.Struct("<I")  # before every message between the process that reads papers and the one that asks
 
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A document as the process that read it hands it over: plain values only, none longer than its limit."""
+    """A document as its reader hands it over: plain values only, none longer than its limit."""
 
     title: str = ""
     description: str = ""
@@ -27,6 +24,18 @@ class Paper:
     modified: float | None = None
     links: tuple[tuple[str, str], ...] = ()  # href as written, words on it
     sheets: int = 0  # of the whole document, read or not
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a document gave nothing."""
+
+    reason: Reason
+    detail: str
+
+    def as_page(self) -> Page:
+        """A page that nobody is shown."""
+        return Page(noindex=True, problem=self.reason, problem_detail=self.detail)
 
 
 def page_of(paper: Paper, url: str, canonicalizer: Canonicalizer, links_per_page: int) -> Page:

@@ -1,7 +1,7 @@
 """How is a document read that may take its reader down?
 
 In a process of its own, fenced in and killable. It is kept for the next document, because starting one costs as much as
-reading hundreds of sheets. A document that brings a used process down is tried again in a fresh one, so that what is
+reading hundreds of them. A document that brings a used process down is tried again in a fresh one, so that what is
 said about it never depends on the documents before it.
 """
 
@@ -16,47 +16,40 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
-from typing import IO, Any
+from functools import partial
+from typing import IO
 
-import orjson
+from periplus.model import Page, Reason, Response
+from periplus.parse.paper import Trouble
+from periplus.parse.wire import ANSWER, LONGEST_ANSWER, ORDER, RULES, Answer, Order, Rules, framed, received
 
-from periplus.model import Reason
-from periplus.parse.paper import LENGTH, Paper
-
-_PATIENCE = 6  # seconds of waiting for each second of computing: the machine may be busy
+PATIENCE = 6  # seconds of waiting for each second of computing: the machine may be busy
 _MUCH = 0.3  # of the memory allowed: a process that died with so much died of it
-_LONGEST_ANSWER = 64 << 20
 _TRIES = 10  # at a document, while others kill its reader
 _START = 60.0  # seconds
 _LAST_MOMENT = 5.0  # seconds from the end of the pipes to the end of the process
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why a document gave nothing."""
-
-    reason: Reason
-    detail: str
-
-
 class Warden:
     """Keeps one fenced-in process and hands it documents; may be shared by threads, which then wait for each other."""
 
-    def __init__(self, seconds: float, memory: int) -> None:
-        """*seconds* of processor time a document, *memory* in bytes."""
-        self._seconds, self._memory = seconds, memory
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._seconds, self._memory = rules.settings.seconds, rules.settings.memory_mb << 20
         self._cell: _Cell | None = None
         self._was_killed = False  # by somebody else, which says nothing about the document
         self._lock = threading.Lock()
 
-    def read(self, body: bytes) -> Paper | Trouble:
-        """What the document says, or why nothing can be had of it; never fails and never takes long."""
+    def read(self, response: Response, *, closely: bool) -> Page | Trouble:
+        """What is on the page, or why nothing can be had of it; never fails and never takes long."""
+        order = Order(response.url, response.headers, response.truncated, closely)
         with self._lock:
             for _ in range(_TRIES):
                 fresh = self._cell is None
-                answer = self._attempt(body)
-                if self._cell is not None or (fresh and not self._was_killed):
+                answer = self._attempt(order, response.body)
+                if not fresh and isinstance(answer, Page) and answer.problem is Reason.PARSE_MEMORY:
+                    self._drop()  # the documents before it may have left too little
+                elif self._cell is not None or (fresh and not self._was_killed):
                     break
             return answer
 
@@ -74,19 +67,19 @@ class Warden:
     def __del__(self) -> None:
         self._drop()
 
-    def _attempt(self, body: bytes) -> Paper | Trouble:
+    def _attempt(self, order: Order, body: bytes) -> Page | Trouble:
         try:
-            return self._ready().read(body, self._seconds)
+            return self._ready().read(order, body, self._seconds)
         except TimeoutError:
             self._drop()
             self._was_killed = False
-            return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds * _PATIENCE:g} s")
+            return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds * PATIENCE:g} s")
         except (EOFError, OSError, ValueError):
             return self._post_mortem()
 
     def _ready(self) -> _Cell:
         if self._cell is None:
-            self._cell = _Cell(self._memory, self._seconds * _PATIENCE)
+            self._cell = _Cell(self._rules, self._seconds * PATIENCE)
         return self._cell
 
     def _post_mortem(self) -> Trouble:
@@ -111,29 +104,34 @@ class Warden:
 class _Cell:
     """The process, and the pipes to it."""
 
-    def __init__(self, memory: int, patience: float) -> None:
+    def __init__(self, rules: Rules, patience: float) -> None:
         self._patience = patience
-        command = [sys.executable, "-I", "-m", "periplus.parse.cell", str(memory)]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+            [sys.executable, "-I", "-c", _program()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
         )
         self._used = 0.0  # seconds of processor time
+        deadline = time.monotonic() + _START
         try:
-            self.fenced = bool(self._answer(time.monotonic() + _START)["fenced"])
+            self._send(framed(RULES.dump_json(rules)), deadline)
+            self.fenced = self._answer(deadline).fenced
         except BaseException:
             self.end()
             raise
 
-    def read(self, body: bytes, seconds: float) -> Paper | Trouble:
+    def read(self, order: Order, body: bytes, seconds: float) -> Page:
         deadline = time.monotonic() + self._patience
         allowed = math.ceil(self._used + seconds)
         resource.prlimit(self._process.pid, resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
-        self._ask(body, deadline)
+        self._send(framed(ORDER.dump_json(order)) + framed(body), deadline)
         answer = self._answer(deadline)
-        self._used = answer["seconds"]
-        if "reason" in answer:
-            return Trouble(Reason(answer["reason"]), answer["detail"])
-        return _paper(answer["paper"])
+        if answer.page is None:
+            raise ValueError("no answer to the question")
+        self._used = answer.seconds
+        return answer.page
 
     def end(self, *, dying: bool = False) -> tuple[int, resource.struct_rusage]:
         """Kill it, whatever it does; one that is *dying* is given a moment, because how it ends tells why."""
@@ -151,20 +149,16 @@ class _Cell:
         self._process.returncode = os.waitstatus_to_exitcode(status)
         return status, usage
 
-    def _ask(self, body: bytes, deadline: float) -> None:
-        pipe = _unblocked(self._process.stdin)
-        message = memoryview(LENGTH.pack(len(body)) + body)
-        while message:
+    def _send(self, message: bytes, deadline: float) -> None:
+        pipe, rest = _unblocked(self._process.stdin), memoryview(message)
+        while rest:
             _wait(pipe, selectors.EVENT_WRITE, deadline)
-            message = message[os.write(pipe, message) :]
+            rest = rest[os.write(pipe, rest) :]
 
-    def _answer(self, deadline: float) -> dict[str, Any]:
-        (length,) = LENGTH.unpack(self._exactly(LENGTH.size, deadline))
-        if length > _LONGEST_ANSWER:
-            raise ValueError("the answer is too long")
-        return dict(orjson.loads(self._exactly(length, deadline)))
+    def _answer(self, deadline: float) -> Answer:
+        return ANSWER.validate_json(received(partial(self._exactly, deadline), LONGEST_ANSWER))
 
-    def _exactly(self, length: int, deadline: float) -> bytes:
+    def _exactly(self, deadline: float, length: int) -> bytes:
         pipe = _unblocked(self._process.stdout)
         parts = []
         while length:
@@ -174,6 +168,12 @@ class _Cell:
                 raise EOFError
             length -= len(parts[-1])
         return b"".join(parts)
+
+
+def _program() -> str:
+    """What the process runs: our own modules, from where we have them, whatever its surroundings say."""
+    places = [place for place in sys.path if place]
+    return f"import sys; sys.path[:] = {places!r}; from periplus.parse.cell import main; main()"
 
 
 def _unblocked(pipe: IO[bytes] | None) -> int:
@@ -187,8 +187,3 @@ def _wait(pipe: int, event: int, deadline: float) -> None:
         selector.register(pipe, event)
         if not selector.select(max(deadline - time.monotonic(), 0)):
             raise TimeoutError
-
-
-def _paper(said: dict[str, Any]) -> Paper:
-    headings, links = said.pop("headings"), said.pop("links")
-    return Paper(**said, headings=tuple(headings), links=tuple((href, words) for href, words in links))

@@ -197,6 +197,9 @@ INSERT INTO run_workers (run_id, worker, summary) VALUES (?, ?, ?) ON CONFLICT D
 -- name: worker_summaries
 SELECT summary FROM run_workers WHERE run_id = ? ORDER BY worker;
 
+-- name: worker_summary
+SELECT summary FROM run_workers WHERE run_id = ? AND worker = ?;
+
 -- name: post_letter
 INSERT INTO inbox (share, url, depth, reason, via, redirects) VALUES (?, ?, ?, ?, ?, ?);
 

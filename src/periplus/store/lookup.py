@@ -110,6 +110,11 @@ class Lookup:
         known = {"known_urls": counters["known"], "queued": counters["queued"]}
         return joined(summaries) | known if summaries else {}
 
+    def worker_summary(self, run_id: int, worker: int) -> dict[str, Any]:
+        """What one worker of a run had done by its last commit; empty before its first."""
+        row = self._database.row("worker_summary", run_id, worker)
+        return dict(json.loads(row[0])) if row else {}
+
     def counters(self) -> dict[str, int]:
         """The running figures; `recount` computes the same from the rows."""
         found = dict(self._database.rows("counters"))

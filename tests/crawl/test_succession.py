@@ -1,0 +1,340 @@
+"""Does a page that brings down its worker, or a worker that somebody kills, cost more than itself?"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.voyage import (
+    catalog_of,
+    environment,
+    periplus,
+    reach,
+    segment_rows,
+    settings_for,
+    sound,
+    start,
+    state_of,
+    wait,
+)
+from parse.test_page import BOMBS
+from periplus.crawl.budget import Budget
+from periplus.crawl.start import Request, Result, crawl
+from periplus.errors import WorkerDied
+from periplus.model import Page as ReadPage
+from periplus.model import Response, UrlState
+from periplus.parse import warden
+from periplus.parse.page import PageParser
+from testweb import Page, Site, TestWeb, many_hosts, mesh
+
+pytestmark = pytest.mark.slow
+HOSTS, PAGES = 6, 40
+SEED = "http://h0001.test/"
+POISON = b"arsenic"
+
+
+@pytest.fixture
+def sites() -> list[Site]:
+    return many_hosts(HOSTS, PAGES)
+
+
+@pytest.fixture
+def web(sites: list[Site]) -> Iterator[TestWeb]:
+    with TestWeb(sites) as running:
+        yield running
+
+
+def everything(sites: list[Site]) -> set[str]:
+    return {url for site in sites for url in site.urls()}
+
+
+def command(web: TestWeb, home: Path, *more: str, workers: int = 2) -> list[Any]:
+    scope = ["--scope-host", ".*", "--json", "--workers", str(workers)]
+    return ["crawl", SEED, "--home", home, *scope, *reach(web), *more]
+
+
+def workers_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+# -- workers that somebody kills ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_another_worker_goes_on_where_a_killed_one_stopped(
+    web: TestWeb, sites: list[Site], tmp_path: Path, workers: int
+) -> None:
+    child = start(*command(web, tmp_path / "c", "--delay", "0.05", workers=workers))
+    web.log.wait_for(60)
+    os.kill(workers_of(child.pid)[-1], signal.SIGKILL)
+    outcome = wait(child)
+    assert outcome.code == 0, outcome
+    assert set(web.log.fetched()) == everything(sites)
+    figures = outcome.json
+    assert figures["fetched"] == HOSTS * PAGES
+    assert figures["errors"] == {"worker_died": 1}
+    assert sound(tmp_path / "c").checked["pages"] == HOSTS * PAGES
+    assert {row["url"] for row in segment_rows(tmp_path / "c", "pages")} == everything(sites)
+    for site in sites:
+        assert min(web.log.gaps(site.host)) >= 0.05, "what was under way counts as asked"
+        assert web.log.max_connections(site.host) == 1
+
+
+def test_workers_killed_at_random_fifty_times_lose_no_page(tmp_path: Path) -> None:
+    sites, dice = many_hosts(10, 200), random.Random(11)
+    with TestWeb(sites) as web:
+        settings = environment(store__commit_seconds=0.02, store__segment_seconds=0.2, politeness__delay=0.15)
+        child = start(*command(web, tmp_path / "c", workers=2), env=settings)
+        kills = 0
+        while kills < 50 and child.poll() is None:
+            wait_for_both(tmp_path / "c" / "archive", child)
+            time.sleep(dice.uniform(0, 0.1))
+            with suppress(ProcessLookupError, FileNotFoundError, IndexError):
+                os.kill(workers_of(child.pid)[0], signal.SIGKILL)  # the one that has lived longest
+                kills += 1
+        outcome = wait(child)
+        assert outcome.code == 0, outcome
+        assert set(web.log.fetched()) == everything(sites)
+        assert min(min(web.log.gaps(site.host)) for site in sites) >= 0.15
+    assert kills == 50
+    assert outcome.json["fetched"] == 2000
+    rows = segment_rows(tmp_path / "c", "pages")
+    assert len(rows) == 2000
+    assert {row["url"] for row in rows} == everything(sites)
+    sound(tmp_path / "c")
+
+
+def wait_for_both(archive: Path, child: subprocess.Popen[str]) -> None:
+    """Until each of two workers has acknowledged something, or has nothing to do."""
+    sizes, deadline = archived(archive), time.monotonic() + 2
+    while time.monotonic() < deadline and child.poll() is None:
+        time.sleep(0.005)
+        now = archived(archive)
+        if len(now) == 2 and all(now[worker] > sizes[worker] for worker in now):
+            return
+
+
+def archived(archive: Path) -> Counter[str]:
+    """Bytes in the archive files of each worker."""
+    sizes = Counter[str]()
+    for file in archive.glob("*.gz"):
+        sizes[file.name[:3]] += file.stat().st_size
+    return sizes
+
+
+def test_a_budget_is_kept_to_the_page_though_workers_die(web: TestWeb, tmp_path: Path) -> None:
+    child = start(*command(web, tmp_path / "c", "--delay", "0.02", "--pages", "151"))
+    for requests in (30, 60):
+        web.log.wait_for(requests)
+        os.kill(workers_of(child.pid)[0], signal.SIGKILL)
+        time.sleep(0.1)
+    assert wait(child).json["fetched"] == 151
+    assert sound(tmp_path / "c").checked["pages"] == 151
+
+
+def test_a_worker_that_dies_while_all_are_stopping_is_not_replaced(
+    web: TestWeb, sites: list[Site], tmp_path: Path
+) -> None:
+    child = start(*command(web, tmp_path / "c", "--delay", "0.3"))
+    web.log.wait_for(20)
+    worker = workers_of(child.pid)[0]
+    os.kill(worker, signal.SIGSTOP)  # it cannot finish what is under way
+    child.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    os.kill(worker, signal.SIGKILL)
+    assert wait(child).code == 130
+    periplus(*command(web, tmp_path / "c"))
+    assert set(web.log.fetched()) == everything(sites)
+    sound(tmp_path / "c")
+
+
+# -- pages that bring their worker down -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def harbour() -> Iterator[TestWeb]:
+    """Two sites, one of which has a page like poison."""
+    pages = {
+        "/": Page(links=["/poison", "/1", "/2"]),
+        "/poison": Page("Poison", POISON.decode(), links=["/behind"]),
+        "/behind": Page("Behind", links=["/3"]),
+    }
+    pages |= {f"/{number}": Page(f"Number {number}") for number in (1, 2, 3)}
+    with TestWeb([Site("a.test", pages), mesh("b.test", 20)]) as running:
+        yield running
+
+
+def poisoned(monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None]) -> None:
+    """From now on, reading a page with poison in it has an effect; not behind the fence, which is another program."""
+    skim = PageParser._skim
+
+    def brittle(self: PageParser, response: Response) -> ReadPage:
+        if POISON in response.body:
+            effect()
+        return skim(self, response)
+
+    monkeypatch.setattr(PageParser, "_skim", brittle)
+
+
+def poisoned_behind_the_fence(monkeypatch: pytest.MonkeyPatch, effect: str) -> None:
+    inside = f"""
+import os, signal, time
+from periplus.parse import cell
+from periplus.parse.page import PageParser
+skim = PageParser._skim
+def brittle(self, response):
+    if {POISON!r} in response.body:
+        {effect}
+    return skim(self, response)
+PageParser._skim = brittle
+cell.main()
+"""
+    program = warden._program().replace("from periplus.parse.cell import main; main()", inside)
+    assert inside in program
+    monkeypatch.setattr(warden, "_program", lambda: program)
+
+
+def crash() -> None:
+    faulthandler.disable()  # pytest's would tell of it at length
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def hang() -> None:
+    time.sleep(600)
+
+
+def sail_apart(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
+    settings = settings_for(web, scope__hosts=[".*"], **flags)
+    seeds = ["http://a.test/", "http://b.test/"]
+    return crawl(Request(home, settings, seeds, Budget(seconds=50), workers, apart=True))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_page_that_crashes_its_worker_is_read_behind_the_fence(
+    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    poisoned(monkeypatch, crash)
+    figures = sail_apart(harbour, tmp_path, workers).summary
+    assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
+    assert state_of(tmp_path, "http://a.test/behind") == (UrlState.DONE, "ok"), "its links are followed"
+    assert harbour.log.count("a.test", "/poison") == 2
+    sound(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("effect", "reason"),
+    [("os.kill(os.getpid(), signal.SIGSEGV)", "parse_crash"), ("while True: pass", "parse_time")],
+)
+def test_a_page_that_nobody_can_read_costs_itself_and_says_why(
+    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: str, reason: str
+) -> None:
+    poisoned(monkeypatch, crash)
+    poisoned_behind_the_fence(monkeypatch, effect)
+    figures = sail_apart(harbour, tmp_path, 1, parse__seconds=1.0).summary
+    assert (figures["fetched"], figures["errors"]) == (24, {"worker_died": 1, reason: 1})
+    assert state_of(tmp_path, "http://a.test/poison") == (UrlState.DONE, reason)
+    asked = harbour.log.count("a.test", "/poison")
+    sound(tmp_path)
+    sail_apart(harbour, tmp_path, 1)
+    assert harbour.log.count("a.test", "/poison") == asked, "it is not asked for again"
+
+
+def test_a_page_over_which_its_worker_stands_still_is_read_behind_the_fence(
+    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poisoned(monkeypatch, hang)
+    figures = sail_apart(harbour, tmp_path, 2, parse__seconds=0.2).summary
+    assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
+    sound(tmp_path)
+
+
+def test_a_site_full_of_poison_costs_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    poisoned(monkeypatch, crash)
+    pages = {f"/{number}": Page(f"{number}", POISON.decode()) for number in range(30)}
+    with TestWeb([Site("a.test", {"/": Page(links=list(pages))} | pages), mesh("b.test", 5)]) as web:
+        figures = sail_apart(web, tmp_path, 1).summary
+    assert (figures["fetched"], figures["errors"]) == (36, {"worker_died": 1})
+
+
+def test_a_reader_that_fails_costs_one_page(harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise RecursionError
+
+    poisoned(monkeypatch, fail)
+    figures = sail_apart(harbour, tmp_path, 1).summary
+    assert (figures["fetched"], figures["errors"]) == (24, {"parse_crash": 1})
+    sound(tmp_path)
+
+
+def test_a_sitemap_that_brings_down_two_workers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def brittle(*_: object, **__: object) -> None:
+        crash()
+
+    monkeypatch.setattr("periplus.crawl.reading.read_sitemap", brittle)
+    site = mesh("a.test", 5)
+    site.pages["/sitemap.xml"] = Page(body=b"<urlset></urlset>", content_type="application/xml")
+    with TestWeb([site]) as web:
+        sitemap = "http://a.test/sitemap.xml"
+        request = Request(tmp_path, settings_for(web), ["http://a.test/"], sitemaps=[sitemap], apart=True)
+        figures = crawl(request).summary
+    assert (figures["fetched"], figures["errors"]) == (5, {"worker_died": 2})
+    assert state_of(tmp_path, sitemap) == (UrlState.DONE, "parse_crash")
+    sound(tmp_path)
+
+
+def test_acknowledged_poison_is_met_again_by_recovery_and_does_no_harm(
+    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sail_apart(harbour, tmp_path, 1)
+    with catalog_of(tmp_path) as catalog:  # as if no segment had been sealed yet
+        for statement in ("DELETE FROM segments", "UPDATE archives SET sealed = 0"):
+            catalog._database._connection.execute(statement)
+    for segment in (tmp_path / "segments").iterdir():
+        segment.unlink()
+    poisoned(monkeypatch, crash)
+    sail_apart(harbour, tmp_path, 1)
+    assert len(segment_rows(tmp_path, "pages")) == 26
+    sound(tmp_path)
+
+
+def test_when_one_worker_after_the_other_dies_the_crawl_says_so(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("periplus.crawl.assembly.recover", lambda *_: crash())
+    monkeypatch.setattr("periplus.store.catalog.Catalog.archive_workers", lambda _: [0])
+    with pytest.raises(WorkerDied, match="5 workers of the crawl died one after the other"):
+        sail_apart(web, tmp_path, 1)
+    monkeypatch.undo()
+    periplus(*command(web, tmp_path))
+    sound(tmp_path)
+
+
+def test_bombs_keep_nobody_waiting(tmp_path: Path) -> None:
+    bombs = {f"/{number}": Page(body=bomb.encode()) for number, bomb in enumerate(BOMBS.values())}
+    site = Site("a.test", {"/": Page(links=list(bombs))} | bombs)
+    others = {f"/{number}": Page(f"{number}") for number in range(100)}
+    with TestWeb([site, Site("b.test", {"/": Page(links=list(others))} | others)]) as web:
+        figures = sail_apart(web, tmp_path, 1, scope__depth=1, politeness__delay=0.05).summary
+        slowest = max(web.log.gaps("b.test"))
+    assert figures["fetched"] == len(bombs) + 1 + 101
+    assert figures["errors"] == {}
+    assert slowest < 1.5
+    sound(tmp_path)
+
+
+def test_nobody_is_left_behind(web: TestWeb, tmp_path: Path) -> None:
+    before = threading.active_count(), set(workers_of(os.getpid()))
+    sail_apart(web, tmp_path, 2)
+    assert (threading.active_count(), set(workers_of(os.getpid()))) == before

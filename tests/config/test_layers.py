@@ -407,3 +407,10 @@ def test_whatever_the_file_holds_it_is_read_or_explained(tmp_path: Path, file: s
         configure(tmp_path, file)
     except ConfigError as error:
         checked(error)
+
+
+def test_a_setting_that_was_renamed_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"it has another name now.*Write 'parse\.seconds' instead"):
+        load(tmp_path, {"parse.pdf_seconds": 3}, {})
+    with pytest.raises(ConfigError, match="Write 'PERIPLUS_PARSE__MEMORY_MB' instead"):
+        load(tmp_path, {}, {"PERIPLUS_PARSE__PDF_MEMORY_MB": "300"})

@@ -40,6 +40,10 @@ class Figure(IntEnum):
     READING_SIZE = 14  # bytes of the address of that page
 
 
+_ROW = len(Figure)
+_SINCE, _SIZE = int(Figure.READING_SINCE), int(Figure.READING_SIZE)  # sums of plain numbers are ten times faster
+
+
 class _Order(IntEnum):
     STOP = 0  # 1: finish what is under way, 2: drop it
     OVER = 1  # 1: no worker has anything left to do
@@ -52,7 +56,7 @@ class Board:
     def __init__(self, workers: int, pages: int | None = None) -> None:
         """For so many workers, who may fetch so many pages together."""
         self.workers = workers
-        orders, rows = len(_Order), workers * len(Figure)
+        orders, rows = len(_Order), workers * _ROW
         self._memory = mmap.mmap(-1, (orders + rows) * _WORD + SHARES + workers * _ADDRESS)
         view = memoryview(self._memory)
         self._orders = view[: orders * _WORD].cast("q")
@@ -72,15 +76,15 @@ class Board:
 
     def tell(self, worker: int, figure: Figure, value: int) -> None:
         """Write one figure of one worker."""
-        self._figures[worker * len(Figure) + figure] = value
+        self._figures[worker * _ROW + figure] = value
 
     def told(self, worker: int, figure: Figure) -> int:
         """One figure of one worker."""
-        return self._figures[worker * len(Figure) + figure]
+        return self._figures[worker * _ROW + figure]
 
     def all(self, figure: Figure) -> list[int]:
         """One figure of every worker."""
-        return list(self._figures[figure :: len(Figure)])
+        return list(self._figures[figure::_ROW])
 
     def total(self, figure: Figure) -> int:
         """One figure, added up over the workers."""
@@ -98,14 +102,14 @@ class Board:
     def begin_reading(self, worker: int, url: str) -> None:
         """A worker is about to read a page itself."""
         address = url.encode()[:_ADDRESS]
-        start, figures = worker * _ADDRESS, worker * len(Figure)
+        start, row = worker * _ADDRESS, worker * _ROW
         self._addresses[start : start + len(address)] = address
-        self._figures[figures + Figure.READING_SIZE] = len(address)
-        self._figures[figures + Figure.READING_SINCE] = time.monotonic_ns()
+        self._figures[row + _SIZE] = len(address)
+        self._figures[row + _SINCE] = time.monotonic_ns()
 
     def end_reading(self, worker: int) -> None:
         """It has read the page."""
-        self._figures[worker * len(Figure) + Figure.READING_SINCE] = 0
+        self._figures[worker * _ROW + _SINCE] = 0
 
     def reading(self, worker: int) -> str | None:
         """The address of the page that a worker is reading, or was when it died."""

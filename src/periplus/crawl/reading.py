@@ -26,13 +26,11 @@ class PageReader:
         self._targets: dict[str, Target] = {}
 
     def parse(self, response: Response, *, aside: bool = False) -> Page:
-        """The fields, text and links of a response; *aside*: it could not be read before."""
-        if aside or self.is_read_aside(response):
-            return self._parser.skim(response, aside=True)
-        if self._vigil is None:
-            return self._parser.skim(response)
+        """The fields, text and links of a response; *aside*: `is_read_aside` is true of it."""
+        if aside or self._vigil is None:
+            return self._parser.skim(response, aside=aside or None)
         self._vigil.begin(response.url)
-        page = self._parser.skim(response)
+        page = self._parser.skim(response, aside=False)
         self._vigil.end()
         return page
 

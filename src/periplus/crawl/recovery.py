@@ -70,8 +70,8 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
             if not fetch.is_version or fetch.position is None:
                 continue
             response = read_response(collection.archive, fetch.position)
-            page = reader.parse(response, aside=fetch.decision.reason in COULD_NOT_BE_READ)
-            rows.append(reader.row(fetch, page))
+            aside = reader.is_read_aside(response) or fetch.decision.reason in COULD_NOT_BE_READ
+            rows.append(reader.row(fetch, reader.parse(response, aside=aside)))
             if len(rows) >= _AT_ONCE:
                 parsed += len(rows)
                 stream.add(rows, file.archive_id, fetch.position.offset + fetch.position.length)

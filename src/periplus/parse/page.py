@@ -66,18 +66,18 @@ class PageParser:
         """End the process behind the fence, if there is one; it is started again when it is needed."""
         self._warden.close()
 
-    def skim(self, response: Response, *, aside: bool = False) -> Page:
+    def skim(self, response: Response, *, aside: bool | None = None) -> Page:
         """What a crawl has to know at once; only HTML is read less closely than by `parse`.
 
-        *aside*: behind the fence, whatever it is.
+        *aside*: whether it is read behind the fence; None: if `is_read_aside` says so.
         """
-        if aside or self.is_read_aside(response):
+        if self.is_read_aside(response) if aside is None else aside:
             return self._read_aside(response, closely=False)
         return self._safely(self._skim, response)
 
-    def parse(self, response: Response, *, aside: bool = False) -> Page:
+    def parse(self, response: Response, *, aside: bool | None = None) -> Page:
         """What is on the page, read closely; nothing, when it is not text."""
-        if aside or self.is_read_aside(response):
+        if self.is_read_aside(response) if aside is None else aside:
             return self._read_aside(response, closely=True)
         return self._safely(self._parse, response)
 

@@ -1,8 +1,9 @@
 """Which page is a worker reading, and what if that brings it down?
 
-Before a worker reads a page itself it writes the address on the board, and wipes it off afterwards: 0.5 µs. When it dies,
-or does not come to an end, its parent reads there which page it was at. The worker that takes its place has everything
-of that host read behind the fence. What cannot be read there, a sitemap, is given up when it brings down a second one.
+Before a worker reads a page itself it writes the address on the board, and wipes it off afterwards: 0.5 µs. When it
+dies, or does not come to an end, its parent reads there which page it was at. The worker that takes its place has
+everything of that host read behind the fence. What cannot be read there, a sitemap, is given up when it brings down a
+second one.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Iterator
 
 import pytest
+import turbohtml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -166,3 +167,23 @@ def test_any_bytes_under_any_label_give_text_that_can_be_written(body: bytes, la
 @settings(max_examples=50)
 def test_utf_8_is_never_mistaken(text: str) -> None:
     assert decode(text.encode(), HTML) == text
+
+
+BEGINNINGS = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    '<?xml version="1.0" encoding="latin1"?><!DOCTYPE html PUBLIC "x"><html><head><META http-equiv="Content-Type" '
+    "content='text/html; charset=UTF-8' />",
+    '<html a="><meta charset=utf-8>"><meta charset=shift_jis>',
+    "<html><meta name=x charset=shift_jis><meta charset=utf-8>",
+    "<html><head><meta name=viewport content='a>b'><meta charset=utf-8>",
+    "<html><!-- <meta charset=utf-8> --><meta charset=shift_jis>",
+    "<html><head><meta charset=utf-8x>",
+)
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_a_quick_look_at_the_beginning_comes_to_the_same_end_as_the_prescan(beginning: str) -> None:
+    body = beginning.encode() + "<p>é</p>".encode("cp1252")
+    told = turbohtml.parse(body[:1024], positions=False)
+    encoding = told.encoding.lower() if told.encoding_confidence == "certain" and told.encoding else "windows-1252"
+    assert decode(body, "text/html") == body.decode(f"whatwg-{encoding}")

@@ -24,6 +24,14 @@ _MARKS = (
 )
 _HEADER_LABEL = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
 _XML_LABEL = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9_:.-]{1,40})["']""")
+# How nearly every page begins, up to a declaration that nothing before it hides: the prescan comes to the same end.
+_ATTRIBUTES = rb"""(?:\s+[\w:-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?)*\s*/?>\s*"""
+_UTF8_AT_ONCE = re.compile(
+    rb"\s*(?:<\?[^<>]*>\s*)?(?:<!doctype[^<>]*>\s*)?<html%b(?:<head>\s*)?(?:<meta(?![^<>]*charset)%b)*"
+    % (_ATTRIBUTES, _ATTRIBUTES)
+    + rb"""<meta\s+(?:http-equiv=["']content-type["']\s+content=["']text/html;\s*)?charset=["']?utf-8["'\s/>]""",
+    re.IGNORECASE,
+)
 
 
 def decode(body: bytes, content_type: str) -> str:
@@ -56,6 +64,8 @@ def _known(label: str) -> str:
 
 
 def _declared(body: bytes) -> str:
+    if _UTF8_AT_ONCE.match(body, 0, _PRESCAN):
+        return "utf-8"
     head = body[:_PRESCAN]
     document = turbohtml.parse(head, positions=False)  # its sniffing is the prescan of the standard
     if document.encoding_confidence == "certain":

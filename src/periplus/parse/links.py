@@ -48,9 +48,11 @@ class LinkCollector:
             if "#" in href:
                 href = _without_fragment(href)
             target = folder[href]
+            known = anchors.get(target)
+            if known and not unendorsed:
+                continue  # as most links of most pages
             if not target:
                 continue
-            known = anchors.get(target)
             if known is None:
                 if len(anchors) >= most:
                     self.dropped += self._count_rest(href, elements)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Storage
+from periplus.crawl.memory import Housekeeper
 from periplus.crawl.tally import Timing
 from periplus.model import Fetch, Response
 from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name
@@ -44,6 +45,7 @@ class Committer:
         self._collection, self._settings = collection, settings
         self._worker, self._run_id, self._timing = worker, run_id, timing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        self._housekeeper = Housekeeper()
         files = self._catalog.archives(worker)
         self._number = len(files) or 1
         size = files[-1].committed if files else 0
@@ -87,6 +89,7 @@ class Committer:
             if cut.writer is not self._writer:
                 cut.writer.close()
             self._segments.add(cut.rows, archive_id, cut.pending.size)
+        self._housekeeper.tidy()
         self._timing.commit += time.perf_counter() - began
 
 

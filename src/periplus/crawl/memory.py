@@ -1,12 +1,13 @@
 """How does a crawl keep its memory small?
 
 Pages come in all sizes, by the thousand. Left alone, the C library keeps a hundred megabytes of what was freed, in case
-it is wanted again; here it is told to give large pieces back.
+it is wanted again; here it is told to give large pieces back at once, and everything now and then.
 """
 
 from __future__ import annotations
 
 import ctypes
+import time
 
 import pyarrow as pa
 
@@ -14,10 +15,27 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENAS = -1, -3, -8  # the names that mallopt
 _SETTINGS = {_ARENAS: 2, _MMAP_THRESHOLD: 1 << 20, _TRIM_THRESHOLD: 4 << 20}
 
 
+_EVERY = 2.0  # seconds; looking for what is free takes a few milliseconds
+_LIBRARY = ctypes.CDLL(None)
+
+
 def give_back_early() -> None:
     """For the rest of this process; where the C library knows no such settings, nothing changes."""
-    library = ctypes.CDLL(None)
-    if hasattr(library, "mallopt"):
+    if hasattr(_LIBRARY, "mallopt"):
         for name, value in _SETTINGS.items():
-            library.mallopt(name, value)
+            _LIBRARY.mallopt(name, value)
     pa.set_memory_pool(pa.system_memory_pool())
+
+
+class Housekeeper:
+    """Gives back what lies free between pieces in use."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def tidy(self) -> None:
+        """To be called often; does something every few seconds."""
+        now = time.monotonic()
+        if now - self._last >= _EVERY and hasattr(_LIBRARY, "malloc_trim"):
+            self._last = now
+            _LIBRARY.malloc_trim(0)

@@ -16,7 +16,7 @@ from periplus.store.statements import read_statements
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # measured: NORMAL loses acknowledged rows at a power cut
-    "cache_size = -32768",
+    "cache_size = -8192",  # KiB; with several connections to a file
     "temp_store = MEMORY",
     "wal_autocheckpoint = 4000",
     "mmap_size = 0",

@@ -171,8 +171,8 @@ def test_utf_8_is_never_mistaken(text: str) -> None:
 
 BEGINNINGS = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-    '<?xml version="1.0" encoding="latin1"?><!DOCTYPE html PUBLIC "x"><html><head><META http-equiv="Content-Type" '
-    "content='text/html; charset=UTF-8' />",
+    """<?xml version="1.0" encoding="latin1"?><!DOCTYPE html PUBLIC "x"><html><META http-equiv="Content-Type"
+    content='text/html; charset=UTF-8' />""",
     '<html a="><meta charset=utf-8>"><meta charset=shift_jis>',
     "<html><meta name=x charset=shift_jis><meta charset=utf-8>",
     "<html><head><meta name=viewport content='a>b'><meta charset=utf-8>",

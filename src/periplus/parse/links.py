@@ -49,9 +49,7 @@ class LinkCollector:
                 href = _without_fragment(href)
             target = folder[href]
             known = anchors.get(target)
-            if known and not unendorsed:
-                continue  # as most links of most pages
-            if not target:
+            if not target or (known and not unendorsed):  # as most links of most pages
                 continue
             if known is None:
                 if len(anchors) >= most:
@@ -59,7 +57,7 @@ class LinkCollector:
                     return
                 if _is_unendorsed(element.attr("rel")):
                     unendorsed.add(target)
-            elif unendorsed and not _is_unendorsed(element.attr("rel")):
+            elif not _is_unendorsed(element.attr("rel")):
                 unendorsed.discard(target)
             if not known:
                 anchors[target] = _anchor(element)

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     LISTED = "listed"  # a sitemap lists it
     IMPORTED = "imported"  # it came with an archive that others made
     ENTRY = "entry"  # it is asked again whenever nothing else is left
+    REVISIT = "revisit"  # it was asked before, and is due again
     # refused by a rule of this crawl
     NOT_WEB = "not_web"
     TOO_LONG = "too_long"
@@ -124,6 +125,9 @@ class QueuedUrl(NamedTuple):
     attempts: int = 0  # fetches that failed so far
     due: float = 0.0  # not before this time
     visits: int = 0  # how often it was fetched, or found as it was
+    interval: float = 0.0  # seconds from its last visit to the next; 0: none is planned
+    evidence: float = 0.0  # changes that the interval was learned from
+    visited: float = 0.0  # when it was last asked for, to an end
 
 
 # Headers that have one value: of several, the last one is believed.

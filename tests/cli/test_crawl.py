@@ -22,6 +22,7 @@ SUMMARY = [
     "html",
     "pdf",
     "bytes",
+    "revisits",
     "unchanged",
     "seconds",
     "pages_per_second",

@@ -382,6 +382,7 @@ def digester(board: Board, log: Logbook) -> Digester:
         queues,
         tally,
         lambda _response, _earlier: Archived(ArchivePosition("w.warc.gz", 10, 20), b"\1" * 32),
+        lambda _position: Response(SEED, 1.0, 200),
         log,
     )
 

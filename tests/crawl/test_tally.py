@@ -68,6 +68,7 @@ def test_the_summary_has_the_promised_keys_and_lists_the_commonest_first() -> No
         "html": 1,
         "pdf": 0,
         "bytes": 8,
+        "revisits": 0,
         "unchanged": 0,
         "seconds": 4.0,
         "pages_per_second": 0.25,

@@ -18,6 +18,7 @@ from periplus.crawl.commit import SegmentStream
 from periplus.crawl.reading import PageReader
 from periplus.crawl.recovery import clear_leftovers, recover
 from periplus.crawl.tally import Tally
+from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.page import PageParser
 from periplus.store.archive import ArchiveWriter, archive_name
@@ -41,7 +42,7 @@ class Landing:
         parser = PageParser(
             canonicalizer_of(settings), links_per_page=settings.scope.links_per_page, settings=settings.parse
         )
-        self._reader = PageReader(parser)
+        self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
         self._catalog = Catalog(collection.catalog, create=True)
         clear_leftovers(collection, self._catalog)
         recover(collection, self._catalog, settings.store, self._reader, WORKER)
@@ -99,11 +100,12 @@ class Landing:
         self._here[fetch.url].add(fetch.at)
         self._waiting += fetch.size
         item = QueuedUrl(fetch.url, host_of(fetch.url), 0, 0.0, Reason.IMPORTED, file.name, visits=1)
+        item = self._schedule.visited(item, fetch.at, changed=True, last_modified=fetch.last_modified)
         row = None if fetch.url in self._settled else self._catalog.url(fetch.url)
         if fetch.url in self._settled or (row is not None and row["state"] != UrlState.QUEUED):
             self._batch.versions.append(fetch)
         else:
-            self._batch.admitted += [item] if row is None else []
+            self._batch.admitted += [item._replace(due=0.0)] if row is None else []
             self._batch.settled.append(Settled(item, UrlState.DONE, fetch.decision, fetch))
             self._settled.add(fetch.url)
         if len(self._rows) >= _PAGES_AT_ONCE or self._waiting >= _BYTES_AT_ONCE:

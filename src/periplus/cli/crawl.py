@@ -12,7 +12,10 @@ from periplus.cli.order import (
     AllowPrivate,
     Bytes,
     ConnectTo,
+    Continuous,
     Entries,
+    NewOnly,
+    OfClass,
     Order,
     Rounds,
     ScopeHosts,
@@ -27,9 +30,11 @@ from periplus.cli.order import (
 from periplus.cli.output import print_json, print_table, summary_rows
 from periplus.cli.progress import watching
 from periplus.crawl.budget import Budget
+from periplus.crawl.revisits import Agenda
 from periplus.crawl.start import Result, crawl
 from periplus.crawl.worker import Ending
 from periplus.errors import Interrupted
+from periplus.frontier.schedule import Class
 
 app = typer.Typer(add_completion=False)
 
@@ -47,6 +52,9 @@ def command(
     until_pages: UntilPages = None,
     until_bytes: UntilBytes = None,
     rounds: Rounds = None,
+    continuous: Continuous = False,
+    class_: OfClass = None,
+    new_only: NewOnly = False,
     depth: Annotated[int | None, typer.Option(min=0, help="Follow at most so many links from a seed.")] = None,
     delay: Annotated[float | None, typer.Option(min=0, help="Seconds between two requests to a host.")] = None,
     workers: Workers = 1,
@@ -58,7 +66,10 @@ def command(
     allow_private: AllowPrivate = None,
     as_json: Json = False,
 ) -> None:
-    """Crawl politely until done, a budget is spent, or Ctrl-C (once: drain, twice: now); the same command continues."""
+    """Crawl politely until done, a budget is spent, or Ctrl-C (once: drain, twice: now); the same command continues.
+
+    Pages that are due again are asked for again.
+    """
     flags = {
         "scope.depth": depth,
         "scope.hosts": scope_host,
@@ -69,18 +80,23 @@ def command(
         "fetch.allow_private": allow_private,
     }
     budget = Budget(pages, seconds, bytes_, until_pages, until_bytes)
-    order = Order(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags)
+    agenda = Agenda(new_only, class_, continuous)
+    order = Order(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags, agenda)
     request = order.request(home)
     with watching(log_file, quiet=as_json) as watch:
         result = crawl(request, watch)
-    _show(result, as_json=as_json)
+    _show(result, class_, as_json=as_json)
 
 
-def _show(result: Result, *, as_json: bool) -> None:
+def _show(result: Result, wanted: Class | None, *, as_json: bool) -> None:
     if as_json:
         print_json(result.summary)
     else:
         print_table([("run", f"{result.summary['run_id']} ({result.ending})"), *summary_rows(result.summary)])
+        if wanted is not None and not result.summary["revisits"]:
+            typer.echo(
+                f"No {wanted} page was due; `periplus status` tells what is, `periplus inspect url` when one will be."
+            )
         if rounds := result.summary.get("rounds"):
             print_table([_round(one) for one in rounds], ("round", "known URLs", "fresh", "fetched", "seconds"))
     if result.failure is not None:

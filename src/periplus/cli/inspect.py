@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import closing
 from typing import Annotated, Any
 
@@ -9,11 +10,12 @@ import typer
 
 from periplus.cli.hosts import host_rows, stranger_line
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import moment, print_json, print_table
+from periplus.cli.output import duration, moment, print_json, print_table
 from periplus.config import load
 from periplus.inspector.history import url_history
 from periplus.inspector.host import host_report
 from periplus.inspector.rank import rank_of
+from periplus.inspector.versions import version_body
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
 
@@ -29,18 +31,32 @@ def group() -> None:
 def url(
     address: Annotated[str, typer.Argument(metavar="URL", help="The URL to explain.")],
     home: Home = DEFAULT_HOME,
+    version: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Write version N of the page to stdout, as it was archived.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Every decision, attempt, robots line and archive record of one URL; also why it is not here."""
+    """Every decision, attempt, version, robots line and archive record of one URL; also why it is not here."""
     settings = load(home).settings
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
         found = url_history(catalog, settings, address)
+        if version is not None:
+            sys.stdout.buffer.write(version_body(collection, catalog, found["url"], version))
+            return
     found["rank"] = rank_of(collection, found["url"])
     if as_json:
         print_json(found)
     else:
-        print_table([*_verdict_rows(found), *_fetch_rows(found["fetches"]), *_rank_rows(found["rank"])])
+        print_table(
+            [
+                *_verdict_rows(found),
+                *_plan_rows(found["plan"]),
+                *_fetch_rows(found["fetches"]),
+                *_version_rows(found["versions"]),
+                *_rank_rows(found["rank"]),
+            ]
+        )
 
 
 @app.command()
@@ -79,6 +95,24 @@ def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         why = f" ({policy['why']})" if policy["why"] else ""
         rows.append(("host", f"{policy['delay']:g} s between requests{why}, {policy['failures']} errors in a row"))
     return rows
+
+
+def _plan_rows(plan: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if plan is None:
+        return []
+    rows = [("asked", f"{plan['class']}: every {duration(plan['interval'])}, last {moment(plan['last_visit'])}")]
+    return [*rows, ("due again", moment(plan["next_visit"]))] if plan["next_visit"] else rows
+
+
+def _version_rows(versions: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [
+        (
+            f"version {one['version']}",
+            f"{one['bytes']:,} bytes, seen {moment(one['first'])}"
+            + (f" to {moment(one['last'])}, {one['visits']} times" if one["visits"] > 1 else ""),
+        )
+        for one in versions
+    ]
 
 
 def _fetch_rows(fetches: list[dict[str, Any]]) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,9 @@ import typer
 from periplus.cli.seeds import Start, read_seeds
 from periplus.config import load
 from periplus.crawl.budget import Budget
+from periplus.crawl.revisits import Agenda
 from periplus.crawl.start import Request
+from periplus.frontier.schedule import Class
 
 Urls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="Where to start.")]
 Seeds = Annotated[
@@ -31,6 +33,15 @@ UntilBytes = Annotated[
     int | None, typer.Option(min=1, help="Stop when the pages of the whole collection have so many bytes.")
 ]
 Rounds = Annotated[int | None, typer.Option(min=1, help="Crawl in so many rounds: what one finds waits for the next.")]
+Continuous = Annotated[
+    bool, typer.Option("--continuous", help="Go on for ever: ask for pages again whenever they are due.")
+]
+OfClass = Annotated[
+    Class | None, typer.Option("--class", help="Of the pages that are due again, ask only for those of a class.")
+]
+NewOnly = Annotated[
+    bool, typer.Option("--new-only", help="Ask for no page again, even if it is due; seeds named here are.")
+]
 Workers = Annotated[int, typer.Option(min=1, max=64, help="Worker processes; each owns some of the domains.")]
 ScopeHosts = Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Hosts to crawl; repeatable.")]
 ScopePaths = Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Paths to crawl; repeatable.")]
@@ -50,6 +61,7 @@ class Order:
     workers: int
     rounds: int | None
     flags: Mapping[str, Any]  # settings by their names; what was not typed is None or empty
+    agenda: Agenda = field(default_factory=Agenda)
 
     def request(self, home: Path) -> Request:
         """The crawl it stands for: addresses sorted by kind, files read, settings of all layers joined."""
@@ -66,6 +78,7 @@ class Order:
             start.sitemaps,
             self.entries,
             self.rounds,
+            self.agenda,
             apart=True,
         )
 
@@ -92,4 +105,7 @@ class Order:
             "until_pages": self.budget.until_pages,
             "until_bytes": self.budget.until_bytes,
             "workers": self.workers,
+            "continuous": self.agenda.continuous or None,
+            "class": self.agenda.only,
+            "new_only": self.agenda.new_only or None,
         }

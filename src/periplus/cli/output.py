@@ -45,6 +45,14 @@ def moment(seconds: float | None) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) if seconds else "-"
 
 
+def duration(seconds: float) -> str:
+    """A length of time, for people."""
+    for name, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:.3g} {name}"
+    return f"{seconds:.0f} s"
+
+
 def size(count: float) -> str:
     """A number of bytes, for people."""
     for unit in ("B", "kB", "MB", "GB"):
@@ -62,9 +70,10 @@ def by_count(counts: Mapping[str, int]) -> str:
 def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The figures of a run."""
     kinds = f"{figures['html']:,} HTML, {figures['pdf']:,} PDF"
-    unchanged = figures.get("unchanged", 0)
+    unchanged, revisits = figures.get("unchanged", 0), figures.get("revisits", 0)
     return [
         ("fetched", f"{figures['fetched']:,} pages, {size(figures['bytes'])} ({kinds})"),
+        *([("due again", f"{revisits:,} pages")] if revisits else []),
         *([("unchanged", f"{unchanged:,} pages")] if unchanged else []),
         ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),

@@ -42,6 +42,7 @@ def _collection_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("seeds", " ".join(found["seeds"][:5]) + (" ..." if len(found["seeds"]) > 5 else "")),
         ("URLs", f"{urls['known']:,} known: {states}"),
         ("pages", f"{urls['fetched']:,} fetched, {size(urls['bytes'])}"),
+        ("due again", by_count({name: number for name, number in found["due"].items() if number})),
         ("archive", f"{found['archive']['files']} files, {size(found['archive']['bytes'])}"),
         ("segments", f"{tables}, {size(segments['bytes'])}"),
         ("links refused", by_count(found["refused_links"])),

@@ -74,6 +74,7 @@ def _selects(selector: str) -> str:
     return selector
 
 
+ScheduleClass = Literal["hot", "daily", "weekly", "monthly"]
 NetworkText = Annotated[str, AfterValidator(_network)]
 Selector = Annotated[str, Field(max_length=1_000), AfterValidator(_selects)]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
@@ -226,6 +227,38 @@ class Fetching(Section):
     )
 
 
+class Recrawl(Section):
+    """When pages are asked for again."""
+
+    first: float = Field(
+        default=86_400.0,
+        ge=60,
+        description="Seconds from the first visit of a page to the second; a tenth of its age, if it says that and it "
+        "is more.",
+    )
+    shortest: float = Field(default=3_600.0, ge=60, description="Seconds; no page is asked for again sooner.")
+    longest: float = Field(
+        default=30 * 86_400.0, ge=60, description="Seconds; no page is left alone longer, and what is gone as long."
+    )
+    visits_per_change: float = Field(
+        default=2.5,
+        gt=0,
+        description="How often a page is asked for between two of its changes, on average.",
+    )
+    pinned: dict[Pattern, ScheduleClass] = Field(
+        default={},
+        description="Regular expressions that addresses begin with, and the class such pages stay in, whether they "
+        'change or not: `"https://news[.]example/" = "hot"` under `[recrawl.pinned]`.',
+    )
+
+    @field_validator("longest")
+    @classmethod
+    def _is_not_too_short(cls, longest: float, info: ValidationInfo) -> float:
+        if longest < info.data.get("shortest", longest):
+            raise ValueError("it should be at least recrawl.shortest")
+        return longest
+
+
 class SiteProfile(Section):
     """How the pages of some sites are read."""
 
@@ -335,6 +368,7 @@ class Settings(Section):
     addresses: Addresses = Addresses()
     politeness: Politeness = Politeness()
     fetch: Fetching = Fetching()
+    recrawl: Recrawl = Recrawl()
     parse: Parsing = Parsing()
     store: Storage = Storage()
     graph: LinkAnalysis = LinkAnalysis()

@@ -13,7 +13,7 @@ from typing import Any
 from periplus.config import Settings
 from periplus.crawl.board import Board
 from periplus.crawl.budget import Budget
-from periplus.crawl.clock import SteadyClock
+from periplus.crawl.clock import Clock
 from periplus.crawl.commit import Committer
 from periplus.crawl.digest import Digester
 from periplus.crawl.entries import Entries
@@ -24,6 +24,7 @@ from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.reading import PageReader
 from periplus.crawl.recovery import clear_leftovers, recover
+from periplus.crawl.revisits import Agenda, Revisits
 from periplus.crawl.robots import RobotsShelf
 from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory
@@ -59,6 +60,8 @@ class Assignment:
     hold: bool  # what is found waits for the next round
     budget: Budget
     after_kill: bool  # the run before may have sent requests that it could not write down
+    agenda: Agenda
+    clock: Clock
     addresses: AddressTable  # what all of them together ask of every address
     died: int = 0  # workers of the same number so far, in whose place this one is
     suspects: Mapping[str, int] = field(default_factory=dict)  # how many workers died while reading an address
@@ -106,7 +109,7 @@ class _Shift:
     def __init__(self, assignment: Assignment, board: Board, number: int, catalog: Catalog) -> None:
         self._assignment, self._board, self._number, self._catalog = assignment, board, number, catalog
         self._settings = assignment.settings
-        self._clock = SteadyClock()
+        self._clock = assignment.clock
         self._tally = Tally(assignment.run_id, assignment.started)
         self._canonicalizer = canonicalizer_of(self._settings)
         self._reader = PageReader(
@@ -138,6 +141,7 @@ class _Shift:
             public_allowed=bool(contact),
             addresses=self._assignment.addresses,
             worker=self._number,
+            now=self._clock.now,
         )
         committer = Committer(collection, store, self._number, self._assignment.run_id, self._tally.timing)
         try:
@@ -162,7 +166,24 @@ class _Shift:
             settings, self._canonicalizer, admission, queues, self._tally, territory, log, hold=self._assignment.hold
         )
         digester = Digester(
-            settings, self._canonicalizer, self._reader, paths, queues, self._tally, committer.archive, log
+            settings,
+            self._canonicalizer,
+            self._reader,
+            paths,
+            queues,
+            self._tally,
+            committer.archive,
+            committer.recall,
+            log,
+        )
+        revisits = Revisits(
+            self._assignment.agenda,
+            self._assignment.started,
+            catalog=catalog,
+            queues=queues,
+            paths=paths,
+            log=log,
+            tally=self._tally,
         )
         neighbours = Neighbours(
             self._board,
@@ -174,6 +195,7 @@ class _Shift:
             politeness=politeness,
             paths=paths,
             log=log,
+            revisits=revisits,
             fetcher=fetcher,
             timing=self._tally.timing,
         )
@@ -194,8 +216,20 @@ class _Shift:
         neighbours.attend(clock.now())
         refusals = self._begin(paths)
         entries = Entries(self._assignment.entries, paths, queues)
-        crew = Crew(self._number, self._board, clock, queues, visitor, log, committer, neighbours, entries, self._tally)
-        worker = Worker(settings, crew, self._assignment.budget)
+        crew = Crew(
+            self._number,
+            self._board,
+            clock,
+            queues,
+            visitor,
+            log,
+            committer,
+            neighbours,
+            entries,
+            revisits,
+            self._tally,
+        )
+        worker = Worker(settings, crew, self._assignment.budget, endless=self._assignment.agenda.continuous)
         with _interruptible(worker, self._board, by_terminal=look is not None), _watched(look):
             return await worker.run(), refusals
 

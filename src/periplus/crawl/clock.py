@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What a crawl goes by; another one lets weeks pass in seconds."""
+
+    def now(self) -> float:
+        """The present: seconds since the epoch."""
+        ...
+
+    def idle(self, until: float) -> None:
+        """The crawl has nothing to do before *until*."""
+        ...
 
 
 class SteadyClock:
@@ -14,3 +27,6 @@ class SteadyClock:
     def now(self) -> float:
         """The present."""
         return time.monotonic() + self._offset
+
+    def idle(self, until: float) -> None:
+        """Time passes by itself."""

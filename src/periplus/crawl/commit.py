@@ -17,8 +17,8 @@ from typing import Any
 from periplus.config import Storage
 from periplus.crawl.memory import Housekeeper
 from periplus.crawl.tally import Timing
-from periplus.model import Fetch, Response
-from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name
+from periplus.model import ArchivePosition, Fetch, Response
+from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name, read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
@@ -55,6 +55,10 @@ class Committer:
     def archive(self, response: Response, earlier: Fetch | None = None) -> Archived:
         """Append a response to the archive; it is safe once the batch that mentions it is committed."""
         return self._writer.append(response, earlier)
+
+    def recall(self, position: ArchivePosition) -> Response:
+        """What was archived and acknowledged."""
+        return read_response(self._collection.archive, position)
 
     def commit(self, batch: Batch, rows: list[PageRow], summary: dict[str, Any]) -> asyncio.Future[None]:
         """Acknowledge everything in *batch*; what is returned is done when it is durable.

@@ -13,7 +13,9 @@ from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
+from periplus.errors import DamagedFile
 from periplus.frontier.queues import Queues
+from periplus.frontier.schedule import Schedule
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.sitemap import is_sitemap
 from periplus.store.archive import Archived
@@ -24,6 +26,7 @@ logger = logging.getLogger("periplus.crawl")
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED = 304
+_GONE = frozenset({404, 410})
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _FINAL = frozenset(
@@ -48,16 +51,18 @@ class Digester:
         queues: Queues,
         tally: Tally,
         archive: Callable[[Response, Fetch | None], Archived],
+        recall: Callable[[ArchivePosition], Response],
         log: Logbook,
     ) -> None:
         self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
         self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
+        self._recall, self._schedule = recall, Schedule(settings.recrawl)
 
-    def refuse(self, item: QueuedUrl, decision: Decision) -> None:
+    def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
         """A queued URL turns out to be forbidden: no request is made for it."""
         self._tally.refuse(decision.reason)
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
-        self._note(Settled(item, UrlState.REFUSED, decision))
+        self._note(Settled(self._schedule.refused(item, decision, now), UrlState.REFUSED, decision))
 
     async def read_aside(self, item: QueuedUrl, response: Response) -> Page | None:
         """What is on a page that is not read by this process; others go on meanwhile."""
@@ -77,9 +82,9 @@ class Digester:
         elif response.status in _REDIRECTS and response.headers.get("location"):
             self._redirected(item, response)
         elif 200 <= response.status < 300 and item.reason is Reason.SITEMAP:
-            self._listed(item, response)
+            self._listed(item, response, earlier, item.depth)
         elif 200 <= response.status < 300 and is_sitemap(response.mime, response.body):
-            self._listed(item._replace(depth=item.depth + 1), response)  # what it lists is as far as what pages link to
+            self._listed(item, response, earlier, item.depth + 1)  # what it lists is as far as what pages link to
         elif 200 <= response.status < 300 and item.reason is Reason.ENTRY:
             self._entered(item, response, page)
         elif 200 <= response.status < 300:
@@ -94,34 +99,53 @@ class Digester:
     def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None, page: Page | None) -> None:
         archived = self._keep(response, earlier)
         began = time.perf_counter()
-        page = page or self._reader.parse(response)
+        changed = not archived.is_revisit
+        if page is None:
+            page = self._reader.parse(response)
+            changed = changed and not (earlier and self._reads_like(page, earlier))
         decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
         decision = replace(decision, detail=response.detail) if response.detail else decision
         if page.problem is not None:
             self._tally.set_aside(page.problem)
-            decision = Decision(Verdict.FETCHED, page.problem, page.problem_detail)
+            if not archived.is_revisit:
+                decision = Decision(Verdict.FETCHED, page.problem, page.problem_detail)
         fetch = Fetch.of(response, decision, archived.position, archived.content_id)
-        self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
+        self._settle_page(item, fetch, changed=changed)
         if not archived.is_revisit:
             self._log.rows.append(self._reader.row(fetch, page))
         if page.problem is not Reason.OTHER_LANGUAGE:
             self._paths.follow(item, page)
         self._tally.timing.parse += time.perf_counter() - began
 
-    def _listed(self, item: QueuedUrl, response: Response) -> None:
-        archived = self._keep(response)
+    def _reads_like(self, page: Page, earlier: Fetch) -> bool:
+        """Whether a reader would see no difference to the last version: many pages differ in nothing but a token."""
+        if earlier.position is None:
+            return False
+        try:
+            archived = self._recall(earlier.position)
+        except DamagedFile:
+            return False  # `verify` tells more
+        if self._reader.is_read_aside(archived):
+            return False
+        before = self._reader.parse(archived)
+        return (before.title, before.text) == (page.title, page.text)
+
+    def _listed(self, item: QueuedUrl, response: Response, earlier: Fetch | None, depth: int) -> None:
+        archived = self._keep(response, earlier)
         began = time.perf_counter()
         found = self._reader.parse_list(response, self._canonicalizer)
         decision = _UNREADABLE if found is None else reading(found)
-        self._settle(item, UrlState.DONE, Fetch.of(response, decision, archived.position, archived.content_id))
+        decision = replace(decision, reason=Reason.SAME_CONTENT) if archived.is_revisit else decision
+        fetch = Fetch.of(response, decision, archived.position, archived.content_id)
+        self._settle_page(item, fetch, changed=not archived.is_revisit)
         if found is not None:
-            self._paths.follow_list(item, found, response.fetched_at)
+            self._paths.follow_list(item._replace(depth=depth), found, response.fetched_at)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _unchanged(self, item: QueuedUrl, response: Response, earlier: Fetch) -> None:
         archived = self._keep(response, earlier)
         fetch = Fetch.of(response, _NOT_CHANGED, archived.position, archived.content_id)
-        self._settle(item._replace(visits=item.visits + 1), UrlState.DONE, fetch)
+        self._settle_page(item, fetch, changed=False)
 
     def _entered(self, item: QueuedUrl, response: Response, page: Page | None) -> None:
         archived = self._keep(response)
@@ -136,11 +160,11 @@ class Digester:
         position = self._keep(response).position
         if target is None:
             decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])
-            self._settle(item, UrlState.FAILED, Fetch.of(response, decision, position))
+            self._settle_missing(item, Fetch.of(response, decision, position))
             return
         decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
         fetch = replace(Fetch.of(response, decision, position), redirect_to=target)
-        self._settle(item, UrlState.DONE, fetch)
+        self._settle(self._schedule.visited(item, fetch.at, changed=False), UrlState.DONE, fetch)
         self._paths.follow_redirect(item, target)
 
     def _answered_no(self, item: QueuedUrl, response: Response, now: float) -> None:
@@ -148,15 +172,15 @@ class Digester:
         if response.status in _TRY_AGAIN and self._retry(item, response, now, position):
             return
         decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
-        self._settle(item, UrlState.FAILED, Fetch.of(response, decision, position))
+        self._settle_missing(item, Fetch.of(response, decision, position))
 
     def _failed(self, item: QueuedUrl, response: Response, now: float) -> None:
         reason = response.failure or Reason.BAD_HTTP
         if reason in _REFUSED_BY_GUARD:
-            self.refuse(item, Decision(Verdict.REFUSED, reason, response.detail))
+            self.refuse(item, Decision(Verdict.REFUSED, reason, response.detail), now)
         elif reason in _FINAL or not self._retry(item, response, now):
             decision = Decision(Verdict.DROPPED, reason, response.detail)
-            self._settle(item, UrlState.FAILED, Fetch.of(response, decision))
+            self._settle_missing(item, Fetch.of(response, decision))
 
     def _retry(self, item: QueuedUrl, response: Response, now: float, position: ArchivePosition | None = None) -> bool:
         attempts = item.attempts + 1
@@ -175,6 +199,16 @@ class Digester:
         archived = self._archive(response, earlier)
         self._tally.timing.archive += time.perf_counter() - began
         return archived
+
+    def _settle_page(self, item: QueuedUrl, fetch: Fetch, *, changed: bool) -> None:
+        seen = item._replace(visits=item.visits + 1)
+        planned = self._schedule.visited(seen, fetch.at, changed=changed, last_modified=fetch.last_modified)
+        self._settle(planned, UrlState.DONE, fetch)
+
+    def _settle_missing(self, item: QueuedUrl, fetch: Fetch) -> None:
+        gone = fetch.status in _GONE
+        planned = self._schedule.gone(item, fetch.at) if gone else self._schedule.visited(item, fetch.at, changed=False)
+        self._settle(planned, UrlState.FAILED, fetch)
 
     def _settle(self, item: QueuedUrl, state: UrlState, fetch: Fetch) -> None:
         self._tally.count(fetch)

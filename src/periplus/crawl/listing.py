@@ -10,17 +10,17 @@ from periplus.parse.sitemap import Sitemap
 from periplus.url import host_of, registrable_domain
 
 
-def pages_of(sitemap: Sitemap, item: QueuedUrl, now: float) -> Iterator[tuple[str, float]]:
-    """The pages it lists, each with its priority in the queue.
+def pages_of(sitemap: Sitemap, item: QueuedUrl, now: float) -> Iterator[tuple[str, float, float | None]]:
+    """The pages it lists, each with its priority in the queue and the time of its last change.
 
     What it tells about them counts only for pages of its own registrable domain: it cannot speak for others.
     """
     domain = registrable_domain(item.host)
     for entry in sitemap.urls:
         if registrable_domain(host_of(entry.loc)) == domain:
-            yield entry.loc, listed(item.depth, entry.priority, entry.lastmod, now)
+            yield entry.loc, listed(item.depth, entry.priority, entry.lastmod, now), entry.lastmod
         else:
-            yield entry.loc, plain(item.depth)
+            yield entry.loc, plain(item.depth), None
 
 
 def reading(sitemap: Sitemap) -> Decision:

@@ -13,6 +13,7 @@ from periplus.crawl.board import Board, Figure
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
+from periplus.crawl.revisits import Revisits
 from periplus.crawl.tally import Timing
 from periplus.crawl.territory import Territory, share_of
 from periplus.fetch.client import Fetcher
@@ -52,12 +53,13 @@ class Neighbours:
         politeness: PolitenessClock,
         paths: Paths,
         log: Logbook,
+        revisits: Revisits,
         fetcher: Fetcher,
         timing: Timing,
     ) -> None:
         self._board, self._worker, self._territory, self._catalog = board, worker, territory, catalog
         self._admission, self._queues, self._politeness = admission, queues, politeness
-        self._paths, self._log = paths, log
+        self._paths, self._log, self._revisits = paths, log, revisits
         self._last_letter = 0
         self._unwritten: set[int] = set()  # letters that were read and are not yet crossed out on disk
         # Counted on from where the worker before stopped, should this one have taken its place.
@@ -125,6 +127,7 @@ class Neighbours:
         self._admission.catch_up(self._catalog)
         self._last_letter = 0
         self._heard = (-1, self._heard[1])
+        self._revisits.start_over()
         for policy in self._catalog.waiting_hosts():
             if self._territory.is_alone or share_of(policy.host) in shares:
                 rest = self._politeness.recall(policy, now)

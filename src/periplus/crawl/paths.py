@@ -12,6 +12,7 @@ from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory, share_of
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
+from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
 from periplus.store.ledger import Letter, Refusal
@@ -41,7 +42,7 @@ class Paths:
         """With *hold*, what is found waits for the next round."""
         self._canonicalizer, self._admission, self._queues = canonicalizer, admission, queues
         self._tally, self._territory, self._log = tally, territory, log
-        self._hops, self._hold = settings.fetch.redirects, hold
+        self._hops, self._hold, self._schedule = settings.fetch.redirects, hold, Schedule(settings.recrawl)
         self.news = 0  # addresses that were new so far, as far as can be told here
         self._verdicts: dict[str, Decision | None] = {}
 
@@ -124,8 +125,11 @@ class Paths:
 
     def follow_list(self, item: QueuedUrl, sitemap: Sitemap, now: float) -> None:
         """Admit the pages and sitemaps that a sitemap lists."""
-        for url, priority in pages_of(sitemap, item, now):
+        for url, priority, lastmod in pages_of(sitemap, item, now):
+            news = self.news
             self._admit(url, item.depth, Reason.LISTED, item.url, priority=priority)
+            if lastmod is not None and self.news == news:
+                self._log.batch.notices.append(self._schedule.notice(url, lastmod))
         for entry in sitemap.sitemaps:
             if not self._is_too_far(item, entry.loc):
                 self._admit(entry.loc, item.depth, Reason.SITEMAP, item.url, item.redirects + 1)

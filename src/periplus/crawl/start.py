@@ -14,9 +14,10 @@ from periplus.config import Settings
 from periplus.crawl.assembly import Assignment, Report, canonicalizer_of, work
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
-from periplus.crawl.clock import SteadyClock
+from periplus.crawl.clock import Clock, SteadyClock
 from periplus.crawl.obstacles import nothing_fetched
 from periplus.crawl.recovery import clear_leftovers
+from periplus.crawl.revisits import Agenda
 from periplus.crawl.tally import Tally
 from periplus.crawl.team import crawl_together
 from periplus.crawl.worker import Ending
@@ -43,6 +44,7 @@ class Request:
     sitemaps: Sequence[str] = ()
     entries: Sequence[str] = ()  # addresses to ask again whenever nothing is left
     rounds: int | None = None  # None: links are followed as they are found
+    agenda: Agenda = field(default_factory=Agenda)
     apart: bool = False  # a single worker, too, is a process of its own, so that a page cannot take the crawl down
 
     def canonical(self, canonicalizer: Canonicalizer) -> _Beginnings:
@@ -86,17 +88,27 @@ class Result:
     failure: NothingToCrawl | None  # when no seed led to a page
 
 
-def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None) -> Result:
+def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None) -> Result:
     """Crawl until done, a budget is spent, or interrupted; everything acknowledged is kept in any case."""
     beginnings = request.canonical(canonicalizer_of(request.settings))
     certificate_authorities(request.settings.fetch.ca_file)  # a file that is none is told before anything is made
-    if request.rounds and request.entries:
-        raise UsageError("rounds and an entry do not go together", "an entry begins anew within the same round")
+    _require_sense(request)
     if not beginnings:
         _require_seeds(request.home)
     collection = create_collection(request.home)
     with collection.locked():
-        return _Voyage(request, beginnings, collection, watch).sail()
+        return _Voyage(request, beginnings, collection, watch, clock or SteadyClock()).sail()
+
+
+def _require_sense(request: Request) -> None:
+    agenda = request.agenda
+    if request.rounds and request.entries:
+        raise UsageError("rounds and an entry do not go together", "an entry begins anew within the same round")
+    if request.rounds and agenda.continuous:
+        raise UsageError("rounds and a continuous crawl do not go together", "a continuous crawl has no last round")
+    if agenda.new_only and (agenda.only or agenda.continuous):
+        what = f"the class {agenda.only}" if agenda.only else "a continuous crawl"
+        raise UsageError(f"only new pages and {what} do not go together", "no page would be asked for again")
 
 
 def _require_seeds(home: Path) -> None:
@@ -130,11 +142,16 @@ class _Voyage:
     """One run: begun, sailed by its workers in one leg or several, ended."""
 
     def __init__(
-        self, request: Request, beginnings: _Beginnings, collection: Collection, watch: Callable[[Progress], None]
+        self,
+        request: Request,
+        beginnings: _Beginnings,
+        collection: Collection,
+        watch: Callable[[Progress], None],
+        clock: Clock,
     ) -> None:
         self._request, self._beginnings = request, beginnings
         self._collection, self._watch = collection, watch
-        self._clock = SteadyClock()
+        self._clock = clock
         self._addresses = AddressTable(request.settings.politeness, request.workers)  # of all legs: delays go on
         self._legs: list[_Leg] = []
 
@@ -181,6 +198,8 @@ class _Voyage:
             hold=request.rounds is not None,
             budget=budget,
             after_kill=self._was_stopped and not self._legs,
+            agenda=request.agenda,
+            clock=self._clock,
             addresses=self._addresses,
         )
         with closing(Board(request.workers, budget.pages)) as board:

@@ -83,6 +83,7 @@ class Tally:
     html: int = 0
     pdf: int = 0
     bytes: int = 0
+    revisits: int = 0  # queued again because they were due
     unchanged: int = 0  # asked again, and not sent again because they are as they were
     errors: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -95,7 +96,7 @@ class Tally:
     def resume(self, summary: dict[str, Any], died: int, now: float) -> None:
         """Take the place of a worker that died, as *died* workers have, and go on from what it had acknowledged."""
         if summary:
-            for name in ("fetched", "html", "pdf", "bytes", "unchanged", "known_links"):
+            for name in ("fetched", "html", "pdf", "bytes", "revisits", "unchanged", "known_links"):
                 setattr(self, name, summary[name])
             self.errors.update(summary["errors"])
             self.refused.update(summary["refused"])
@@ -135,6 +136,7 @@ class Tally:
             "html": self.html,
             "pdf": self.pdf,
             "bytes": self.bytes,
+            "revisits": self.revisits,
             "unchanged": self.unchanged,
             "seconds": round(seconds, 3),
             "pages_per_second": round(self.fetched / seconds, 2),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from periplus.config import Settings
-from periplus.crawl.clock import SteadyClock
+from periplus.crawl.clock import Clock
 from periplus.crawl.digest import Digester
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
@@ -43,7 +43,7 @@ class Visitor:
         self,
         settings: Settings,
         *,
-        clock: SteadyClock,
+        clock: Clock,
         fetcher: Fetcher,
         queues: Queues,
         politeness: PolitenessClock,
@@ -78,7 +78,7 @@ class Visitor:
 
     async def _visit(self, item: QueuedUrl) -> None:
         if (refusal := self._paths.second_thoughts(item)) is not None:
-            self._digester.refuse(item, refusal)
+            self._digester.refuse(item, refusal, self._clock.now())
             self._queues.release(item.host, 0.0)
             return
         url = split(item.url)
@@ -89,7 +89,7 @@ class Visitor:
         elif rules is None:
             await self._ask_robots(item, url.origin)
         elif (refusal := self._refusal(rules, url.path)) is not None:
-            self._digester.refuse(item, refusal)
+            self._digester.refuse(item, refusal, self._clock.now())
             self._queues.release(item.host, 0.0)
         else:
             self._politeness.obey(item.host, rules.crawl_delay)
@@ -105,8 +105,9 @@ class Visitor:
 
     async def _fetch(self, item: QueuedUrl) -> None:
         purpose = Purpose.SITEMAP if item.reason is Reason.SITEMAP else Purpose.PAGE
-        earlier = self._version_of(item.url) if item.visits and purpose is Purpose.PAGE else None
-        response = await self._request(item.url, purpose, earlier)
+        earlier = self._version_of(item.url) if item.visits else None
+        # What a sitemap says about its pages is wanted even if it says the same as before.
+        response = await self._request(item.url, purpose, earlier if purpose is Purpose.PAGE else None)
         if isinstance(response, float):
             self._queues.postpone(item, response)
             return
@@ -194,7 +195,7 @@ class Visitor:
         self._tally.count_robots(response)
         if response.failure in _REFUSED_BY_GUARD:
             assert response.failure is not None
-            self._digester.refuse(item, Decision(Verdict.REFUSED, response.failure, response.detail))
+            self._digester.refuse(item, Decision(Verdict.REFUSED, response.failure, response.detail), now)
             self._queues.release(item.host, 0.0)
             return
         file, rules = self._robots.put(origin, response)

@@ -14,11 +14,12 @@ from itertools import chain
 from periplus.config import Settings
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
-from periplus.crawl.clock import SteadyClock
+from periplus.crawl.clock import Clock
 from periplus.crawl.commit import Committer
 from periplus.crawl.entries import Entries
 from periplus.crawl.logbook import Log, Logbook
 from periplus.crawl.neighbours import Neighbours
+from periplus.crawl.revisits import Revisits
 from periplus.crawl.tally import Tally
 from periplus.crawl.visit import Visitor
 from periplus.frontier.queues import Queues
@@ -43,21 +44,23 @@ class Crew:
 
     number: int
     board: Board
-    clock: SteadyClock
+    clock: Clock
     queues: Queues
     visitor: Visitor
     log: Logbook
     committer: Committer
     neighbours: Neighbours
     entries: Entries
+    revisits: Revisits
     tally: Tally
 
 
 class Worker:
     """One process's crawl, from ready hosts to acknowledged pages."""
 
-    def __init__(self, settings: Settings, crew: Crew, budget: Budget) -> None:
-        self._settings, self._crew, self._budget = settings, crew, budget
+    def __init__(self, settings: Settings, crew: Crew, budget: Budget, *, endless: bool = False) -> None:
+        """An *endless* crawl waits for something to do when there is nothing."""
+        self._settings, self._crew, self._budget, self._is_endless = settings, crew, budget, endless
         self._board = crew.board
         self._visits: set[asyncio.Task[None]] = set()
         self._commit: asyncio.Task[None] | None = None
@@ -96,6 +99,7 @@ class Worker:
             for visit in self._visits:
                 visit.cancel()
         self._tell_figures()
+        self._crew.revisits.bring_back(now)
         self._launch(now)
         self._commit_if_due(now)
         self._tell_idleness()
@@ -105,10 +109,18 @@ class Worker:
         if self._is_finished():
             self._end.set_result(None)
             return
-        pause = _LONGEST_NAP
-        if len(self._visits) < self._settings.fetch.concurrency and (wake := self._crew.queues.wake()) is not None:
-            pause = min(max(wake - now, 0.001), _LONGEST_NAP)
+        wake = self._next_moment()
+        if not self._visits and self._commit is None and not self._crew.log.batch:
+            self._crew.clock.idle(wake)
+        pause = min(max(wake - self._crew.clock.now(), 0.001), _LONGEST_NAP)
         self._timer = asyncio.get_running_loop().call_later(pause, self._pump)
+
+    def _next_moment(self) -> float:
+        """When there may be something to start."""
+        due, ready = self._crew.revisits.due, self._crew.queues.wake()
+        if ready is None or len(self._visits) >= self._settings.fetch.concurrency:
+            return due
+        return min(due, ready)
 
     def _launch(self, now: float) -> None:
         if self._board.stop or self._is_spent() or self._is_disk_behind():
@@ -168,18 +180,22 @@ class Worker:
             self._is_idle = idle
             if not idle:
                 tell(me, Figure.AWAKENED, self._board.told(me, Figure.AWAKENED) + 1)
-            tell(me, Figure.IDLE, int(idle))
+            tell(me, Figure.IDLE, int(idle and not self._is_endless))
         tell(me, Figure.SHARES, self._crew.neighbours.shares)
 
     def _has_nothing_to_do(self) -> bool:
         if self._visits or self._commit is not None or self._crew.log.batch:
+            return False
+        if self._crew.revisits.is_behind(self._crew.clock.now()):
             return False
         return not self._crew.neighbours.is_parting and not self._crew.queues.alive()
 
     def _is_finished(self) -> bool:
         if self._visits:
             return False
-        return bool(self._board.stop) or self._is_spent() or (self._is_idle and self._is_last())
+        return (
+            bool(self._board.stop) or self._is_spent() or (self._is_idle and self._is_last() and not self._is_endless)
+        )
 
     def _is_last(self) -> bool:
         """Whether nobody else may still have something for this worker."""
@@ -209,7 +225,7 @@ class Worker:
             old
             or idle
             or self._crew.neighbours.is_parting
-            or len(log.batch.settled) >= self._settings.store.commit_pages
+            or len(log.batch.settled) + len(log.batch.revisits) >= self._settings.store.commit_pages
         ):
             self._commit = asyncio.create_task(self._acknowledge(*self._cut()))
             self._commit.add_done_callback(self._committed)
@@ -228,8 +244,10 @@ class Worker:
         await durable
         settled = chain(log.batch.settled, log.batch.entered)
         gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
-        self._crew.queues.acknowledged(gone, log.batch.admitted)
+        again = (revisit.item for revisit in log.batch.revisits)
+        self._crew.queues.acknowledged(gone, chain(log.batch.admitted, again))
         self._crew.neighbours.committed(log.batch)
+        self._crew.revisits.committed(log.batch)
         me = self._crew.number
         self._board.tell(me, Figure.COMMITS, self._board.told(me, Figure.COMMITS) + 1)
 

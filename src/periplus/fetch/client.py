@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import resource
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
@@ -44,12 +44,13 @@ class Fetcher:
         public_allowed: bool,
         addresses: AddressTable | None = None,
         worker: int = 0,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """Without *public_allowed* only private addresses are dialled, and those only if the settings allow it.
 
-        *addresses* is shared with the fetchers of other workers.
+        *addresses* is shared with the fetchers of other workers; *now* says when a request was made.
         """
-        self._settings = settings
+        self._settings, self._now = settings, now
         self._resolver = Resolver(settings.connect_timeout)
         self._routes = Routes(settings, self._resolver, public_allowed=public_allowed)
         self._connections = Connections(
@@ -90,12 +91,12 @@ class Fetcher:
         """
         question = self._questions.about(url, purpose, etag, last_modified)
         if question is None:
-            return Response(url, time.time(), failure=Reason.NOT_WEB, detail="not the canonical form of a web address")
+            return Response(url, self._now(), failure=Reason.NOT_WEB, detail="not the canonical form of a web address")
         async with self._turn(question.host), self._slots:
             began = time.monotonic()
             route = await self._routes.find(question.host, question.port)
             lookup = time.monotonic() - began
-            response = Response(url, time.time(), failure=route.failure, detail=route.detail)
+            response = Response(url, self._now(), failure=route.failure, detail=route.detail)
             for address in route.addresses[:_MOST_ADDRESSES]:
                 response = await self._ask_proven(question, address, route.port)
                 if response.failure not in _UNANSWERED or response.ip:
@@ -135,7 +136,7 @@ class Fetcher:
         exchange.verify(question.origin not in self._doubts)
         if question.conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *question.conditions])
-        fetched_at, error = time.time(), None
+        fetched_at, error = self._now(), None
         try:
             await self._multi.add_handle(exchange.curl)
         except pycurl.error as failed:

@@ -76,6 +76,17 @@ def build_index(
     return IndexSummary(written, documents.duplicates, number_of(generation), seconds, size)
 
 
+def _vanished(collection: Collection) -> pa.Table:
+    """What was a page once and is none by now; its versions are still in the segments."""
+    catalog = Catalog(collection.catalog)
+    try:
+        found = [(url_id(url), visited) for url, visited in catalog.vanished()]
+    finally:
+        catalog.close()
+    ids, visited = zip(*found, strict=True) if found else ((), ())
+    return pa.table({"url_id": pa.array(ids, pa.binary(16)), "visited": pa.array(visited, pa.float64())})
+
+
 def _live_segments(collection: Collection) -> list[Path]:
     catalog = Catalog(collection.catalog)
     try:
@@ -102,6 +113,7 @@ class _Documents:
     def __init__(self, collection: Collection, segments: list[Path], settings: Indexing, spill: Path) -> None:
         self._sql = read_statements("periplus.index", "build.sql")
         self._segments, self._spill = sorted(segments), spill
+        self._vanished = _vanished(collection)
         self._ranks = open_ranks(collection.ranks)
         self._database = connect(spill, settings.memory_mb << 20, settings.threads)
         with _plain_errors(), ExitStack() as undo:
@@ -157,6 +169,7 @@ class _Documents:
         names = list(map(str, self._segments))
         files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
         files.project("*, filename AS segment, file_row_number AS place").create_view("pages")
+        self._database.register("vanished", self._vanished)
         for name in ("versions", "candidates"):
             self._database.execute(self._sql[name])
         self._database.register("ranks", self._ranks_of_candidates())

@@ -1,7 +1,8 @@
 -- How segments become documents. Plain SQL, read by DuckDB; the same text is to run on Spark.
 --
 -- Given: pages (segments, with the name of the file as `segment` and the row in it as `place`), ranks (url_id, rank),
--- anchors (target_id, anchors). The texts of pages are never touched here, so that everything fits in memory.
+-- anchors (target_id, anchors), vanished (url_id, visited: when a page was found gone, moved or forbidden). The texts of
+-- pages are never touched here, so that everything fits in memory.
 
 -- name: versions
 CREATE TEMP TABLE versions AS
@@ -12,7 +13,8 @@ SELECT url_id, max(fetched_at) AS fetched_at FROM pages GROUP BY url_id;
 CREATE TEMP TABLE candidates AS
 SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.segment, pages.place
 FROM pages JOIN versions ON pages.url_id = versions.url_id AND pages.fetched_at = versions.fetched_at
-WHERE NOT pages.noindex;
+LEFT JOIN vanished ON pages.url_id = vanished.url_id AND pages.fetched_at <= vanished.visited
+WHERE NOT pages.noindex AND vanished.url_id IS NULL;
 
 -- name: documents
 -- One document for every content, under its best URL: the highest rank, then one that others link to by name, then the

@@ -8,6 +8,7 @@ from periplus.config import Settings
 from periplus.fetch.robots import Robots
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
+from periplus.inspector.versions import plan_of, versions_of
 from periplus.model import Decision, Fetch, Reason, UrlState, Verdict
 from periplus.store.catalog import Catalog
 from periplus.url import Canonicalizer, Url, host_of, parse
@@ -36,7 +37,10 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
         found |= _verdict_of_stranger(catalog, settings, url)
     found["host_policy"] = _host_policy(catalog, url)
     found["robots"] = _robots_line(catalog, url)
-    found["fetches"] = [_fetch(fetch) for fetch in catalog.fetches_of(url.text)]
+    fetches = catalog.fetches_of(url.text)
+    found["plan"] = plan_of(row) if row else None
+    found["versions"] = versions_of(fetches)
+    found["fetches"] = [_fetch(fetch) for fetch in fetches]
     return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from periplus.inspector.runs import last_run
+from periplus.inspector.versions import due_by_class
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 
@@ -25,6 +27,7 @@ def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
             "links": sum(segment.rows for segment in segments if segment.kind == "links"),
             "unsealed_archive_bytes": sum(file.committed - file.sealed for file in archives),
         },
+        "due": due_by_class(catalog, time.time()),
         "seeds": catalog.seeds(),
         "last_run": last_run(collection, catalog),
     }

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from periplus.model import Fetch, HostPolicy, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import ledger
-from periplus.store.ledger import Batch, Letter, Settled, Written
+from periplus.store.ledger import Batch, Letter, Revisit, Settled, Written
 from periplus.store.lookup import STATE_COUNTERS, Lookup
 from periplus.store.segments import SealedSegment
 from periplus.url import registrable_domain, url_key
@@ -44,9 +44,11 @@ class Catalog(Lookup):
         with self._database.transaction(undo=self._host_ids.clear):
             (archive_id,) = self._database.row("extend_archive", *written)
             counts = self._admit(batch.admitted)
+            counts.update(self._revisit(batch.revisits))  # some of them may be settled already
             counts.update(self._settle(batch.settled, run_id, archive_id))
             counts.update(self._keep(batch.versions, run_id, archive_id))
             self._keep([entry.fetch for entry in batch.entered if entry.fetch is not None], run_id, archive_id)
+            many("notice", batch.notices)
             many("add_seed", ((url, time.time()) for url in batch.seeds))
             many("count_refusal", ((*key, count) for key, count in batch.refused.items()))
             many("keep_refusal_sample", map(ledger.refusal_row, batch.samples))
@@ -74,6 +76,14 @@ class Catalog(Lookup):
         counts = Counter(STATE_COUNTERS[state] for state in left_queue)
         counts.update(queued=-len(left_queue))
         counts.update(self._keep([entry.fetch for entry in settled if entry.fetch is not None], run_id, archive_id))
+        return counts
+
+    def _revisit(self, revisits: list[Revisit]) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for state in {revisit.state for revisit in revisits}:
+            rows = (ledger.revisit_row(revisit) for revisit in revisits if revisit.state is state)
+            number = self._database.many("revisit", rows)
+            counts.update({"queued": number, STATE_COUNTERS[state]: -number})
         return counts
 
     def _keep(self, fetches: list[Fetch], run_id: int, archive_id: int) -> Counter[str]:
@@ -132,6 +142,10 @@ class Catalog(Lookup):
         row = self._database.row("host_id", host)
         due = None if row is None else self._database.row("next_due", row[0], now)[0]
         return None if due is None else float(due)
+
+    def due_again(self, until: float, after: tuple[float, float, str], limit: int) -> list[Revisit]:
+        """What was asked before and is due by *until*: a part, from the last due time, interval and URL seen on."""
+        return [ledger.revisit_from_row(row) for row in self._database.rows("due_again", until, *after, limit)]
 
     def known_urls(self) -> Iterator[str]:
         """Every URL ever admitted."""

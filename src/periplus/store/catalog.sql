@@ -24,7 +24,8 @@ VALUES (?1, ?8, 0, ?5, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?9, ?9) ON CONFLICT DO NOTHING
 
 -- name: settle
 -- What became of a URL after an attempt.
-UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, visits = ?, changed = ? WHERE url = ?;
+UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, visits = ?, interval = ?, evidence = ?,
+                visited = ?, changed = ? WHERE url = ?;
 
 -- name: requeue
 -- A seed given again is due now, if it stands where the third value says, what was fetched by earlier releases was visited.
@@ -36,13 +37,46 @@ WHERE url = ?2 AND state = ?3;
 UPDATE urls SET state = 0, reason = 'sitemap', admitted = 'sitemap', detail = '', depth = 0, redirects = 0, attempts = 0, due = 0,
                 changed = ? WHERE url = ? AND state = ?;
 
+-- name: due_again
+-- What stands in no queue and is due, in the order in which it became so, after a place in that order.
+SELECT url, host, state, depth, priority, admitted, via, redirects, due, visits, interval, evidence, visited
+FROM urls JOIN hosts USING (host_id)
+WHERE state > 0 AND due <= ? AND (due, interval, url) > (?, ?, ?) ORDER BY due, interval, url LIMIT ?;
+
+-- name: next_due_again
+-- Infinity is never due.
+SELECT min(due) FROM urls WHERE state > 0 AND due > ? AND due < 9e999;
+
+-- name: revisit
+-- What is due again, if it still stands where the last value says.
+UPDATE urls SET state = 0, reason = 'revisit', detail = '', attempts = 0, due = 0, priority = ?, visits = ?
+WHERE url = ? AND state = ?;
+
+-- name: notice
+-- A sitemap says when a page was changed. One that was visited before is due since then, one visited later may rest.
+UPDATE urls SET due = CASE WHEN visited < ?1 THEN min(due, ?1)
+                           WHEN visited >= ?2 THEN max(due, visited + min(?3 * interval, ?4))
+                           ELSE due END
+WHERE url = ?5 AND state = 1;
+
+-- name: due_by_interval
+-- How much is due, by the class of its interval: a million at most are counted.
+SELECT CASE WHEN interval <= ?2 THEN 0 WHEN interval <= ?3 THEN 1 WHEN interval <= ?4 THEN 2 ELSE 3 END, count(*)
+FROM (SELECT interval FROM urls WHERE state > 0 AND due <= ?1 LIMIT 1000000) GROUP BY 1;
+
+-- name: vanished
+-- Pages that were there once, and are gone, moved or forbidden by now.
+SELECT url, visited FROM urls WHERE visits > 0 AND (
+    (state = 1 AND reason = 'redirected') OR (state = 2 AND reason = 'robots')
+    OR (state = 3 AND reason = 'http_error' AND detail IN ('404', '410')));
+
 -- name: release_held
 -- What waited for the next round.
 UPDATE urls SET due = 0 WHERE state = 0 AND due = 9e999;
 
 -- name: queue_of_host
 -- The best URLs of a host that are due, those in memory included.
-SELECT url, depth, priority, admitted, via, redirects, attempts, due, visits FROM urls
+SELECT url, depth, priority, admitted, via, redirects, attempts, due, visits, interval, evidence, visited FROM urls
 WHERE host_id = ? AND state = 0 AND due <= ? ORDER BY priority, due LIMIT ?;
 
 -- name: next_due
@@ -65,8 +99,8 @@ SELECT count(*) FROM seen;
 DELETE FROM seen;
 
 -- name: url
-SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, visits, first_seen, changed
-FROM urls WHERE url = ?;
+SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, visits, interval, evidence,
+       visited, first_seen, changed FROM urls WHERE url = ?;
 
 -- name: standings_between
 -- How many of the URLs between two texts stand where, and why: those of one host lie side by side.

@@ -49,6 +49,23 @@ class Letter(NamedTuple):
     redirects: int
 
 
+class Revisit(NamedTuple):
+    """A URL that was settled, and is to be asked for again."""
+
+    item: QueuedUrl
+    state: UrlState  # where it stood
+
+
+class Notice(NamedTuple):
+    """What a sitemap says about the age of a page that is known."""
+
+    changed: float  # the page was changed at this time
+    settled: float  # and not since this one
+    patience: float  # how many intervals it may rest if it was visited since then
+    longest: float  # seconds it may rest at most
+    url: str
+
+
 class Written(NamedTuple):
     """The archive file that holds a batch, and its size once the batch is on disk."""
 
@@ -81,6 +98,8 @@ class Batch:
     letters: list[Letter] = field(default_factory=list)
     entered: list[Settled] = field(default_factory=list)  # visits to addresses that stand in no queue
     received: list[int] = field(default_factory=list)  # letters of others that this batch acts on
+    revisits: list[Revisit] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return any(
@@ -95,6 +114,8 @@ class Batch:
                 self.letters,
                 self.entered,
                 self.received,
+                self.revisits,
+                self.notices,
             )
         )
 
@@ -113,7 +134,22 @@ def queued_from_row(host: str, row: tuple[Any, ...]) -> QueuedUrl:
 def settled_row(entry: Settled, now: float) -> tuple[Any, ...]:
     """The values of `settle`."""
     item, state, decision, _ = entry
-    return state, decision.reason, decision.detail, item.attempts, item.due, item.priority, item.visits, now, item.url
+    plan = item.attempts, item.due, item.priority, item.visits, item.interval, item.evidence, item.visited
+    return state, decision.reason, decision.detail, *plan, now, item.url
+
+
+def revisit_row(revisit: Revisit) -> tuple[Any, ...]:
+    """The values of `revisit`."""
+    item, state = revisit
+    return item.priority, item.visits, item.url, state
+
+
+def revisit_from_row(row: tuple[Any, ...]) -> Revisit:
+    """The record behind a row of `due_again`; its `due` is when it became so."""
+    url, host, state, depth, priority, admitted, via, redirects, due, visits, *plan = row
+    visits = max(visits, state == UrlState.DONE)  # earlier releases did not count
+    item = QueuedUrl(url, host, depth, priority, Reason(admitted), via, redirects, 0, due, visits, *plan)
+    return Revisit(item, UrlState(state))
 
 
 def refusal_row(refusal: Refusal) -> tuple[Any, ...]:

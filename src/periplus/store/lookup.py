@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from periplus.model import Fetch, HostPolicy, RobotsFile, UrlState, Verdict
+from periplus.model import Fetch, HostPolicy, Reason, RobotsFile, UrlState, Verdict
 from periplus.store import ledger
 from periplus.store.database import Database
 from periplus.store.ledger import ArchiveFile
@@ -26,6 +26,9 @@ STATE_COUNTERS = {
     UrlState.REFUSED: "refused",
     UrlState.FAILED: "failed",
 }
+
+
+_WITH_CONTENT = (Verdict.FETCHED, Verdict.READ)
 
 
 class Lookup:
@@ -135,6 +138,19 @@ class Lookup:
         """Links refused so far, by reason."""
         return dict(self._database.rows("refusals_by_reason"))
 
+    def next_due_again(self, after: float) -> float | None:
+        """When the first of the URLs that stand in no queue and are not due yet will be; None when none will."""
+        (due,) = self._database.row("next_due_again", after)
+        return None if due is None else float(due)
+
+    def due_by_interval(self, now: float, bounds: tuple[float, float, float]) -> dict[int, int]:
+        """How many URLs are due again, by the number of bounds that their intervals exceed; of the first million."""
+        return dict(self._database.rows("due_by_interval", now, *bounds))
+
+    def vanished(self) -> Iterator[tuple[str, float]]:
+        """Pages that were there once, and are gone, moved or forbidden by now; and when they were last asked for."""
+        return self._database.rows("vanished")
+
     # -- one URL ------------------------------------------------------------------------------------------------
 
     def url(self, text: str) -> dict[str, Any] | None:
@@ -148,8 +164,8 @@ class Lookup:
 
     def version_of(self, text: str) -> Fetch | None:
         """The last version of a URL, with the validators that its server sent last; None when it was never fetched."""
-        fetched = [fetch for fetch in self.fetches_of(text) if fetch.decision.verdict is Verdict.FETCHED]
-        version = next((fetch for fetch in reversed(fetched) if fetch.is_version), None)
+        fetched = [fetch for fetch in self.fetches_of(text) if fetch.decision.verdict in _WITH_CONTENT]
+        version = next((fetch for fetch in reversed(fetched) if fetch.decision.reason is not Reason.SAME_CONTENT), None)
         return version and replace(version, etag=fetched[-1].etag, last_modified=fetched[-1].last_modified)
 
     def refusal_of(self, host: str, text: str) -> tuple[str, str, str] | None:

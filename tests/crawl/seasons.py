@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,14 @@ from testweb import Request as Asked
 HOUR, DAY = 3_600.0, 86_400.0
 BEGIN = 1_800_000_000.0
 HOST = "a.test"
+KINDS: dict[str, tuple[float | None, dict[str, Any]]] = {  # seconds between changes, and what else is special
+    "often": (8 * HOUR, {}),
+    "daily": (DAY, {}),
+    "weekly": (7 * DAY, {}),
+    "announced": (7 * DAY, {"listed": True}),
+    "never": (None, {}),
+    "gone": (None, {"gone": BEGIN + 2 * DAY}),
+}
 
 
 class Calendar:
@@ -90,24 +98,17 @@ class Leaf:
 class ChangingWeb:
     """Pages of one site that change on schedules of their own."""
 
-    def __init__(self, days: float, pages_of_a_kind: int) -> None:
+    def __init__(self, days: float, pages_of_a_kind: int, kinds: Sequence[str] = tuple(KINDS)) -> None:
         self.calendar = Calendar(BEGIN, BEGIN + days * DAY)
-        self.leaves: list[Leaf] = []
-        for number in range(pages_of_a_kind):
-            phase = (number + 0.5) / pages_of_a_kind
-            self._add("often", number, 8 * HOUR, phase)
-            self._add("daily", number, DAY, phase)
-            self._add("weekly", number, 7 * DAY, phase)
-            self._add("announced", number, 10 * DAY, phase, listed=True)
-            self._add("never", number, None, phase)
-            self._add("gone", number, None, phase, gone=BEGIN + 2 * DAY)
+        self.leaves = [self._leaf(kind, number, pages_of_a_kind) for kind in kinds for number in range(pages_of_a_kind)]
 
-    def _add(self, kind: str, number: int, period: float | None, phase: float, **facts: Any) -> None:
+    def _leaf(self, kind: str, number: int, of: int) -> Leaf:
+        period, facts = KINDS[kind]
         changes = []
         if period is not None:
-            first = BEGIN + phase * period
+            first = BEGIN + period * (number + 0.5) / of
             changes = [first + turn * period for turn in range(int((self.calendar.end - first) / period) + 1)]
-        self.leaves.append(Leaf(f"/{kind}/{number}", kind, self.calendar, changes, **facts))
+        return Leaf(f"/{kind}/{number}", kind, self.calendar, changes, **facts)
 
     def site(self) -> Site:
         pages = {leaf.path: Page(handler=leaf.answer) for leaf in self.leaves}

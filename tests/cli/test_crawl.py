@@ -432,3 +432,18 @@ def test_mistakes_about_beginnings_are_one_line(tmp_path: Path, words: list[str]
     assert outcome.code == 2
     assert complaint in outcome.complaint
     assert not (tmp_path / "c").exists()
+
+
+def test_a_class_of_which_nothing_is_due_is_told(tmp_path: Path) -> None:
+    with TestWeb([Site("a.test", {"/": Page()})]) as web:
+        assert typed("crawl", "http://a.test/", "--home", tmp_path, *reach(web)).code == 0
+        outcome = typed("crawl", "--home", tmp_path, "--class", "hot", *reach(web))
+        assert outcome.code == 0
+        assert "No hot page was due" in outcome.out
+        assert web.log.count("a.test", "/") == 1
+
+
+def test_wishes_that_exclude_each_other_are_told(tmp_path: Path) -> None:
+    outcome = typed("crawl", "http://a.test/", "--home", tmp_path, "--continuous", "--new-only")
+    assert outcome.code == 2
+    assert "do not go together" in outcome.complaint

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import environment, sail, typed
+from crawl.voyage import environment, periplus, sail, typed
 from testweb import Page, Site, TestWeb, hostile
 
 SEED = "http://a.test/"
 KNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "depth", "admitted", "via", "attempts",
-    "first_seen", "host_policy", "robots", "fetches", "rank",
+    "first_seen", "host_policy", "robots", "plan", "versions", "fetches", "rank",
 ]  # fmt: skip
 STRANGER = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots",
-    "fetches", "rank",
+    "plan", "versions", "fetches", "rank",
 ]  # fmt: skip
 
 
@@ -131,3 +131,10 @@ def test_what_is_no_host_is_a_usage_error(home: Path) -> None:
     outcome = typed("inspect", "host", "a b", "--home", home)
     assert outcome.code == 2
     assert "cannot be crawled" in outcome.complaint
+
+
+def test_a_version_is_written_as_it_was_archived(home: Path) -> None:
+    outcome = periplus("inspect", "url", SEED, "--home", home, "--version", "1")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("<!DOCTYPE html>")
+    assert "has no version 2: it has 1" in typed("inspect", "url", SEED, "--home", home, "--version", "2").complaint

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import sail, typed
+from crawl.seasons import BEGIN, DAY, Calendar
+from crawl.voyage import catalog_of, sail, settings_for, typed
+from periplus.crawl.start import Request, crawl
+from periplus.inspector.versions import due_by_class
 from testweb import Page, Site, TestWeb
 
 
@@ -20,10 +23,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_json_has_exactly_these_keys(home: Path) -> None:
     found = typed("status", "--home", home, "--json").json
-    assert list(found) == ["home", "urls", "refused_links", "archive", "segments", "seeds", "last_run"]
+    assert list(found) == ["home", "urls", "refused_links", "archive", "segments", "due", "seeds", "last_run"]
     assert list(found["urls"]) == ["known", "queued", "done", "refused", "failed", "fetched", "bytes"]
     assert list(found["archive"]) == ["files", "bytes"]
     assert list(found["segments"]) == ["files", "bytes", "pages", "links", "unsealed_archive_bytes"]
+    assert found["due"] == {"hot": 0, "daily": 0, "weekly": 0, "monthly": 0}
     assert list(found["last_run"]) == ["run_id", "started", "ended", "outcome", "arguments", "summary"]
 
 
@@ -37,3 +41,14 @@ def test_people_get_a_table(home: Path) -> None:
     assert rows["pages"].startswith("1 fetched, ")
     assert rows["links refused"] == "1 scope_host"
     assert rows["last run"].startswith("1: done, begun 20")
+
+
+def test_what_is_due_again_is_counted_by_class(tmp_path: Path) -> None:
+    then = Calendar(BEGIN - 40 * DAY, BEGIN)  # long before today
+    pinned = {"http://a[.]test/[xy]": "hot"}
+    with TestWeb([Site("a.test", {"/": Page(links=["/x", "/y"]), "/x": Page("X"), "/y": Page("Y")})]) as web:
+        settings = settings_for(web, recrawl__pinned=pinned)
+        crawl(Request(tmp_path, settings, ["http://a.test/"]), clock=then)
+    with catalog_of(tmp_path) as catalog:
+        assert due_by_class(catalog, BEGIN) == {"hot": 2, "daily": 1, "weekly": 0, "monthly": 0}
+        assert due_by_class(catalog, BEGIN - 39.5 * DAY)["daily"] == 0

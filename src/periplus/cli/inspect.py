@@ -42,7 +42,8 @@ def url(
     with closing(Catalog(collection.catalog)) as catalog:
         found = url_history(catalog, settings, address)
         if version is not None:
-            sys.stdout.buffer.write(version_body(collection, catalog, found["url"], version))
+            body = version_body(collection, catalog, found["url"], version)
+            sys.stdout.buffer.write(body)
             return
     found["rank"] = rank_of(collection, found["url"])
     if as_json:

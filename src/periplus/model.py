@@ -45,6 +45,7 @@ class Reason(StrEnum):
     TOO_DEEP = "too_deep"
     TRAP_REPEAT = "trap_repeat"
     TRAP_DEPTH = "trap_depth"
+    TRAP_LEARNED = "trap_learned"
     DOMAIN_CAP = "domain_cap"
     HOSTS_CAP = "hosts_cap"
     PRIVATE_ADDRESS = "private_address"
@@ -309,6 +310,29 @@ class Fetch:
         """Whether its record holds a version of the page: those are what segments are made of."""
         fetched = self.decision.verdict is Verdict.FETCHED and self.position is not None
         return fetched and self.decision.reason is not Reason.SAME_CONTENT
+
+
+NOTHING_NEW = "it says nothing new"  # the detail of a page that its host could have spared us
+
+
+class Pattern(NamedTuple):
+    """How a host makes up addresses, and what was found there."""
+
+    host: str
+    pattern: str
+    score: float  # pages without news, each page with news halving it
+    fetched: int  # since the first page without news
+    wasted: int  # of those, pages without news
+    saved: int  # requests that were not made
+    probe: int  # the number of refusals after which one more page is looked at
+
+
+class Copy(NamedTuple):
+    """A page that says what another one says."""
+
+    url: str
+    original: str  # the URL that was met first
+    bits: int | None = None  # in which their signatures differ; None when even the bytes are the same
 
 
 @dataclass(frozen=True, slots=True)

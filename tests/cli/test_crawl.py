@@ -31,6 +31,7 @@ SUMMARY = [
     "errors",
     "refused",
     "known_links",
+    "traps",
     "timing",
     "run_id",
 ]

@@ -38,7 +38,17 @@ def host_rows(found: dict[str, Any]) -> Rows:
         ("refused", by_count(found["refused"])),
         ("links refused", by_count(found["refused_links"])),
         ("caps", f"{pages} and {hosts}"),
+        *_trap_rows(found["traps"]),
     ]
+
+
+def _trap_rows(traps: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    patterns = traps["patterns"]
+    if patterns or traps["saved"]:
+        yield "traps", f"{traps['saved']:,} fetches saved by {len(patterns):,} learned patterns"
+    for one in patterns[:_RULES_SHOWN]:
+        figures = f"{one['wasted']:,} of {one['fetched']:,} pages said nothing new, {one['saved']:,} fetches saved"
+        yield "", f"{one['pattern']} ({figures})"
 
 
 def _politeness_rows(politeness: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from periplus.cli.hosts import host_rows, stranger_line
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import duration, moment, print_json, print_table
 from periplus.config import load
+from periplus.inspector.copies import copies_of
 from periplus.inspector.history import url_history
 from periplus.inspector.host import host_report
 from periplus.inspector.rank import rank_of
@@ -45,6 +46,7 @@ def url(
             body = version_body(collection, catalog, found["url"], version)
             sys.stdout.buffer.write(body)
             return
+        found |= copies_of(catalog, collection, found["url"])
     found["rank"] = rank_of(collection, found["url"])
     if as_json:
         print_json(found)
@@ -95,6 +97,16 @@ def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if (policy := found["host_policy"]) is not None and policy["delay"] is not None:
         why = f" ({policy['why']})" if policy["why"] else ""
         rows.append(("host", f"{policy['delay']:g} s between requests{why}, {policy['failures']} errors in a row"))
+    return rows + _copy_rows(found)
+
+
+def _copy_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
+    rows = []
+    if (of := found["copy_of"]) is not None:
+        how = "byte by byte" if of["exact"] else f"nearly: {of['bits']} of 64 bits differ"
+        rows.append(("copy of", f"{of['url']} ({how})"))
+    if found["copies"]:
+        rows.append(("copied by", ", ".join(found["copies"])))
     return rows
 
 

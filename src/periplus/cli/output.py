@@ -79,4 +79,10 @@ def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),
         ("refused", by_count(figures["refused"])),
+        *([("saved", _saved(traps))] if (traps := figures.get("traps")) and traps["saved"] else []),
     ]
+
+
+def _saved(traps: Mapping[str, int]) -> str:
+    new = f"{traps['learned']:,} of them learned in this run"
+    return f"{traps['saved']:,} fetches, by patterns of URLs that lead to nothing new ({new})"

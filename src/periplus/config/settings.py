@@ -132,6 +132,17 @@ class Scope(Section):
     links_per_page: int = Field(default=1_000, ge=1, description="Links taken from one page, in document order.")
 
 
+class Frontier(Section):
+    """What is worth a request."""
+
+    trap_fetches: int = Field(
+        default=20,
+        ge=0,
+        description="Pages that say nothing new, and hardly one that does, after which URLs of the same pattern are "
+        "refused on their host. 0: none ever are.",
+    )
+
+
 class Addresses(Section):
     """Which spellings of a URL are one page."""
 
@@ -335,6 +346,9 @@ class Indexing(Section):
     )
     memory_mb: int = Field(default=1024, ge=128, description="Megabytes that joins may use before they go to disk.")
     threads: int = Field(default=2, ge=1, description="Threads of a join.")
+    fold_near: bool = Field(
+        default=True, description="Pages of the same title and nearly the same main text are one result."
+    )
 
 
 class Ranking(Section):
@@ -365,6 +379,7 @@ class Settings(Section):
 
     identity: Identity = Identity()
     scope: Scope = Scope()
+    frontier: Frontier = Frontier()
     addresses: Addresses = Addresses()
     politeness: Politeness = Politeness()
     fetch: Fetching = Fetching()

@@ -36,6 +36,7 @@ from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import open_admission
 from periplus.frontier.queues import Queues
+from periplus.frontier.traps import Traps
 from periplus.model import Decision
 from periplus.parse.page import PageParser
 from periplus.store.catalog import Catalog
@@ -160,7 +161,8 @@ class _Shift:
         territory = Territory(self._board, self._number)
         politeness = PolitenessClock(settings.politeness, after_kill=self._assignment.after_kill)
         queues = Queues(catalog, settings.store.buffer_urls, lambda host: politeness.forget([host]))
-        admission = open_admission(catalog, settings.scope)
+        traps = Traps(settings.frontier.trap_fetches, catalog.was_dull)
+        admission = open_admission(catalog, settings.scope, traps)
         log = Logbook()
         paths = Paths(
             settings, self._canonicalizer, admission, queues, self._tally, territory, log, hold=self._assignment.hold
@@ -221,6 +223,7 @@ class _Shift:
             self._board,
             clock,
             queues,
+            traps,
             visitor,
             log,
             committer,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from periplus.config import Settings
+from periplus.crawl.copies import Copies
 from periplus.crawl.listing import reading
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
@@ -16,7 +17,18 @@ from periplus.crawl.tally import Tally
 from periplus.errors import DamagedFile
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
-from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, Response, UrlState, Verdict
+from periplus.model import (
+    NOTHING_NEW,
+    ArchivePosition,
+    Decision,
+    Fetch,
+    Page,
+    QueuedUrl,
+    Reason,
+    Response,
+    UrlState,
+    Verdict,
+)
 from periplus.parse.sitemap import is_sitemap
 from periplus.store.archive import Archived
 from periplus.store.ledger import Settled
@@ -33,6 +45,7 @@ _FINAL = frozenset(
     {Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS, Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER}
 )
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
+_SAYS_NOTHING_NEW = Decision(Verdict.FETCHED, Reason.OK, NOTHING_NEW)
 _SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
 _NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
 _ENTERED = Decision(Verdict.READ, Reason.ENTRY)
@@ -57,6 +70,7 @@ class Digester:
         self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
         self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
         self._recall, self._schedule = recall, Schedule(settings.recrawl)
+        self._copies = Copies()
 
     def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
         """A queued URL turns out to be forbidden: no request is made for it."""
@@ -104,6 +118,8 @@ class Digester:
             page = self._reader.parse(response)
             changed = changed and not (earlier and self._reads_like(page, earlier))
         decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
+        if not archived.is_revisit and not self._adds_something(item, page):
+            decision = _SAYS_NOTHING_NEW
         decision = replace(decision, detail=response.detail) if response.detail else decision
         if page.problem is not None:
             self._tally.set_aside(page.problem)
@@ -181,6 +197,14 @@ class Digester:
         elif reason in _FINAL or not self._retry(item, response, now):
             decision = Decision(Verdict.DROPPED, reason, response.detail)
             self._settle_missing(item, Fetch.of(response, decision))
+
+    def _adds_something(self, item: QueuedUrl, page: Page) -> bool:
+        """Note whether a page repeats another one of its host, and what that says about URLs like its own."""
+        novelty = self._copies.meet(item.host, item.url, page)
+        if novelty.copy is not None:
+            self._log.batch.copies.append(novelty.copy)
+        # What was here before has no news by nature.
+        return bool(item.visits) or self._paths.learn(item, has_news=novelty.is_news)
 
     def _retry(self, item: QueuedUrl, response: Response, now: float, position: ArchivePosition | None = None) -> bool:
         attempts = item.attempts + 1

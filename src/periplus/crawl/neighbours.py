@@ -125,6 +125,8 @@ class Neighbours:
     def _take_over(self, shares: set[int], now: float) -> None:
         """Read from disk all there is to know about shares that have become ours."""
         self._admission.catch_up(self._catalog)
+        alone, known = self._territory.is_alone, self._catalog.patterns()
+        self._admission.traps.load(pattern for pattern in known if alone or share_of(pattern.host) in shares)
         self._last_letter = 0
         self._heard = (-1, self._heard[1])
         self._revisits.start_over()
@@ -175,5 +177,6 @@ class Neighbours:
         self._fetcher.hang_up(departure.hosts)
         self._queues.drop(departure.hosts)
         self._politeness.forget(departure.hosts)
+        self._admission.traps.forget(departure.hosts)
         self._territory.give(departure.receiver)
         self._departure = None

@@ -84,6 +84,14 @@ class Paths:
         """Why a URL that waited is not to be fetched after all: the scope may be narrower than it was."""
         return self._admission.recheck(item)
 
+    def learn(self, item: QueuedUrl, *, has_news: bool) -> bool:
+        """Let what a page says, or does not, tell what URLs like its own are worth; was it worth its request?"""
+        harmless = self._admission.traps.learn(item.url, item.host, has_news=has_news)
+        if harmless:
+            self._log.batch.harmless += [(item.host, pattern) for pattern in harmless]
+            self._verdicts.clear()
+        return has_news or not self._admission.traps.is_learning
+
     # -- what answers name --------------------------------------------------------------------------------------
 
     def follow(self, item: QueuedUrl, page: Page) -> None:

@@ -88,6 +88,8 @@ class Tally:
     errors: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     known_links: int = 0  # links to URLs that were met before
+    traps_learned: int = 0  # patterns of URLs that were found to lead to nothing new
+    saved: int = 0  # requests that were not made because of such patterns
     timing: Timing = field(init=False)
 
     def __post_init__(self) -> None:
@@ -145,6 +147,7 @@ class Tally:
             "errors": dict(self.errors.most_common()),
             "refused": dict(self.refused.most_common()),
             "known_links": self.known_links,
+            "traps": {"learned": self.traps_learned, "saved": self.saved},
             "timing": self.timing.shown(now),
             "run_id": self.run_id,
         }

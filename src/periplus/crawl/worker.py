@@ -23,6 +23,7 @@ from periplus.crawl.revisits import Revisits
 from periplus.crawl.tally import Tally
 from periplus.crawl.visit import Visitor
 from periplus.frontier.queues import Queues
+from periplus.frontier.traps import Traps
 from periplus.model import UrlState
 
 _LONGEST_NAP = 0.05  # seconds; how late a spent budget, an old batch or a letter may be noticed
@@ -46,6 +47,7 @@ class Crew:
     board: Board
     clock: Clock
     queues: Queues
+    traps: Traps
     visitor: Visitor
     log: Logbook
     committer: Committer
@@ -236,6 +238,9 @@ class Worker:
         self._ended(commit)
 
     def _cut(self) -> tuple[Log, asyncio.Future[None]]:
+        traps, tally = self._crew.traps, self._crew.tally
+        self._crew.log.batch.patterns += traps.changes()
+        tally.traps_learned, tally.saved = traps.learned, traps.saved
         log = self._crew.log.cut()
         summary = self._crew.tally.summary(self._crew.clock.now())
         return log, self._crew.committer.commit(log.batch, log.rows, summary)
@@ -246,6 +251,7 @@ class Worker:
         gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
         again = (revisit.item for revisit in log.batch.revisits)
         self._crew.queues.acknowledged(gone, chain(log.batch.admitted, again))
+        self._crew.queues.restock(host for host, _ in log.batch.harmless)
         self._crew.neighbours.committed(log.batch)
         self._crew.revisits.committed(log.batch)
         me = self._crew.number

@@ -9,6 +9,7 @@ from periplus.frontier.caps import DomainCaps
 from periplus.frontier.priority import plain
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
+from periplus.frontier.traps import Traps
 from periplus.model import Decision, QueuedUrl, Reason
 from periplus.store.catalog import Catalog
 from periplus.url import host_of, registrable_domain, url_key
@@ -17,8 +18,8 @@ from periplus.url import host_of, registrable_domain, url_key
 class Admission:
     """The gate of the frontier: every seed, link and redirect passes it once."""
 
-    def __init__(self, scope: ScopeRules, caps: DomainCaps) -> None:
-        self.scope = scope
+    def __init__(self, scope: ScopeRules, caps: DomainCaps, traps: Traps | None = None) -> None:
+        self.scope, self.traps = scope, traps or Traps(0)
         self._caps = caps
         self._seen = SeenFilter()
         self._forwarded = SeenFilter()
@@ -51,7 +52,10 @@ class Admission:
 
     def recheck(self, item: QueuedUrl) -> Decision | None:
         """Why a URL that was admitted before, perhaps by another run, would not be admitted today."""
-        return self._scope_refusal(item.url, item.host, item.depth, item.reason)
+        refusal = self._scope_refusal(item.url, item.host, item.depth, item.reason)
+        if refusal is not None or item.visits:  # what was a page before is looked at again
+            return refusal
+        return self.traps.refusal(item.url, item.host, item.via, item.reason)
 
     def admit(
         self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
@@ -62,6 +66,8 @@ class Admission:
             return None
         host = host_of(url)
         refusal = self._scope_refusal(url, host, depth, reason)
+        if refusal is None:
+            refusal = self.traps.refusal(url, host, via, reason, at_gate=True)
         if refusal is not None:
             return refusal
         domain, name = registrable_domain(host), url_key(host)
@@ -84,9 +90,9 @@ class Admission:
             self._hosts_of[domain] = self._hosts_of.get(domain, 0) + 1
 
 
-def open_admission(catalog: Catalog, settings: Scope) -> Admission:
+def open_admission(catalog: Catalog, settings: Scope, traps: Traps | None = None) -> Admission:
     """The gate of a collection, with all it has let in so far."""
     scope = ScopeRules(settings, map(host_of, catalog.seeds()))
-    admission = Admission(scope, DomainCaps(settings))
+    admission = Admission(scope, DomainCaps(settings), traps)
     admission.catch_up(catalog)
     return admission

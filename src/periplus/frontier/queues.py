@@ -123,6 +123,13 @@ class Queues:
                 known.held.discard(item.url)
                 self._list(known)
 
+    def restock(self, names: Iterable[str]) -> None:
+        """URLs of these hosts wait on disk again."""
+        for name in names:
+            host = self._host(name)
+            host.on_disk = True
+            self._list(host)
+
     def waiting(self) -> Iterator[tuple[str, int]]:
         """Hosts that may be asked, and how many of their URLs wait, as far as is known without asking the disk."""
         for host in self._hosts.values():

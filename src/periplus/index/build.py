@@ -18,6 +18,7 @@ from tantivy import Index, Query
 
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
+from periplus.index.copies import NEAR_COPIES
 from periplus.index.generations import Generations, number_of
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
@@ -63,6 +64,7 @@ def build_index(
     with generations.building() as folder:
         with _Documents(collection, segments, settings, folder / "spill") as documents:
             written = _write(documents, folder, settings, progress)
+            documents.save_near_copies(folder / NEAR_COPIES)
         _require_sound(folder, written)
         facts = {
             "documents": written,
@@ -112,7 +114,7 @@ class _Documents:
 
     def __init__(self, collection: Collection, segments: list[Path], settings: Indexing, spill: Path) -> None:
         self._sql = read_statements("periplus.index", "build.sql")
-        self._segments, self._spill = sorted(segments), spill
+        self._segments, self._settings, self._spill = sorted(segments), settings, spill
         self._vanished = _vanished(collection)
         self._ranks = open_ranks(collection.ranks)
         self._database = connect(spill, settings.memory_mb << 20, settings.threads)
@@ -162,20 +164,30 @@ class _Documents:
                 if place in hosts:
                     yield hosts[place], page["text"].as_py()
 
+    def save_near_copies(self, path: Path) -> None:
+        """Write down who nearly repeats whom."""
+        with _plain_errors():
+            self._database.sql(self._sql["near_copies"]).write_parquet(str(path))
+
     def _stream(self, name: str) -> pa.RecordBatchReader:
         return self._database.sql(self._sql[name]).to_arrow_reader(_ROWS_AT_ONCE)
 
     def _prepare(self) -> None:
         names = list(map(str, self._segments))
         files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
-        files.project("*, filename AS segment, file_row_number AS place").create_view("pages")
+        columns = ["*", "filename AS segment", "file_row_number AS place"]
+        if "signature" not in files.columns:  # pages that nobody has read closely
+            columns += ["NULL::BIGINT AS signature", "{'length': NULL::FLOAT} AS quality"]
+        files.project(", ".join(columns)).create_view("pages")
         self._database.register("vanished", self._vanished)
         for name in ("versions", "candidates"):
             self._database.execute(self._sql[name])
         self._database.register("ranks", self._ranks_of_candidates())
         self._prepare_anchors()
-        for name in ("documents", "copies"):
+        for name in ("originals", "neighbours", "folded", "documents", "copies"):
             self._database.execute(self._sql[name])
+            if name == "neighbours" and not self._settings.fold_near:
+                self._database.execute("DELETE FROM neighbours")
         self.total = self._count("SELECT count(*) FROM documents")
         self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
 

@@ -11,19 +11,19 @@ SELECT url_id, max(fetched_at) AS fetched_at FROM pages GROUP BY url_id;
 -- name: candidates
 -- The newest version of every page that may be indexed.
 CREATE TEMP TABLE candidates AS
-SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.segment, pages.place
+SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.title, pages.signature,
+       pages.quality.length AS length, pages.segment, pages.place
 FROM pages JOIN versions ON pages.url_id = versions.url_id AND pages.fetched_at = versions.fetched_at
 LEFT JOIN vanished ON pages.url_id = vanished.url_id AND pages.fetched_at <= vanished.visited
 WHERE NOT pages.noindex AND vanished.url_id IS NULL;
 
--- name: documents
--- One document for every content, under its best URL: the highest rank, then one that others link to by name, then the
--- shortest, then the first in order. They are numbered as they lie in the segments.
-CREATE TEMP TABLE documents AS
-SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, url_id, host, mime, content_id, rank, segment, place
+-- name: originals
+-- One page for every content, under its best URL: the highest rank, then one that others link to by name, then the
+-- shortest, then the first in order. By the same order the best of all pages stands first.
+CREATE TEMP TABLE originals AS
+SELECT row_number() OVER (ORDER BY rank DESC, is_unnamed, length(url), url, segment, place) AS standing, *
 FROM (
-    SELECT candidates.url_id, candidates.host, candidates.mime, candidates.content_id, candidates.segment,
-           candidates.place, ranks.rank,
+    SELECT candidates.*, ranks.rank, anchors.target_id IS NULL AS is_unnamed,
            row_number() OVER (PARTITION BY candidates.content_id
                               ORDER BY ranks.rank DESC, anchors.target_id IS NULL, length(candidates.url),
                                        candidates.url, candidates.segment, candidates.place) AS preference
@@ -32,11 +32,56 @@ FROM (
 ) AS preferred
 WHERE preference = 1;
 
+-- name: neighbours
+-- Pages that nearly repeat a better one. They have the same title and enough text (0.2: a thousand characters), and
+-- their signatures differ in three bits at most: then one of the four quarters is the same, so each page is compared
+-- with the best page of its four quarters only.
+CREATE TEMP TABLE neighbours AS
+SELECT copy, original, bits
+FROM (
+    SELECT standing AS copy, best AS original, bit_count(xor(signature, best_signature)) AS bits,
+           row_number() OVER (PARTITION BY standing ORDER BY best) AS choice
+    FROM (
+        SELECT standing, signature,
+               first_value(standing) OVER quarter_mates AS best, first_value(signature) OVER quarter_mates AS best_signature
+        FROM originals, (VALUES (0), (16), (32), (48)) AS quarters (shift)
+        WHERE title <> '' AND signature <> 0 AND length >= 0.2
+        WINDOW quarter_mates AS (PARTITION BY title, shift, (signature >> shift) & 65535 ORDER BY standing)
+    ) AS mates
+    WHERE best < standing AND bit_count(xor(signature, best_signature)) <= 3
+) AS found
+WHERE choice = 1;
+
+-- name: folded
+-- Those whose better page is no copy itself: what is nearly the same as a copy is not nearly the same as its original.
+CREATE TEMP TABLE folded AS
+SELECT neighbours.copy, neighbours.original, neighbours.bits FROM neighbours
+LEFT JOIN neighbours AS other ON other.copy = neighbours.original
+WHERE other.copy IS NULL;
+
+-- name: documents
+-- The pages that are left, numbered as they lie in the segments.
+CREATE TEMP TABLE documents AS
+SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, standing, url_id, host, mime, content_id, rank,
+       segment, place
+FROM originals LEFT JOIN folded ON folded.copy = originals.standing
+WHERE folded.copy IS NULL;
+
 -- name: copies
--- The other URLs of each document.
+-- The other URLs of each document: those of the same content, and those of what is folded into it.
 CREATE TEMP TABLE copies AS
 SELECT DISTINCT documents.number, candidates.url
-FROM candidates JOIN documents ON candidates.content_id = documents.content_id AND candidates.url_id <> documents.url_id;
+FROM originals
+LEFT JOIN folded ON folded.copy = originals.standing
+JOIN documents ON documents.standing = coalesce(folded.original, originals.standing)
+JOIN candidates ON candidates.content_id = originals.content_id AND candidates.url_id <> documents.url_id;
+
+-- name: near_copies
+-- Who nearly repeats whom, for those who ask about one of the pages.
+SELECT copy.url, original.url AS original, folded.bits
+FROM folded JOIN originals AS copy ON copy.standing = folded.copy
+JOIN originals AS original ON original.standing = folded.original
+ORDER BY copy.url;
 
 -- name: samples
 -- Some pages of every site that has enough of them, the largest sites first. Which ones depends on nothing but their

@@ -8,6 +8,7 @@ from periplus.config import Settings
 from periplus.fetch.robots import Robots
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
+from periplus.frontier.traps import Traps
 from periplus.inspector.versions import plan_of, versions_of
 from periplus.model import Decision, Fetch, Reason, UrlState, Verdict
 from periplus.store.catalog import Catalog
@@ -69,9 +70,16 @@ def _refusal(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
     scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
     return (
         scope.refusal(url.text, url.host, depth=0)
+        or _refused_as_trap(catalog, settings, url)
         or _refused_by_cap(catalog, settings, url)
         or _refused_by_robots(catalog, url)
     )
+
+
+def _refused_as_trap(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
+    traps = Traps(settings.frontier.trap_fetches)
+    traps.load(catalog.patterns_of(url.host))
+    return traps.judgement(url.text, url.host)
 
 
 def _refused_by_cap(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:

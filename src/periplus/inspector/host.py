@@ -10,6 +10,7 @@ from periplus.config import Settings
 from periplus.fetch.robots import Robots
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
+from periplus.frontier.traps import limit_of
 from periplus.inspector.history import STATES
 from periplus.model import HostPolicy, RobotsFile, UrlState
 from periplus.store.catalog import Catalog
@@ -36,6 +37,7 @@ def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
         "errors": _by_reason(standings, UrlState.FAILED),
         "refused": _by_reason(standings, UrlState.REFUSED),
         "cap": _cap(catalog, settings, found["domain"]),
+        "traps": _traps(catalog, settings, host),
     }
 
 
@@ -90,6 +92,17 @@ def _by_reason(standings: Counter[tuple[UrlState, str]], wanted: UrlState) -> di
 
 def _waiting(url: str, priority: float, due: float) -> dict[str, Any]:
     return {"url": url, "priority": round(priority, 3), "due": due if 0 < due < math.inf else None}
+
+
+def _traps(catalog: Catalog, settings: Settings, host: str) -> dict[str, Any]:
+    """What was learned about the URLs of a host: the patterns that lead to nothing new, and what knowing them saved."""
+    limit = settings.frontier.trap_fetches
+    known = catalog.patterns_of(host)
+    traps = [one for one in known if one.score >= limit_of(limit, one.fetched, one.wasted)]
+    shown = [
+        {"pattern": one.pattern, "fetched": one.fetched, "wasted": one.wasted, "saved": one.saved} for one in traps
+    ]
+    return {"saved": sum(one.saved for one in known), "patterns": shown, "suspects": len(known) - len(traps)}
 
 
 def _cap(catalog: Catalog, settings: Settings, domain: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.model import Fetch, HostPolicy, QueuedUrl, Reason, UrlState, Verdict
+from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import ledger
 from periplus.store.ledger import Batch, Letter, Revisit, Settled, Written
 from periplus.store.lookup import STATE_COUNTERS, Lookup
@@ -49,6 +49,9 @@ class Catalog(Lookup):
             counts.update(self._keep(batch.versions, run_id, archive_id))
             self._keep([entry.fetch for entry in batch.entered if entry.fetch is not None], run_id, archive_id)
             many("notice", batch.notices)
+            self._note_copies(batch)
+            many("set_pattern", batch.patterns)
+            counts.update(self._bring_back(batch.harmless))
             many("add_seed", ((url, time.time()) for url in batch.seeds))
             many("count_refusal", ((*key, count) for key, count in batch.refused.items()))
             many("keep_refusal_sample", map(ledger.refusal_row, batch.samples))
@@ -85,6 +88,22 @@ class Catalog(Lookup):
             number = self._database.many("revisit", rows)
             counts.update({"queued": number, STATE_COUNTERS[state]: -number})
         return counts
+
+    def _bring_back(self, patterns: list[tuple[str, str]]) -> Counter[str]:
+        """URLs that were taken for a trap wait again."""
+        now = time.time()
+        back = self._database.many("bring_back", ((now, self._host_id(host), pattern) for host, pattern in patterns))
+        return Counter(queued=back, refused=-back)
+
+    def _note_copies(self, batch: Batch) -> None:
+        """Write down which of the pages repeat another; the bytes have the last word, and the newest version counts."""
+        again = [entry.item.url for entry in batch.settled if entry.item.visits > 1 and _is_content(entry.fetch)]
+        fetches = [entry.fetch for entry in batch.settled if entry.fetch is not None] + batch.versions
+        rows = [ledger.content_row(fetch) for fetch in fetches if _is_content(fetch)]
+        self._database.many("forget_copy", ((url,) for url in again))
+        self._database.many("note_copy", batch.copies)
+        self._database.many("add_content", (row[:2] for row in rows))
+        self._database.many("note_same_content", rows)
 
     def _keep(self, fetches: list[Fetch], run_id: int, archive_id: int) -> Counter[str]:
         self._database.many("add_fetch", (ledger.fetch_row(fetch, run_id, archive_id) for fetch in fetches))
@@ -182,6 +201,10 @@ class Catalog(Lookup):
         """Every host of which a URL was admitted, and its registrable domain."""
         return self._database.rows("hosts")
 
+    def patterns(self) -> list[Pattern]:
+        """What was learned about the addresses of all hosts."""
+        return [Pattern(*row) for row in self._database.rows("patterns")]
+
     # -- archive and segments -----------------------------------------------------------------------------------
 
     def seal(self, worker: int, number: int, segments: list[SealedSegment], upto: dict[int, int]) -> None:
@@ -219,3 +242,8 @@ class Catalog(Lookup):
                 self._host_ids.clear()
             self._host_ids[host] = number
         return number
+
+
+def _is_content(fetch: Fetch | None) -> bool:
+    """Whether there is something in it that another page may have too."""
+    return fetch is not None and fetch.is_version and fetch.size > 0

@@ -134,6 +134,46 @@ FROM fetches JOIN archives USING (archive_id) WHERE archive_id = ? AND offset >=
 -- name: redirects
 SELECT url, redirect_to, at FROM fetches WHERE redirect_to <> '';
 
+-- name: add_content
+-- The first URL that has a content.
+INSERT INTO contents (content, url_key) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: note_same_content
+-- A page with the content of another is its copy.
+INSERT INTO copies (url, original)
+SELECT ?3, (SELECT url FROM fetches WHERE fetches.url_key = contents.url_key LIMIT 1)
+FROM contents WHERE content = ?1 AND url_key <> ?2
+ON CONFLICT DO UPDATE SET original = excluded.original, bits = NULL;
+
+-- name: note_copy
+INSERT INTO copies (url, original, bits) VALUES (?, ?, ?)
+ON CONFLICT DO UPDATE SET original = excluded.original, bits = excluded.bits;
+
+-- name: forget_copy
+DELETE FROM copies WHERE url = ?;
+
+-- name: copy
+SELECT url, original, bits FROM copies WHERE url = ?;
+
+-- name: copies_of
+SELECT url FROM copies WHERE original = ? ORDER BY url LIMIT ?;
+
+-- name: set_pattern
+INSERT INTO patterns (host, pattern, score, fetched, wasted, saved, probe) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET score = excluded.score, fetched = excluded.fetched, wasted = excluded.wasted,
+                          saved = excluded.saved, probe = excluded.probe;
+
+-- name: patterns
+SELECT host, pattern, score, fetched, wasted, saved, probe FROM patterns;
+
+-- name: patterns_of_host
+SELECT host, pattern, score, fetched, wasted, saved, probe FROM patterns WHERE host = ? ORDER BY saved DESC, score DESC, pattern;
+
+-- name: bring_back
+-- What a pattern refused that is no trap any more.
+UPDATE urls SET state = 0, reason = admitted, detail = '', due = 0, changed = ?1
+WHERE host_id = ?2 AND state = 2 AND reason = 'trap_learned' AND instr(detail, ' like ' || ?3 || ' said ') > 0;
+
 -- name: archives
 SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? ORDER BY archive_id;
 

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 from periplus.model import (
     ArchivePosition,
+    Copy,
     Decision,
     Fetch,
     HostPolicy,
+    Pattern,
     QueuedUrl,
     Reason,
     RobotsFile,
@@ -100,6 +102,9 @@ class Batch:
     received: list[int] = field(default_factory=list)  # letters of others that this batch acts on
     revisits: list[Revisit] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
+    patterns: list[Pattern] = field(default_factory=list)  # what was learned about the addresses of hosts
+    harmless: list[tuple[str, str]] = field(default_factory=list)  # hosts and patterns whose refused URLs come back
+    copies: list[Copy] = field(default_factory=list)  # of its pages, those that nearly repeat another
 
     def __bool__(self) -> bool:
         return any(
@@ -116,6 +121,8 @@ class Batch:
                 self.received,
                 self.revisits,
                 self.notices,
+                self.patterns,
+                self.harmless,
             )
         )
 
@@ -197,6 +204,11 @@ def fetch_from_row(row: tuple[Any, ...]) -> Fetch:
     position = ArchivePosition(name, offset, length) if name is not None else None
     decision = Decision(Verdict(verdict), Reason(reason), detail)
     return Fetch(url, at, status, decision, mime, size, content_id or b"", position, *rest)
+
+
+def content_row(fetch: Fetch) -> tuple[Any, ...]:
+    """The values of `note_same_content`, and but for the last of `add_content`."""
+    return fetch.content_id[:16], signed(url_key(fetch.url)), fetch.url
 
 
 def signed(key: int) -> int:

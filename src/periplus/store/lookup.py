@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from periplus.model import Fetch, HostPolicy, Reason, RobotsFile, UrlState, Verdict
+from periplus.model import NOTHING_NEW, Copy, Fetch, HostPolicy, Pattern, Reason, RobotsFile, UrlState, Verdict
 from periplus.store import ledger
 from periplus.store.database import Database
 from periplus.store.ledger import ArchiveFile
@@ -168,6 +168,20 @@ class Lookup:
         version = next((fetch for fetch in reversed(fetched) if fetch.decision.reason is not Reason.SAME_CONTENT), None)
         return version and replace(version, etag=fetched[-1].etag, last_modified=fetched[-1].last_modified)
 
+    def was_dull(self, text: str) -> bool:
+        """Whether a page was found to say nothing new."""
+        row = self._database.row("url", text)
+        return row is not None and row[3] == NOTHING_NEW
+
+    def copy(self, text: str) -> Copy | None:
+        """Which page a URL repeats, if it does."""
+        row = self._database.row("copy", text)
+        return Copy(*row) if row else None
+
+    def copies_of(self, text: str, limit: int) -> list[str]:
+        """URLs that repeat a page."""
+        return [url for (url,) in self._database.rows("copies_of", text, limit)]
+
     def refusal_of(self, host: str, text: str) -> tuple[str, str, str] | None:
         """Reason, detail and referring page of a refused link, when it is among the samples kept."""
         row = self._database.row("refusal_sample", host, text)
@@ -195,6 +209,10 @@ class Lookup:
     def refusals_of(self, host: str) -> dict[str, int]:
         """Links to a host that were refused so far, by reason."""
         return dict(self._database.rows("refusals_of_host", host))
+
+    def patterns_of(self, host: str) -> list[Pattern]:
+        """What was learned about the addresses of a host."""
+        return [Pattern(*row) for row in self._database.rows("patterns_of_host", host)]
 
     def size_of_domain(self, domain: str) -> tuple[int, int]:
         """How many hosts of a registrable domain have URLs, and how many those are."""

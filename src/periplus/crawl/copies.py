@@ -1,0 +1,111 @@
+"""Does a page say anything that its host has not said before?
+
+For each of the hosts asked of late, a bounded memory: the lines of its pages, and the signatures of the newest ones.
+All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
+recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+
+from periplus.model import Copy, Page
+from periplus.text.gist import Gist, gist_of, words_of
+
+NEAR = 6  # bits in which the signatures of nearly the same text differ at most
+_FEWEST = 24  # votes that a signature must stand on, or chance has too much to say
+_HOSTS = 512  # remembered: 44 kB each
+_PAGES = 512  # of each host
+_LINES = 1 << 14  # places for lines of each host; a newer line takes the place of an older one
+_MARK = np.uint16  # what is kept of a line: one in 16,000 is taken for another
+_NEWS = 12  # new letters that make a page worth its request
+_NEWS_OF_A_COPY = 200  # the same, of one that repeats another page but for a few lines
+_FEW = 400  # letters of new lines, up to which their words are looked at
+
+
+class Novelty(NamedTuple):
+    """What a page adds to what is known of its host."""
+
+    letters: int  # of lines, or words, that are new
+    copy: Copy | None  # the page that it nearly repeats
+
+    @property
+    def is_news(self) -> bool:
+        """Whether the page was worth its request."""
+        return self.letters >= (_NEWS if self.copy is None else _NEWS_OF_A_COPY)
+
+
+class Copies:
+    """The memory of one worker."""
+
+    def __init__(self) -> None:
+        self._hosts: OrderedDict[str, _Memory] = OrderedDict()
+
+    def meet(self, host: str, url: str, page: Page) -> Novelty:
+        """Compare a page with what its host has said before, and remember it."""
+        memory = self._hosts.get(host)
+        if memory is None:
+            memory = self._hosts[host] = _Memory()
+            if len(self._hosts) > _HOSTS:
+                self._hosts.popitem(last=False)
+        else:
+            self._hosts.move_to_end(host)
+        gist = gist_of(f"{page.title}\n{page.description}\n{page.text}")
+        return Novelty(memory.learn(gist.lines), memory.compare(url, page.title, gist))
+
+
+class _Memory:
+    """What one host has said."""
+
+    def __init__(self) -> None:
+        self._lines = np.zeros(_LINES, _MARK)
+        self._signatures = np.zeros(_PAGES, np.uint64)
+        self._urls: list[str] = []
+        self._titles: list[str] = []
+        self._next = 0
+
+    def learn(self, lines: frozenset[bytes]) -> int:
+        """Remember lines; returns how many letters those have that are new.
+
+        Few new lines may be known words in another order, as where a list is narrowed or another day is shown: then the
+        words count that such lines have not had twice. (Once is not enough: what a month says, its day says again.)
+        """
+        new = self._new_of(lines)
+        letters = sum(map(len, new))
+        if letters > _FEW:
+            return letters
+        words = words_of(new)
+        once = self._new_of(words)
+        again = self._new_of(frozenset(b"+" + word for word in words.difference(once)))
+        return sum(map(len, once)) + sum(len(word) - 1 for word in again)
+
+    def _new_of(self, lines: frozenset[bytes]) -> list[bytes]:
+        """Those of some lines that were not met before; each has two places to be in."""
+        hashes = np.fromiter(map(hash, lines), np.int64, len(lines))
+        marks = (hashes >> 40).astype(_MARK) | _MARK(1)
+        places, others = hashes & (_LINES - 1), (hashes >> 20) & (_LINES - 1)
+        there = self._lines[places]
+        is_new = (there != marks) & (self._lines[others] != marks)
+        self._lines[np.where(there == 0, places, others)[is_new]] = marks[is_new]
+        return list(compress(lines, is_new.tolist()))
+
+    def compare(self, url: str, title: str, gist: Gist) -> Copy | None:
+        """The nearest page of the same title that is near enough; a page that is near none is remembered."""
+        if gist.votes < _FEWEST:
+            return None
+        apart = np.bitwise_count(self._signatures[: len(self._urls)] ^ np.uint64(gist.signature))
+        for place in np.flatnonzero(apart <= NEAR).tolist():
+            if self._titles[place] == title and self._urls[place] != url:
+                return Copy(url, self._urls[place], int(apart[place]))
+        self._remember(url, title, gist.signature)
+        return None
+
+    def _remember(self, url: str, title: str, signature: int) -> None:
+        self._signatures[self._next] = signature
+        self._urls[self._next : self._next + 1] = [url]
+        self._titles[self._next : self._next + 1] = [title]
+        self._next = (self._next + 1) % _PAGES

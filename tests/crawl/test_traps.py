@@ -1,0 +1,128 @@
+"""A calendar, a maze of visit numbers and a faceted list cost next to nothing, and nothing good in them is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import catalog_of, environment, reach, sail, settings_for, sound, state_of, typed
+from periplus.crawl.budget import Budget
+from periplus.crawl.start import Request, crawl
+from periplus.model import UrlState
+from testweb import Page, Site, TestWeb, mesh, prose
+from testweb.traps import Trap, event_calendar, faceted_shop, visit_maze
+
+SEED = "http://a.test/"
+UNGUARDED = 5_000  # pages at most
+
+
+def visited(trap: Trap, home: Path, *, learning: int, pages: int = UNGUARDED) -> list[str]:
+    """The paths that a crawl asks for."""
+    with TestWeb([trap.site]) as web:
+        sail(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning)
+        return [path for path in web.log.paths("a.test") if path != "/robots.txt"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [event_calendar, visit_maze, faceted_shop])
+def test_a_trap_costs_a_twentieth_of_what_it_would_and_no_good_page_is_lost(
+    make: Callable[[str], Trap], tmp_path: Path
+) -> None:
+    trap = make("a.test")
+    unguarded = visited(trap, tmp_path / "unguarded", learning=0)
+    assert len(unguarded) > UNGUARDED / 2
+    guarded = visited(trap, tmp_path / "guarded", learning=20)
+    assert trap.found(guarded) == trap.good
+    wasted = len(guarded) - len(trap.good)
+    assert wasted <= 0.05 * (len(unguarded) - len(trap.found(unguarded)))
+    sound(tmp_path / "guarded")
+
+
+def test_pages_that_say_something_are_never_taken_for_a_trap(tmp_path: Path) -> None:
+    with TestWeb([mesh("a.test", 400)]) as web:
+        result = sail(web, tmp_path, SEED, frontier__trap_fetches=20)
+    assert (result.summary["fetched"], result.summary["traps"]) == (400, {"learned": 0, "saved": 0})
+    with catalog_of(tmp_path) as catalog:
+        assert catalog.patterns() == []
+
+
+# -- what is told ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of the calendar."""
+    home = tmp_path_factory.mktemp("trapped") / "home"
+    visited(event_calendar("a.test"), home, learning=20)
+    return home
+
+
+def told(*words: str, home: Path) -> str:
+    env = environment(frontier__trap_fetches=20)
+    return " ".join(typed(*words, "--home", home, env=env).out.split())
+
+
+def test_the_savings_of_a_host_are_told_by_pattern(home: Path) -> None:
+    text = told("inspect", "host", "a.test", home=home)
+    with catalog_of(home) as catalog:
+        days, _ = catalog.patterns_of("a.test")
+    assert f"fetches saved by 2 learned patterns /calendar/#/#/# ({days.wasted} of {days.fetched} pages" in text
+    assert f"pages said nothing new, {days.saved} fetches saved)" in text
+
+
+def test_a_refused_url_names_its_pattern_whether_it_waited_or_not(home: Path) -> None:
+    with catalog_of(home) as catalog:
+        rows = [row for url in catalog.known_urls() if (row := catalog.url(url))]
+    waited = next(row["url"] for row in rows if row["reason"] == "trap_learned" and row["url"].count("/") == 6)
+    for url in (waited, f"{SEED}calendar/1807/03/09"):
+        assert "trap_learned (" in told("inspect", "url", url, home=home)
+        assert "pages like /calendar/#/#/# said nothing new" in told("inspect", "url", url, home=home)
+
+
+def test_the_summary_of_a_run_tells_what_was_saved(tmp_path: Path) -> None:
+    env = environment(frontier__trap_fetches=20)
+    with TestWeb([event_calendar("a.test").site]) as web:
+        outcome = typed("crawl", SEED, "--home", tmp_path, *reach(web), env=env)
+    assert "fetches, by patterns of URLs that lead to nothing new (2 of them learned in this run)" in outcome.out
+
+
+# -- what lasts, and what is undone ---------------------------------------------------------------------------------
+
+
+def test_the_next_run_knows_the_traps_of_the_last(tmp_path: Path) -> None:
+    trap = event_calendar("a.test")
+    visited(trap, tmp_path, learning=20, pages=100)
+    with catalog_of(tmp_path) as catalog:
+        assert any(pattern.score >= 20 for pattern in catalog.patterns())
+    rest = visited(trap, tmp_path, learning=20)
+    assert len(rest) < 150
+    sound(tmp_path)
+
+
+def test_a_verdict_that_was_wrong_is_undone_and_what_it_refused_comes_back(tmp_path: Path) -> None:
+    """Sixty empty days, then many full ones, all linked from a page that says nothing."""
+    full = {f"/day/{number}": Page(f"Day {number}", prose.text(f"day {number}")) for number in range(60, 200)}
+    days = {f"/day/{number}": Page("Day", "") for number in range(60)} | full
+    pages = {"/": Page("Home", "", links=["/days"]), "/days": Page("Days", "", links=list(days)), **days}
+    with TestWeb([Site("a.test", pages)]) as web:
+        sail(web, tmp_path, SEED, frontier__trap_fetches=10, fetch__concurrency=1)
+        asked = web.log.paths("a.test")
+    assert full.keys() <= set(asked)
+    assert asked.index("/day/75") > asked.index("/day/199"), "it came back"
+    assert state_of(tmp_path, f"{SEED}day/75") == (UrlState.DONE, "ok")
+    sound(tmp_path)
+
+
+@pytest.mark.slow
+def test_every_worker_guards_its_own_hosts(tmp_path: Path) -> None:
+    hosts = [f"h{number}.test" for number in range(6)]
+    traps = [event_calendar(host) for host in hosts]
+    with TestWeb([trap.site for trap in traps]) as web:
+        settings = settings_for(web, frontier__trap_fetches=20)
+        crawl(Request(tmp_path, settings, [f"http://{host}/" for host in hosts], workers=2))
+        for host, trap in zip(hosts, traps, strict=True):
+            assert trap.found(web.log.paths(host)) == trap.good
+            assert len(web.log.paths(host)) < 250
+    sound(tmp_path)

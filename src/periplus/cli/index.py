@@ -9,6 +9,7 @@ import typer
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, size
 from periplus.cli.progress import counting
+from periplus.cli.unread import tell_unread
 from periplus.config import load
 from periplus.index.build import build_index
 from periplus.reparse import reparse
@@ -23,11 +24,11 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     settings = load(home).settings
     collection = open_collection(home)
     with counting("reading", "pages") as progress:
-        reparse(collection, settings, everything=False, tell=progress)
+        reading = reparse(collection, settings, everything=False, tell=progress)
     with counting("indexing", "pages") as progress:
         summary = build_index(collection, settings.index, progress)
     if as_json:
-        print_json(asdict(summary))
+        print_json(asdict(summary) | {"unread": reading.unread})
     else:
         documents = f"{summary.documents:,} ({summary.duplicates:,} duplicates folded)"
         print_table(
@@ -38,3 +39,4 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
                 ("size", size(summary.bytes)),
             ]
         )
+        tell_unread(reading)

@@ -10,6 +10,7 @@ import typer
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
 from periplus.cli.progress import counting
+from periplus.cli.unread import tell_unread
 from periplus.config import load
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
@@ -30,7 +31,8 @@ def command(
     with counting("reading", "pages") as progress:
         summary = reparse(open_collection(home), settings, everything=everything, tell=progress)
     if as_json:
-        print_json(asdict(summary))
+        print_json(asdict(summary) | {"reasons": [entry._asdict() for entry in summary.reasons]})
     else:
         pages = f"{summary.pages:,} in {summary.segments:,} segments"
         print_table([("pages", pages), ("time", f"{summary.seconds:.1f} s")])
+        tell_unread(summary)

@@ -15,8 +15,8 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile, NoIndex
 from periplus.index.generations import Generations, problems_of
-from periplus.model import Fetch, Reason
-from periplus.store.archive import Record, responses
+from periplus.model import ArchivePosition, Fetch, Reason
+from periplus.store.archive import Record, read_response, responses
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.generations import CURRENT, damage
@@ -27,6 +27,7 @@ from periplus.store.segments import SealedSegment
 from periplus.url import url_key
 
 _REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})
+_NAMED = 10  # of the same kind in one file
 
 
 class Problem(NamedTuple):
@@ -111,6 +112,7 @@ def _archive_problems(
         yield from _record_problems(collection.archive, catalog, file, checked)
     except (OSError, ValueError) as error:
         yield Problem(where, f"not readable as WARC: {error}")
+        yield from islice(_unreadable(collection.archive, catalog, file), _NAMED)
 
 
 def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked: Counter[str]) -> Iterator[Problem]:
@@ -126,8 +128,25 @@ def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked:
             yield Problem(where, f"the payload at {offset} ({url}) does not match its digest")
         elif difference := _difference(fetch, record):
             yield Problem(where, f"at {offset}: {difference}")
-    for offset, fetch in list(expected.items())[:10]:
+    for offset, fetch in list(expected.items())[:_NAMED]:
         yield Problem(where, f"no readable response at {offset}, where {fetch.url} should be")
+
+
+def _unreadable(folder: Path, catalog: Catalog, file: ArchiveFile) -> Iterator[Problem]:
+    """The pages whose records are damaged, each looked at by itself."""
+    for fetch in catalog.fetches_in(file.archive_id):
+        if fetch.position is not None and not _is_readable(folder, fetch.position):
+            yield Problem(
+                f"archive/{file.name}", f"no readable response at {fetch.position.offset}, where {fetch.url} should be"
+            )
+
+
+def _is_readable(folder: Path, position: ArchivePosition) -> bool:
+    try:
+        read_response(folder, position)
+    except DamagedFile:
+        return False
+    return True
 
 
 def _difference(fetch: Fetch, record: Record) -> str:

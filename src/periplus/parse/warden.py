@@ -16,7 +16,9 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import IO
 
 from periplus.model import Page, Reason, Response
@@ -27,6 +29,7 @@ PATIENCE = 6  # seconds of waiting for each second of computing: the machine may
 _MUCH = 0.3  # of the memory allowed: a process that died with so much died of it
 _TRIES = 10  # at a document, while others kill its reader
 _START = 60.0  # seconds
+_WEIGHED_EVERY = 0.02  # seconds between two looks at how much memory it takes
 _LAST_MOMENT = 5.0  # seconds from the end of the pipes to the end of the process
 
 
@@ -87,11 +90,11 @@ class Warden:
         self._was_killed = True
         if cell is None:
             return Trouble(Reason.PARSE_CRASH, "the process that reads documents cannot be started")
-        status, usage = cell.end(dying=True)
+        status = cell.end(dying=True)
         self._was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
             return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds:g} s of processor time")
-        if usage.ru_maxrss * 1024 > self._memory * _MUCH:
+        if cell.largest > self._memory * _MUCH:
             return Trouble(Reason.PARSE_MEMORY, f"it needs more than {self._memory >> 20} MiB")
         return Trouble(Reason.PARSE_CRASH, f"its reader ended with {os.waitstatus_to_exitcode(status)}")
 
@@ -114,6 +117,7 @@ class _Cell:
             bufsize=0,
         )
         self._used = 0.0  # seconds of processor time
+        self.largest = 0  # bytes of memory; rusage would tell the size of this process if that is larger
         deadline = time.monotonic() + _START
         try:
             self._send(framed(RULES.dump_json(rules)), deadline)
@@ -133,26 +137,26 @@ class _Cell:
         self._used = answer.seconds
         return answer.page
 
-    def end(self, *, dying: bool = False) -> tuple[int, resource.struct_rusage]:
+    def end(self, *, dying: bool = False) -> int:
         """Kill it, whatever it does; one that is *dying* is given a moment, because how it ends tells why."""
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             pipe.close()
         deadline = time.monotonic() + (_LAST_MOMENT if dying else 0)
-        ended, status, usage = os.wait4(self._process.pid, os.WNOHANG)
+        ended, status = os.waitpid(self._process.pid, os.WNOHANG)
         while not ended and time.monotonic() < deadline:
             time.sleep(0.001)
-            ended, status, usage = os.wait4(self._process.pid, os.WNOHANG)
+            ended, status = os.waitpid(self._process.pid, os.WNOHANG)
         if not ended:
             self._process.kill()
-            _, status, usage = os.wait4(self._process.pid, 0)
+            _, status = os.waitpid(self._process.pid, 0)
         self._process.returncode = os.waitstatus_to_exitcode(status)
-        return status, usage
+        return status
 
     def _send(self, message: bytes, deadline: float) -> None:
         pipe, rest = _unblocked(self._process.stdin), memoryview(message)
         while rest:
-            _wait(pipe, selectors.EVENT_WRITE, deadline)
+            self._wait(pipe, selectors.EVENT_WRITE, deadline)
             rest = rest[os.write(pipe, rest) :]
 
     def _answer(self, deadline: float) -> Answer:
@@ -162,12 +166,25 @@ class _Cell:
         pipe = _unblocked(self._process.stdout)
         parts = []
         while length:
-            _wait(pipe, selectors.EVENT_READ, deadline)
+            self._wait(pipe, selectors.EVENT_READ, deadline)
             parts.append(os.read(pipe, length))
             if not parts[-1]:
                 raise EOFError
             length -= len(parts[-1])
         return b"".join(parts)
+
+    def _wait(self, pipe: int, event: int, deadline: float) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, event)
+            while not selector.select(min(max(deadline - time.monotonic(), 0), _WEIGHED_EVERY)):
+                self._weigh()
+                if time.monotonic() >= deadline:
+                    raise TimeoutError
+
+    def _weigh(self) -> None:
+        with suppress(OSError, IndexError):  # it may have just ended
+            pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+            self.largest = max(self.largest, pages * resource.getpagesize())
 
 
 def _program() -> str:
@@ -180,10 +197,3 @@ def _unblocked(pipe: IO[bytes] | None) -> int:
     assert pipe is not None
     os.set_blocking(pipe.fileno(), False)
     return pipe.fileno()
-
-
-def _wait(pipe: int, event: int, deadline: float) -> None:
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, event)
-        if not selector.select(max(deadline - time.monotonic(), 0)):
-            raise TimeoutError

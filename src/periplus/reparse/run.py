@@ -1,0 +1,65 @@
+"""What does a second reading change, in order?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from periplus.config import Settings
+from periplus.reparse.plan import Plan
+from periplus.reparse.readers import read_all
+from periplus.reparse.segment import Unread
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.segments import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
+
+Tell = Callable[[int, int], None]
+_NAMED = 100  # of what could not be read: more is only counted
+
+
+@dataclass(frozen=True, slots=True)
+class Reparsed:
+    """What `reparse --json` prints."""
+
+    segments: int
+    pages: int
+    seconds: float
+    unread: int = 0  # pages that stay as they were, because they could not be read again
+    reasons: list[Unread] = field(default_factory=list)  # the first of them
+
+
+def reparse(
+    collection: Collection, settings: Settings, *, everything: bool, tell: Tell = lambda _done, _total: None
+) -> Reparsed:
+    """Read again the pages that were only skimmed, or *everything*; *tell* hears how many pages are done."""
+    started = time.monotonic()
+    unread: list[Unread] = []
+    with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
+        _sweep(collection, catalog)
+        plan = Plan(collection, catalog, settings, everything=everything)
+        total, done = sum(segment.rows for segment in plan.segments), 0
+        for old, reading in read_all(collection, settings, plan.segments):
+            _replace(catalog, old, reading.successors)
+            unread += reading.unread
+            done += old.rows
+            tell(done, total)
+        plan.finished()
+    seconds = round(time.monotonic() - started, 3)
+    return Reparsed(len(plan.segments), done, seconds, sum(entry.pages for entry in unread), unread[:_NAMED])
+
+
+def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -> None:
+    stale = {"pages": pages.name, "links": pages.name.replace("pages", "links", 1)}
+    catalog.replace_segments([(stale[segment.kind], segment) for segment in new])
+
+
+def _sweep(collection: Collection, catalog: Catalog) -> None:
+    """Remove what earlier runs left: half-written files, and those replaced, which somebody may have been reading."""
+    for leftover in collection.segments.glob(f"*{UNFINISHED_AGAIN}"):
+        leftover.unlink()
+    for segment in catalog.segments():
+        worker, number, revision = place_of(segment.name)
+        for older in range(revision):
+            (collection.segments / segment_name(segment.kind, worker, number, older)).unlink(missing_ok=True)

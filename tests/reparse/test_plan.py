@@ -1,0 +1,97 @@
+"""Does reading everything again go on where it was stopped?"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound
+from periplus.reparse import Reparsed, reparse
+from periplus.store.collection import open_collection
+from testweb import Page, Site, TestWeb
+
+SEGMENTS = 6
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """As many segments as sites."""
+    sites = [Site(f"s{number}.test", {"/": Page(f"{number}", "words " * 50)}) for number in range(SEGMENTS)]
+    with TestWeb(sites) as web:
+        for site in sites:
+            sail(web, tmp_path, f"http://{site.host}/")
+    reparse(open_collection(tmp_path), settings_for(None), everything=False)
+    return tmp_path
+
+
+class Stop(Exception):  # noqa: N818
+    pass
+
+
+def give_up() -> None:
+    raise Stop
+
+
+def again(home: Path, *, stop_after: int | None = None, stop: Callable[[], None] = give_up, **flags: Any) -> Reparsed:
+    def tell(done: int, _: int) -> None:
+        if done == stop_after:
+            stop()
+
+    return reparse(open_collection(home), settings_for(None, **flags), everything=True, tell=tell)
+
+
+def revisions(home: Path) -> list[str]:
+    with catalog_of(home) as catalog:
+        return sorted(segment.name.partition("-r")[2].partition(".")[0] for segment in catalog.segments("pages"))
+
+
+def test_what_was_read_before_the_stop_is_not_read_again(home: Path) -> None:
+    with pytest.raises(Stop):
+        again(home, stop_after=2)
+    assert revisions(home) == ["1"] * 4 + ["2"] * 2
+    assert again(home).segments == 4
+    assert revisions(home) == ["2"] * 6
+    assert again(home).segments == 6, "it was finished, so this is another time"
+    sound(home)
+
+
+def test_with_other_settings_it_begins_anew(home: Path) -> None:
+    with pytest.raises(Stop):
+        again(home, stop_after=2)
+    assert again(home, parse__languages=["en"]).segments == 6
+
+
+def test_a_list_that_was_damaged_is_made_anew(home: Path) -> None:
+    with pytest.raises(Stop):
+        again(home, stop_after=2)
+    (home / "reparse.json").write_bytes(b'{"reader"')
+    assert again(home).segments == 6
+    assert not (home / "reparse.json").exists()
+
+
+def test_what_only_was_skimmed_is_read_by_any_run(home: Path) -> None:
+    with pytest.raises(Stop):
+        again(home, stop_after=2)
+    with TestWeb([Site("new.test", {"/": Page("new")})]) as web:
+        sail(web, home, "http://new.test/")
+    assert reparse(open_collection(home), settings_for(None), everything=False).segments == 1
+    assert again(home).segments == 4
+
+
+def test_killed_in_the_middle_of_everything_it_goes_on_where_it_stopped(home: Path) -> None:
+    before = [(row["url"], row["title"]) for row in segment_rows(home, "pages")]
+    child = os.fork()
+    if not child:
+        again(home, stop_after=2, stop=lambda: os.kill(os.getpid(), signal.SIGKILL))
+    _, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert revisions(home) == ["1"] * 4 + ["2"] * 2
+    assert again(home).segments == 4
+    assert revisions(home) == ["2"] * 6
+    assert [(row["url"], row["title"]) for row in segment_rows(home, "pages")] == before
+    sound(home)

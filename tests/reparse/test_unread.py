@@ -1,0 +1,175 @@
+"""Does a page that cannot be read again cost more than its close reading?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for, sound
+from periplus.inspector.verify import verify
+from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Quality, Reason, Verdict, Video
+from periplus.model import Page as ReadPage
+from periplus.parse import warden
+from periplus.reparse import Reparsed, reparse
+from periplus.reparse.former import FormerRows
+from periplus.store.collection import open_collection
+from periplus.store.segments import PageRow, SegmentWriter, Target
+from periplus.url import host_of, url_id
+from testweb import Page, Site, TestWeb
+
+WORDS = "The pilot waits at the mole until the ebb, and nobody sails before he has come aboard. " * 8
+NAMES = [f"/{number}" for number in range(6)]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    pages = {name: Page(f"Pilot {name}", WORDS, lang="en", links=["/", "/0"]) for name in NAMES}
+    with TestWeb([Site("a.test", {"/": Page("Mole", WORDS, links=NAMES)} | pages)]) as web:
+        sail(web, tmp_path, "http://a.test/")
+    return tmp_path
+
+
+def again(home: Path, *, everything: bool = False, **flags: Any) -> Reparsed:
+    return reparse(open_collection(home), settings_for(None, **flags), everything=everything)
+
+
+def rows(home: Path) -> dict[str, dict[str, Any]]:
+    return {row["url"]: row for row in segment_rows(home, "pages")}
+
+
+def links(home: Path) -> list[tuple[Any, ...]]:
+    return [(row["source_id"], row["target"], row["anchor"]) for row in segment_rows(home, "links")]
+
+
+def damage(home: Path, url: str) -> int:
+    """Make one record of the archive unreadable; returns where it begins."""
+    with catalog_of(home) as catalog:
+        position = catalog.fetches_of(url)[-1].position
+    assert position is not None
+    with (home / "archive" / position.name).open("r+b") as file:
+        file.seek(position.offset + position.length // 2)
+        file.write(b"\0" * 20)
+    return position.offset
+
+
+def test_a_damaged_record_leaves_its_row_as_it_was_and_is_named(home: Path) -> None:
+    before, before_links = rows(home), links(home)
+    offset = damage(home, "http://a.test/3")
+    result = again(home)
+    assert (result.pages, result.unread) == (7, 1)
+    (entry,) = result.reasons
+    assert entry.what == "http://a.test/3"
+    assert "is damaged: no readable response" in entry.why
+    after = rows(home)
+    assert list(after) == list(before)
+    spoilt, whole = after["http://a.test/3"], after["http://a.test/4"]
+    assert (spoilt["title"], spoilt["text"]) == ("Pilot /3", before["http://a.test/3"]["text"])
+    assert (spoilt["main"], spoilt["signature"], spoilt["problem"]) == ([], 0, None)
+    assert whole["main"]
+    assert links(home) == before_links
+    complaints = [problem.what for problem in verify(open_collection(home)).problems]
+    assert f"no readable response at {offset}, where http://a.test/3 should be" in complaints
+
+
+def test_what_was_read_closely_before_is_not_lost_when_its_record_is(home: Path) -> None:
+    again(home)
+    before = rows(home)
+    damage(home, "http://a.test/3")
+    assert again(home, everything=True).unread == 1
+    assert rows(home) == before
+
+
+def test_the_index_is_built_all_the_same_and_says_so(home: Path) -> None:
+    damage(home, "http://a.test/3")
+    outcome = periplus("index", "--home", home)
+    assert outcome.code == 0
+    assert "1 page could not be read again and stay as they were: http://a.test/3" in outcome.complaint
+    assert periplus("search", "pilot", "--home", home, "--json").json["total"] >= 1
+
+
+def test_a_segment_of_which_nothing_can_be_read_stays_as_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("periplus.reparse.segment._MOST_UNREAD", 3)
+    before = segment_rows(home, "pages")
+    for file in (home / "archive").iterdir():
+        os.truncate(file, 10)
+    result = again(home)
+    assert result.unread == 7
+    assert result.reasons[0].what == "pages-w00-000001.parquet"
+    assert segment_rows(home, "pages") == before
+    assert not list((home / "segments").glob("*.again"))
+
+
+def test_a_damaged_segment_does_not_keep_the_others_from_being_read(tmp_path: Path) -> None:
+    sites = [Site(f"{name}.test", {"/": Page(name, WORDS)}) for name in "abc"]
+    with TestWeb(sites) as web:
+        for site in sites:  # a segment each
+            sail(web, tmp_path, f"http://{site.host}/")
+    (tmp_path / "segments" / "pages-w00-000002.parquet").write_bytes(b"PAR1 and nothing more")
+    result = again(tmp_path)
+    assert (result.segments, result.unread) == (3, 1)
+    assert "is damaged" in result.reasons[0].why
+    with catalog_of(tmp_path) as catalog:
+        live = [segment.name for segment in catalog.segments("pages")]
+    assert sorted(live) == ["pages-w00-000001-r1.parquet", "pages-w00-000002.parquet", "pages-w00-000003-r1.parquet"]
+
+
+def test_a_page_that_its_reader_dies_of_stays_skimmed_and_says_why(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = """
+import os
+from periplus.parse import cell
+from periplus.parse.page import PageParser
+read = PageParser._parse
+def brittle(self, response):
+    if response.url.endswith("/2"):
+        os._exit(7)
+    return read(self, response)
+PageParser._parse = brittle
+cell.main()
+"""
+    program = warden._program().replace("from periplus.parse.cell import main; main()", inside)
+    monkeypatch.setattr(warden, "_program", lambda: program)
+    result = again(home)
+    assert [(entry.what, entry.why) for entry in result.reasons] == [
+        ("http://a.test/2", "parse_crash: its reader ended with 7")
+    ]
+    found = rows(home)
+    assert (found["http://a.test/2"]["title"], found["http://a.test/2"]["noindex"]) == ("Pilot /2", False)
+    assert found["http://a.test/3"]["main"]
+    sound(home)
+
+
+def page_row(url: str, page: ReadPage) -> PageRow:
+    position = ArchivePosition("w00-000001.warc.gz", 0, 1)
+    fetch = Fetch(url, 1.5, 200, Decision(Verdict.FETCHED, Reason.OK), content_id=bytes(32), position=position)
+    targets = [Target(url_id(link.target), host_of(link.target)) for link in page.links]
+    return PageRow(fetch, url_id(url), host_of(url), page, targets)
+
+
+def test_a_former_row_is_the_page_that_was_written(tmp_path: Path) -> None:
+    page = ReadPage(
+        "Title",
+        "Words about it",
+        headings=("One", "Two"),
+        text="All of the text",
+        main=((0, 3), (7, 10)),
+        language="en",
+        language_certainty=0.5,
+        categories=("Sea",),
+        images=(Image("http://a.test/i", "a boat"),),
+        videos=(Video("http://a.test/v", ""),),
+        published=1.0,
+        signature=(1 << 64) - 5,
+        quality=Quality(0.25, title=0.5),
+        links=(Link("http://a.test/1", "one", False), Link("http://b.test/", "", True)),
+        problem=Reason.OTHER_LANGUAGE,
+    )
+    writer = SegmentWriter(tmp_path, 0, 1, 1)
+    for number in range(600):  # more than one row group
+        writer.add(page_row(f"http://a.test/{number}", page if number == 599 else ReadPage(f"{number}")))
+    writer.seal()
+    former = FormerRows(tmp_path, "pages-w00-000001-r1.parquet")
+    assert former.page(599) == page
+    assert [former.page(number).title for number in (0, 511, 512)] == ["0", "511", "512"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import reach, typed
+from crawl.voyage import periplus, reach
 from periplus.cli import progress
 from periplus.cli.progress import watching
 from periplus.crawl.start import Progress
@@ -27,7 +27,7 @@ def web() -> Iterator[TestWeb]:
 
 
 def crawl(web: TestWeb, home: Path, log: Path | str) -> str:
-    outcome = typed("crawl", "http://a.test/", "--home", home, "--log-file", log, *reach(web))
+    outcome = periplus("crawl", "http://a.test/", "--home", home, "--log-file", log, *reach(web))
     assert outcome.code == 0
     return outcome.err
 

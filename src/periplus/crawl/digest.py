@@ -225,8 +225,9 @@ class Digester:
         return archived
 
     def _settle_page(self, item: QueuedUrl, fetch: Fetch, *, changed: bool) -> None:
-        seen = item._replace(visits=item.visits + 1)
-        planned = self._schedule.visited(seen, fetch.at, changed=changed, last_modified=fetch.last_modified)
+        planned = self._schedule.visited(
+            item, fetch.at, changed=changed, last_modified=fetch.last_modified, counts=True
+        )
         self._settle(planned, UrlState.DONE, fetch)
 
     def _settle_missing(self, item: QueuedUrl, fetch: Fetch) -> None:

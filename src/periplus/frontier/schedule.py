@@ -77,22 +77,25 @@ class Schedule:
         self._settings = settings
         self._pinned = [(re.compile(pattern), _PINNED[Class(name)]) for pattern, name in settings.pinned.items()]
 
-    def visited(self, item: QueuedUrl, at: float, *, changed: bool, last_modified: str = "") -> QueuedUrl:
-        """A URL that was asked for, with its next visit planned."""
+    def visited(
+        self, item: QueuedUrl, at: float, *, changed: bool, last_modified: str = "", counts: bool = False
+    ) -> QueuedUrl:
+        """A URL that was asked for, with its next visit planned; *counts*: it was fetched, or found as it was."""
+        visits = item.visits + counts
         if not item.visited:
-            return self._planned(item, at, self._first(at, last_modified))
+            return self._planned(item, at, self._first(at, last_modified), 0.0, visits)
         known, evidence = item.interval or self._settings.first, item.evidence or _CREDIT
         between = known * self._settings.visits_per_change  # two changes
         since = max(at - item.visited, 1.0)
         time = evidence * between + since
         if changed:
             evidence += _likely_changes(since / between)
-        item = item._replace(evidence=min(evidence, _REMEMBERED))
-        return self._planned(item, at, time / evidence / self._settings.visits_per_change)
+        interval = time / evidence / self._settings.visits_per_change
+        return self._planned(item, at, interval, min(evidence, _REMEMBERED), visits)
 
     def gone(self, item: QueuedUrl, at: float) -> QueuedUrl:
         """A URL at which there is nothing."""
-        return self._planned(item, at, self._settings.longest)
+        return self._planned(item, at, self._settings.longest, item.evidence, item.visits)
 
     def refused(self, item: QueuedUrl, decision: Decision, at: float) -> QueuedUrl:
         """A URL that must not be asked for; what its site forbids today it may allow later."""
@@ -114,14 +117,14 @@ class Schedule:
             return max(first, _OF_AGE * (at - modified))
         return first
 
-    def _planned(self, item: QueuedUrl, at: float, interval: float) -> QueuedUrl:
+    def _planned(self, item: QueuedUrl, at: float, interval: float, evidence: float, visits: int) -> QueuedUrl:
         settings = self._settings
         interval = min(max(interval, settings.shortest), settings.longest)
         for pattern, period in self._pinned:
             if pattern.match(item.url):
                 interval = period
                 break
-        return item._replace(interval=interval, due=at + interval, visited=at)
+        return item._replace(interval=interval, due=at + interval, visited=at, evidence=evidence, visits=visits)
 
 
 def _likely_changes(expected: float) -> float:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
-from periplus.store.ledger import ArchiveFile, Batch, Settled, Written
+from periplus.store.ledger import ArchiveFile, Batch, Notice, Revisit, Settled, Written
 from periplus.url import host_of, registrable_domain
 
 
@@ -26,6 +26,8 @@ class FrontierStore(Protocol):
     def waiting_hosts(self) -> list[HostPolicy]: ...
     def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]: ...
     def next_due(self, host: str, now: float) -> float | None: ...
+    def due_again(self, until: float, after: tuple[float, float, str], limit: int) -> list[Revisit]: ...
+    def next_due_again(self, after: float) -> float | None: ...
     def known_urls(self) -> Iterator[str]: ...
     def domain_sizes(self) -> dict[str, int]: ...
     def policy(self, host: str) -> HostPolicy | None: ...
@@ -66,8 +68,12 @@ class MemoryStore:
         for item in batch.admitted:
             contents.urls.setdefault(item.url, (item, UrlState.QUEUED))
             contents.hosts.setdefault(item.host, HostPolicy(item.host, None))
+        for item, state in batch.revisits:
+            _ask_again(contents, item, state)
         for settled in batch.settled:
             _settle(contents, settled)
+        for notice in batch.notices:
+            _notice(contents, notice)
         contents.seeds.update(dict.fromkeys(batch.seeds))
         for (_, reason), count in batch.refused.items():
             contents.refused[reason.value] += count
@@ -97,6 +103,20 @@ class MemoryStore:
     def _queue(self, host: str) -> list[QueuedUrl]:
         rows = self._contents.urls.values()
         return [item for item, state in rows if item.host == host and state is UrlState.QUEUED]
+
+    def due_again(self, until: float, after: tuple[float, float, str], limit: int) -> list[Revisit]:
+        rows = [(item.due, item.interval, item.url) for item in self._resting() if item.due <= until]
+        return [self._revisit(url) for due, interval, url in sorted(rows) if (due, interval, url) > after][:limit]
+
+    def next_due_again(self, after: float) -> float | None:
+        return min((item.due for item in self._resting() if after < item.due < math.inf), default=None)
+
+    def _resting(self) -> list[QueuedUrl]:
+        return [item for item, state in self._contents.urls.values() if state is not UrlState.QUEUED]
+
+    def _revisit(self, url: str) -> Revisit:
+        item, state = self._contents.urls[url]
+        return Revisit(item._replace(visits=max(item.visits, int(state is UrlState.DONE))), state)
 
     def known_urls(self) -> Iterator[str]:
         return iter(self._contents.urls)
@@ -132,7 +152,26 @@ class MemoryStore:
 def _settle(contents: _Contents, settled: Settled) -> None:
     before, _ = contents.urls[settled.item.url]
     item = settled.item
-    again = before._replace(attempts=item.attempts, due=item.due, priority=item.priority, visits=item.visits)
+    again = item._replace(depth=before.depth, reason=before.reason, via=before.via, redirects=before.redirects)
     contents.urls[settled.item.url] = again, settled.state
     if settled.fetch is not None:
         contents.fetches.append(settled.fetch)
+
+
+def _ask_again(contents: _Contents, item: QueuedUrl, state: UrlState) -> None:
+    before, stands = contents.urls[item.url]
+    if stands is state:
+        again = before._replace(priority=item.priority, visits=item.visits, attempts=0, due=0.0)
+        contents.urls[item.url] = again, UrlState.QUEUED
+
+
+def _notice(contents: _Contents, notice: Notice) -> None:
+    item, state = contents.urls.get(notice.url, (None, UrlState.QUEUED))
+    if item is None or state is not UrlState.DONE:
+        return
+    if item.visited < notice.changed:
+        item = item._replace(due=min(item.due, notice.changed))
+    elif item.visited >= notice.settled:
+        rest = min(notice.patience * item.interval, notice.longest)
+        item = item._replace(due=max(item.due, item.visited + rest))
+    contents.urls[notice.url] = item, state

@@ -20,7 +20,7 @@ from periplus.frontier import queues
 from periplus.frontier.queues import Queues
 from periplus.model import HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import ArchiveFile, Batch, Settled, Written
+from periplus.store.ledger import ArchiveFile, Batch, Notice, Revisit, Settled, Written
 from store.records import AT, WRITTEN, batch_of, done, failed, queued, refused, retried
 
 URL = "https://example.org/a"
@@ -89,6 +89,14 @@ class Kept:
     def waiting(self) -> list[str]:
         with self.open() as store:
             return sorted(policy.host for policy in store.waiting_hosts())
+
+    def due_again(self, until: float, after: tuple[float, float, str], limit: int) -> list[Revisit]:
+        with self.open() as store:
+            return store.due_again(until, after, limit)
+
+    def next_due_again(self, after: float) -> float | None:
+        with self.open() as store:
+            return store.next_due_again(after)
 
     def counters(self, *names: str) -> list[int]:
         with self.open() as store:
@@ -285,6 +293,84 @@ def test_refused_links_are_counted_by_reason(kept: Kept) -> None:
         kept.commit(batch)
     with kept.open() as store:
         assert store.refusals() == {"robots": 7, "extension": 2}
+
+
+# --- what is due again ---
+
+NOWHERE = (-math.inf, 0.0, "")
+
+
+def rested(kept: Kept, **dues: float) -> None:
+    """Pages by name, each with the time at which it is due again."""
+    items = [
+        queued(f"https://a.test/{name}")._replace(due=due, interval=5.0, visited=1.0) for name, due in dues.items()
+    ]
+    kept.commit(Batch(admitted=[item._replace(due=0.0) for item in items], settled=[done(item) for item in items]))
+
+
+def names(found: list[Revisit]) -> list[str]:
+    return [revisit.item.url.rpartition("/")[2] for revisit in found]
+
+
+@every_store
+def test_what_is_due_again_comes_in_the_order_in_which_it_became_so(kept: Kept) -> None:
+    rested(kept, late=30.0, first=10.0, b=20.0, a=20.0, never=math.inf)
+    kept.commit(Batch(admitted=[queued("https://a.test/new")]))
+    assert names(kept.due_again(5.0, NOWHERE, 9)) == []
+    assert names(kept.due_again(99.0, NOWHERE, 9)) == ["first", "a", "b", "late"]
+    found = kept.due_again(99.0, NOWHERE, 2)
+    last = found[-1].item
+    assert names(found) == ["first", "a"]
+    assert names(kept.due_again(99.0, (last.due, last.interval, last.url), 9)) == ["b", "late"]
+    assert (kept.next_due_again(5.0), kept.next_due_again(20.0), kept.next_due_again(30.0)) == (
+        10.0,
+        30.0,
+        None,
+    )
+
+
+@every_store
+def test_what_is_asked_again_is_queued_once_and_counted(kept: Kept) -> None:
+    rested(kept, x=10.0)
+    (revisit,) = kept.due_again(99.0, NOWHERE, 9)
+    again = Revisit(revisit.item._replace(due=0.0, priority=1_000.0), revisit.state)
+    for _ in range(2):
+        kept.commit(Batch(revisits=[again]))
+        (item,) = kept.queue("a.test")
+        assert (item.priority, item.interval, item.visited, item.visits) == (1_000.0, 5.0, 1.0, 1)
+        assert kept.due_again(99.0, NOWHERE, 9) == []
+        assert kept.counters("known", "queued", "done") == [1, 1, 0]
+    kept.commit(Batch(settled=[done(item._replace(due=99.0))]))
+    assert kept.counters("known", "queued", "done") == [1, 0, 1]
+
+
+@every_store
+def test_a_page_asked_again_and_settled_by_one_commit_is_done(kept: Kept) -> None:
+    rested(kept, x=10.0)
+    (revisit,) = kept.due_again(99.0, NOWHERE, 9)
+    kept.commit(Batch(revisits=[revisit], settled=[done(revisit.item._replace(due=200.0))]))
+    assert kept.next_due_again(0.0) == 200.0
+    assert kept.counters("known", "queued", "done") == [1, 0, 1]
+
+
+@every_store
+@pytest.mark.parametrize(
+    ("changed", "settled", "due"),
+    [
+        (50.0, 50.0, 50.0),  # changed since it was visited at 10: due since then
+        (5.0, 5.0, 30.0),  # not changed: it may rest for twice its interval of 10
+        (5.0, 15.0, 20.0),  # perhaps
+        (70.0, 70.0, 20.0),  # it is due anyway
+    ],
+)
+def test_a_sitemap_brings_a_visit_forward_or_lets_the_page_rest(
+    kept: Kept, changed: float, settled: float, due: float
+) -> None:
+    item = queued("https://a.test/x")._replace(interval=10.0, visited=10.0)
+    first = 60.0 if changed == 50.0 else 20.0
+    kept.commit(Batch(admitted=[item], settled=[done(item._replace(due=first))]))
+    kept.commit(Batch(notices=[Notice(changed, settled, 2.0, 1_000.0, item.url)]))
+    assert kept.next_due_again(0.0) == due
 
 
 @every_store

@@ -136,6 +136,20 @@ def test_more_due_pages_than_fit_into_memory_are_all_asked_once(tmp_path: Path) 
         assert (len(web.log.fetched()), result.summary["unchanged"]) == (701, 701)
 
 
+def test_a_crawl_that_is_stopped_among_revisits_goes_on_with_the_rest(tmp_path: Path) -> None:
+    links = [f"/{n}" for n in range(60)]
+    with TestWeb([Site("a.test", {"/": Page(links=links)} | {path: Page(f"Old {path}") for path in links})]) as web:
+        on_day(0, web, tmp_path, SEED)
+        web.site("a.test").pages.update({path: Page(f"New {path}") for path in links})
+        on_day(2, web, tmp_path, budget=Budget(pages=20))
+        first = web.log.fetched()
+        on_day(2.01, web, tmp_path)
+        second = web.log.fetched()
+    assert first.total() == 20
+    assert not set(first) & set(second)
+    assert (first + second).total() == 61
+
+
 @pytest.mark.slow
 def test_several_workers_ask_for_every_due_page_once(tmp_path: Path) -> None:
     with TestWeb(many_hosts(12, 10)) as web:

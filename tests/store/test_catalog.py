@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import random
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Decision, HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import ArchiveFile, Batch, Notice, Refusal, Revisit, Settled, Written
+from periplus.store.ledger import ArchiveFile, Batch, Refusal, Settled, Written
 from periplus.store.segments import SealedSegment
 from store.records import (
     AT,
@@ -418,78 +417,7 @@ def test_a_reader_in_the_middle_of_an_answer_does_not_stop_the_writer(tmp_path: 
         assert len(list(reader.known_urls())) == 51
 
 
-# --- what is due again ---
-
-NOWHERE = (-math.inf, 0.0, "")
-
-
-def rested(catalog: Catalog, **dues: float) -> None:
-    """Pages by name, each with the time at which it is due again."""
-    items = [
-        queued(f"https://a.test/{name}")._replace(due=due, interval=5.0, visited=1.0) for name, due in dues.items()
-    ]
-    commit(catalog, Batch(admitted=[item._replace(due=0.0) for item in items], settled=[done(item) for item in items]))
-
-
-def names(found: list[Revisit]) -> list[str]:
-    return [revisit.item.url.rpartition("/")[2] for revisit in found]
-
-
-def test_what_is_due_again_comes_in_the_order_in_which_it_became_so(catalog: Catalog) -> None:
-    rested(catalog, late=30.0, first=10.0, b=20.0, a=20.0, never=math.inf)
-    commit(catalog, Batch(admitted=[queued("https://a.test/new")]))
-    assert names(catalog.due_again(5.0, NOWHERE, 9)) == []
-    assert names(catalog.due_again(99.0, NOWHERE, 9)) == ["first", "a", "b", "late"]
-    found = catalog.due_again(99.0, NOWHERE, 2)
-    last = found[-1].item
-    assert names(found) == ["first", "a"]
-    assert names(catalog.due_again(99.0, (last.due, last.interval, last.url), 9)) == ["b", "late"]
-    assert (catalog.next_due_again(5.0), catalog.next_due_again(20.0), catalog.next_due_again(30.0)) == (
-        10.0,
-        30.0,
-        None,
-    )
-
-
-def test_what_is_asked_again_is_queued_once_and_counted(catalog: Catalog) -> None:
-    rested(catalog, x=10.0)
-    (revisit,) = catalog.due_again(99.0, NOWHERE, 9)
-    again = Revisit(revisit.item._replace(due=0.0, priority=1_000.0), revisit.state)
-    for _ in range(2):
-        commit(catalog, Batch(revisits=[again]))
-        (item,) = catalog.queue_of("a.test", 9, 50.0)
-        assert (item.priority, item.interval, item.visited, item.visits) == (1_000.0, 5.0, 1.0, 1)
-        assert catalog.due_again(99.0, NOWHERE, 9) == []
-        assert catalog.counters() == catalog.recount()
-    commit(catalog, Batch(settled=[done(item._replace(due=99.0))]))
-    assert catalog.counters() == catalog.recount()
-
-
-def test_a_page_asked_again_and_settled_by_one_commit_is_done(catalog: Catalog) -> None:
-    rested(catalog, x=10.0)
-    (revisit,) = catalog.due_again(99.0, NOWHERE, 9)
-    commit(catalog, Batch(revisits=[revisit], settled=[done(revisit.item._replace(due=200.0))]))
-    assert catalog.next_due_again(0.0) == 200.0
-    assert catalog.counters() == catalog.recount()
-
-
-@pytest.mark.parametrize(
-    ("changed", "settled", "due"),
-    [
-        (50.0, 50.0, 50.0),  # changed since it was visited at 10: due since then
-        (5.0, 5.0, 30.0),  # not changed: it may rest for twice its interval of 10
-        (5.0, 15.0, 20.0),  # perhaps
-        (70.0, 70.0, 20.0),  # it is due anyway
-    ],
-)
-def test_a_sitemap_brings_a_visit_forward_or_lets_the_page_rest(
-    catalog: Catalog, changed: float, settled: float, due: float
-) -> None:
-    item = queued("https://a.test/x")._replace(interval=10.0, visited=10.0)
-    first = 60.0 if changed == 50.0 else 20.0
-    commit(catalog, Batch(admitted=[item], settled=[done(item._replace(due=first))]))
-    commit(catalog, Batch(notices=[Notice(changed, settled, 2.0, 1_000.0, item.url)]))
-    assert catalog.next_due_again(0.0) == due
+# --- speed ---
 
 
 def test_what_is_due_is_found_without_reading_what_is_not(catalog: Catalog) -> None:

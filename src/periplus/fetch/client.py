@@ -96,12 +96,13 @@ class Fetcher:
             began = time.monotonic()
             route = await self._routes.find(question.host, question.port)
             lookup = time.monotonic() - began
-            response = Response(url, self._now(), failure=route.failure, detail=route.detail)
+            response = None
             for address in route.addresses[:_MOST_ADDRESSES]:
                 response = await self._ask_proven(question, address, route.port)
                 if response.failure not in _UNANSWERED or response.ip:
                     break
                 self._routes.avoid(route, address)
+        response = response or Response(url, self._now(), failure=route.failure, detail=route.detail)
         return response if lookup < _WORTH_TELLING else _with_lookup(response, lookup)
 
     def hang_up(self, hosts: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ _SMALLEST = 1 << 12
 _FULLEST = 0.75  # of the slots; beyond it probes grow long
 _GROWTH = 1.4  # doubling would leave tables that are a third full, at 21 bytes a key
 _EMPTY = 0
+_MOVED_AT_ONCE = 1 << 18  # slots; while a table grows, both are in memory, and little else should be
 
 Keys = NDArray[np.uint64]
 
@@ -73,7 +74,9 @@ class SeenFilter:
         while expected > size * _FULLEST:
             size = int(size * _GROWTH)
         table = np.zeros(size, np.uint64)
-        _place(table, self._table[self._table != _EMPTY])
+        for start in range(0, self._size, _MOVED_AT_ONCE):
+            part = self._table[start : start + _MOVED_AT_ONCE]
+            _place(table, part[part != _EMPTY])
         self._use(table)
 
 

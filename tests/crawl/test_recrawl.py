@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +14,19 @@ from typing import Any
 import pytest
 
 from crawl.seasons import BEGIN, DAY, HOUR, Calendar
-from crawl.voyage import catalog_of, environment, reach, sail, segment_rows, settings_for, sound, start, state_of, wait
+from crawl.voyage import (
+    catalog_of,
+    environment,
+    periplus,
+    reach,
+    sail,
+    segment_rows,
+    settings_for,
+    sound,
+    start,
+    state_of,
+    wait,
+)
 from periplus.crawl.budget import Budget
 from periplus.crawl.revisits import Agenda
 from periplus.crawl.start import Request, Result, crawl
@@ -358,3 +372,49 @@ def test_a_page_that_robots_txt_forbids_by_now_leaves_the_index(web: TestWeb, tm
     on_day(2, web, tmp_path)
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.REFUSED, "robots")
     assert titles(tmp_path, "walrus") == []
+
+
+# -- as processes, in real time ---------------------------------------------------------------------------------
+
+
+def make_due(home: Path, at: float) -> None:
+    """As if the intervals of all pages were over at this time."""
+    with closing(sqlite3.connect(home / "crawl.db")) as database, database:
+        database.execute("UPDATE urls SET due = ? WHERE state > 0", (at,))
+
+
+@pytest.mark.slow
+def test_workers_of_a_continuous_crawl_wake_up_when_pages_become_due(tmp_path: Path) -> None:
+    with TestWeb(many_hosts(6, 5)) as web:
+        options: tuple[str | Path, ...] = ("--home", tmp_path, "--scope-host", ".*", "--json", *reach(web))
+        assert periplus("crawl", "http://h0001.test/", *options).code == 0
+        web.log.clear()
+        make_due(tmp_path, time.time() + 4)
+        child = start("crawl", "--continuous", "--workers", "2", *options)
+        web.log.wait_for(30, timeout=30)
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        outcome = wait(child)
+        assert (len(web.log.fetched()), set(web.log.fetched().values())) == (30, {1})
+    assert (outcome.code, outcome.json["revisits"]) == (130, 30)
+    sound(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_crawl_killed_among_revisits_loses_none_and_repeats_hardly_any(tmp_path: Path) -> None:
+    links = [f"/{n}" for n in range(400)]
+    pages = {path: Page(path, etag="1", delay=0.005) for path in links}
+    with TestWeb([Site("a.test", {"/": Page(links=links, etag="1"), **pages})]) as web:
+        options: tuple[str | Path, ...] = ("--home", tmp_path, *reach(web))
+        assert periplus("crawl", SEED, *options).code == 0
+        web.log.clear()
+        make_due(tmp_path, 1.0)
+        child = start("crawl", *options, env=environment(store__commit_pages=20))
+        web.log.wait_for(150, timeout=30)
+        child.kill()
+        child.communicate()
+        assert periplus("crawl", *options).code == 0
+        asked = web.log.fetched()
+    assert len(asked) == 401
+    assert 401 <= asked.total() <= 401 + 40  # what two commits hold
+    sound(tmp_path)

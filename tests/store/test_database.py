@@ -108,6 +108,27 @@ def test_migrations_are_numbered_without_gaps() -> None:
     assert [int(name[:4]) for name in names if name.endswith(".sql")] == list(range(1, LATEST + 1))
 
 
+def test_pages_of_a_collection_without_a_schedule_are_due_a_day_after_their_visit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, migrations = tmp_path / "crawl.db", database._migrations()
+    with monkeypatch.context() as earlier:
+        earlier.setattr(database, "_migrations", lambda: migrations[:3])
+        Database(path, create=True).close()
+    row = "(?, 1, ?, 'ok', 0, 0, 0, 'link', '', 0, 0, 0, 1000, 1)"
+    columns = (
+        "url, host_id, state, reason, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed"
+    )
+    with closing(sqlite3.connect(path)) as old, old:
+        old.executemany(
+            f"INSERT INTO urls ({columns}, visits) VALUES {row}", [(f"https://a.test/{n}", n) for n in range(4)]
+        )
+    with opened(path) as found:
+        plans = [found.record("url", f"https://a.test/{n}") or {} for n in range(4)]
+    assert [plan["due"] for plan in plans] == [0, 87_400, float("inf"), 87_400]  # queued, done, refused, failed
+    assert [plan["visited"] for plan in plans] == [0, 1_000, 0, 1_000]
+
+
 def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "crawl.db"
     with opened(path) as found:

@@ -206,6 +206,23 @@ class Quality(NamedTuple):
         return sum(self)
 
 
+class Worth(NamedTuple):
+    """How good a page looks in passing, or pages do on average: clues from 0 to 1."""
+
+    text: float = 0.0  # words weigh something beside the markup
+    length: float = 0.0  # there is enough to read
+    links: float = 0.0  # it is not made of links
+    title: float = 0.0  # it has a name
+    language: float = 0.0  # it says in which language it is written
+    news: float = 0.0  # it says what other pages of its host do not
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1."""
+        much, some, little = self.length, self.text + self.news, self.title + self.language
+        return 0.25 * much + 0.2 * some + 0.15 * self.links + 0.1 * little
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """What is on a page, as far as search is concerned."""

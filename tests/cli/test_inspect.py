@@ -12,11 +12,11 @@ from testweb import Page, Site, TestWeb, hostile
 SEED = "http://a.test/"
 KNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "depth", "admitted", "via", "attempts",
-    "first_seen", "host_policy", "robots", "plan", "versions", "fetches", "copy_of", "copies", "rank",
+    "first_seen", "host_policy", "robots", "plan", "versions", "fetches", "copy_of", "copies", "quality", "rank",
 ]  # fmt: skip
 STRANGER = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots",
-    "plan", "versions", "fetches", "copy_of", "copies", "rank",
+    "plan", "versions", "fetches", "copy_of", "copies", "quality", "rank",
 ]  # fmt: skip
 
 
@@ -90,7 +90,7 @@ def test_the_json_of_a_host_has_exactly_these_keys(home: Path) -> None:
     found = typed("inspect", "host", "a.test", "--home", home, "--json").json
     assert list(found) == [
         "host", "domain", "known", "scope", "refused_links", "politeness", "robots", "urls", "queue", "errors",
-        "refused", "cap", "traps",
+        "refused", "cap", "traps", "quality",
     ]  # fmt: skip
     assert list(found["politeness"]) == ["delay", "why", "next_fetch", "failures"]
     assert list(found["robots"][0]) == [

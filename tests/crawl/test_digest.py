@@ -13,6 +13,7 @@ from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, st
 from periplus.crawl.board import Board
 from periplus.crawl.budget import Budget
 from periplus.crawl.digest import Digester
+from periplus.crawl.judgement import Judge
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
@@ -22,7 +23,7 @@ from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.queues import Queues
 from periplus.frontier.scope import ScopeRules
-from periplus.model import ArchivePosition, QueuedUrl, Reason, Response, UrlState
+from periplus.model import ArchivePosition, QueuedUrl, Reason, Response, UrlState, Worth
 from periplus.parse.page import PageParser
 from periplus.store.archive import Archived
 from periplus.url import Canonicalizer
@@ -374,16 +375,18 @@ def digester(board: Board, log: Logbook) -> Digester:
     settings, canonicalizer, tally = settings_for(None), Canonicalizer(), Tally(1, 0.0)
     queues = Queues(NoQueue(), 1000)
     admission = Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope))
+    paths = Paths(settings, canonicalizer, admission, queues, tally, Territory(board, 0), log)
     return Digester(
         settings,
         canonicalizer,
         PageReader(PageParser(canonicalizer, links_per_page=100)),
-        Paths(settings, canonicalizer, admission, queues, tally, Territory(board, 0), log),
+        paths,
         queues,
         tally,
         lambda _response, _earlier: Archived(ArchivePosition("w.warc.gz", 10, 20), b"\1" * 32),
         lambda _position: Response(SEED, 1.0, 200),
         log,
+        Judge(paths, log, lambda _host: (0, Worth())),
     )
 
 

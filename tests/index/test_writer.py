@@ -20,6 +20,7 @@ from periplus.url import url_id
 ROW: dict[str, Any] = {
     "number": 0,
     "rank": 1.0,
+    "quality": 0.5,
     "url_id": url_id("http://www.example.org/harbours/Caf%C3%A9"),
     "url": "http://www.example.org/harbours/Caf%C3%A9",
     "host": "www.example.org",

@@ -39,7 +39,15 @@ def host_rows(found: dict[str, Any]) -> Rows:
         ("links refused", by_count(found["refused_links"])),
         ("caps", f"{pages} and {hosts}"),
         *_trap_rows(found["traps"]),
+        *_quality_rows(found["quality"]),
     ]
+
+
+def _quality_rows(quality: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if quality["pages"]:
+        clues = ", ".join(f"{name} {quality[name]:.2f}" for name in ("text", "length", "links", "title", "language"))
+        copies = f"nothing new on {1 - quality['news']:.0%} of {quality['pages']:,} pages"
+        yield "quality", f"{quality['score']:.2f}: {clues}, {copies}"
 
 
 def _trap_rows(traps: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from periplus.config import load
 from periplus.inspector.copies import copies_of
 from periplus.inspector.history import url_history
 from periplus.inspector.host import host_report
+from periplus.inspector.quality import quality_of
 from periplus.inspector.rank import rank_of
 from periplus.inspector.versions import version_body
 from periplus.store.catalog import Catalog
@@ -47,6 +48,7 @@ def url(
             sys.stdout.buffer.write(body)
             return
         found |= copies_of(catalog, collection, found["url"])
+        found["quality"] = quality_of(catalog, collection, settings, found["url"])
     found["rank"] = rank_of(collection, found["url"])
     if as_json:
         print_json(found)
@@ -107,6 +109,9 @@ def _copy_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("copy of", f"{of['url']} ({how})"))
     if found["copies"]:
         rows.append(("copied by", ", ".join(found["copies"])))
+    if (quality := found["quality"]) is not None:
+        parts = ", ".join(f"{name} {part:.2f}" for name, part in quality.items() if name != "score")
+        rows.append(("quality", f"{quality['score']:.2f}: {parts}"))
     return rows
 
 

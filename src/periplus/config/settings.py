@@ -356,6 +356,9 @@ class Ranking(Section):
 
     text: float = Field(default=1.0, description="Logarithm of the text score (BM25 over all fields).")
     rank: float = Field(default=0.05, description="Logarithm of PageRank, 0 for an average page.")
+    quality: float = Field(
+        default=0.05, description="How good the page and its host look, from -0.5 to 0.5: text, language, no copies."
+    )
     title_all: float = Field(default=0.25, description="All query words are in the title.")
     title_some: float = Field(default=0.10, description="Share of the query words in the title, when not all are.")
     headings: float = Field(default=0.08, description="Share of the query words in the headings.")

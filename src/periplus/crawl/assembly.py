@@ -17,6 +17,7 @@ from periplus.crawl.clock import Clock
 from periplus.crawl.commit import Committer
 from periplus.crawl.digest import Digester
 from periplus.crawl.entries import Entries
+from periplus.crawl.judgement import Judge
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.memory import give_back_early
 from periplus.crawl.neighbours import Neighbours
@@ -177,6 +178,7 @@ class _Shift:
             committer.archive,
             committer.recall,
             log,
+            Judge(paths, log, catalog.worth_of),
         )
         revisits = Revisits(
             self._assignment.agenda,

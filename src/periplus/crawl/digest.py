@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from periplus.config import Settings
-from periplus.crawl.copies import Copies
+from periplus.crawl.judgement import Judge
 from periplus.crawl.listing import reading
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
@@ -66,11 +66,12 @@ class Digester:
         archive: Callable[[Response, Fetch | None], Archived],
         recall: Callable[[ArchivePosition], Response],
         log: Logbook,
+        judge: Judge,
     ) -> None:
         self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
         self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
         self._recall, self._schedule = recall, Schedule(settings.recrawl)
-        self._copies = Copies()
+        self._judge = judge
 
     def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
         """A queued URL turns out to be forbidden: no request is made for it."""
@@ -118,7 +119,8 @@ class Digester:
             page = self._reader.parse(response)
             changed = changed and not (earlier and self._reads_like(page, earlier))
         decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
-        if not archived.is_revisit and not self._adds_something(item, page):
+        judgement = None if archived.is_revisit else self._judge.judge(item, page, len(response.body))
+        if judgement is not None and judgement.is_dull:
             decision = _SAYS_NOTHING_NEW
         decision = replace(decision, detail=response.detail) if response.detail else decision
         if page.problem is not None:
@@ -130,7 +132,7 @@ class Digester:
         if not archived.is_revisit:
             self._log.rows.append(self._reader.row(fetch, page))
         if page.problem is not Reason.OTHER_LANGUAGE:
-            self._paths.follow(item, page)
+            self._paths.follow(item, page, judgement.quality if judgement is not None else 1.0)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _reads_like(self, page: Page, earlier: Fetch) -> bool:
@@ -197,14 +199,6 @@ class Digester:
         elif reason in _FINAL or not self._retry(item, response, now):
             decision = Decision(Verdict.DROPPED, reason, response.detail)
             self._settle_missing(item, Fetch.of(response, decision))
-
-    def _adds_something(self, item: QueuedUrl, page: Page) -> bool:
-        """Note whether a page repeats another one of its host, and what that says about URLs like its own."""
-        novelty = self._copies.meet(item.host, item.url, page)
-        if novelty.copy is not None:
-            self._log.batch.copies.append(novelty.copy)
-        # What was here before has no news by nature.
-        return bool(item.visits) or self._paths.learn(item, has_news=novelty.is_news)
 
     def _retry(self, item: QueuedUrl, response: Response, now: float, position: ArchivePosition | None = None) -> bool:
         attempts = item.attempts + 1

@@ -11,6 +11,7 @@ from periplus.crawl.logbook import Logbook
 from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory, share_of
 from periplus.frontier.admission import Admission
+from periplus.frontier.priority import found
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Page, QueuedUrl, Reason, Verdict
@@ -94,13 +95,14 @@ class Paths:
 
     # -- what answers name --------------------------------------------------------------------------------------
 
-    def follow(self, item: QueuedUrl, page: Page) -> None:
-        """Admit what a page links to."""
+    def follow(self, item: QueuedUrl, page: Page, quality: float = 1.0) -> None:
+        """Admit what a page links to, sooner the better the page is."""
         verdicts = self._verdicts
         if len(verdicts) > _VERDICTS_REMEMBERED:
             verdicts.clear()
         self._queues.mention(link.target for link in page.links if not link.nofollow)
         depth, batch, refused = item.depth + 1, self._log.batch, 0
+        priority = found(depth, quality)
         new = -len(batch.admitted) - len(batch.letters)
         for link in page.links:
             url = link.target
@@ -112,7 +114,7 @@ class Paths:
                 if refusal is not None:
                     self._refuse(url, refusal, "")
             else:
-                refusal = self._admit(url, depth, Reason.LINK, via=item.url)
+                refusal = self._admit(url, depth, Reason.LINK, via=item.url, priority=priority)
                 if refusal is None or refusal.reason is not Reason.TOO_DEEP:
                     verdicts[url] = refusal  # too deep from here may be near enough from elsewhere
             refused += refusal is not None

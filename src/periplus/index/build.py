@@ -24,6 +24,7 @@ from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates
 from periplus.index.writer import IndexWriter
+from periplus.model import Quality
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.joins import connect, plain_errors
@@ -177,7 +178,8 @@ class _Documents:
         files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
         columns = ["*", "filename AS segment", "file_row_number AS place"]
         if "signature" not in files.columns:  # pages that nobody has read closely
-            columns += ["NULL::BIGINT AS signature", "{'length': NULL::FLOAT} AS quality"]
+            clues = ", ".join(f"'{name}': NULL::FLOAT" for name in Quality._fields)
+            columns += ["NULL::BIGINT AS signature", f"{{{clues}}} AS quality"]
         files.project(", ".join(columns)).create_view("pages")
         self._database.register("vanished", self._vanished)
         for name in ("versions", "candidates"):

@@ -12,7 +12,9 @@ SELECT url_id, max(fetched_at) AS fetched_at FROM pages GROUP BY url_id;
 -- The newest version of every page that may be indexed.
 CREATE TEMP TABLE candidates AS
 SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.title, pages.signature,
-       pages.quality.length AS length, pages.segment, pages.place
+       pages.quality.length AS length,
+       pages.quality.length + pages.quality.share + pages.quality.markup + pages.quality.links + pages.quality.language
+       + pages.quality.lines + pages.quality.title AS quality, pages.segment, pages.place
 FROM pages JOIN versions ON pages.url_id = versions.url_id AND pages.fetched_at = versions.fetched_at
 LEFT JOIN vanished ON pages.url_id = vanished.url_id AND pages.fetched_at <= vanished.visited
 WHERE NOT pages.noindex AND vanished.url_id IS NULL;
@@ -63,7 +65,7 @@ WHERE other.copy IS NULL;
 -- The pages that are left, numbered as they lie in the segments.
 CREATE TEMP TABLE documents AS
 SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, standing, url_id, host, mime, content_id, rank,
-       segment, place
+       quality, segment, place
 FROM originals LEFT JOIN folded ON folded.copy = originals.standing
 WHERE folded.copy IS NULL;
 
@@ -98,10 +100,15 @@ LIMIT ?;
 
 -- name: rows
 -- What the segments do not say about a document, in the order of its number.
-SELECT documents.number, documents.rank, documents.segment, documents.place, coalesce(anchors.anchors, []) AS anchors,
+-- The quality of a page counts three times, that of its host once: the mean of its pages, where copies count nothing.
+SELECT documents.number, documents.rank,
+       coalesce(0.75 * documents.quality + 0.25 * hosts.quality, 0.5) AS quality, documents.segment, documents.place, coalesce(anchors.anchors, []) AS anchors,
        coalesce(copies.urls, []) AS copies
 FROM documents
 LEFT JOIN anchors ON anchors.target_id = documents.url_id
 LEFT JOIN (SELECT number, list(url ORDER BY url) AS urls FROM copies GROUP BY number) AS copies
        ON copies.number = documents.number
+LEFT JOIN (SELECT candidates.host, sum(documents.quality) / count(*) AS quality
+           FROM candidates LEFT JOIN documents ON documents.url_id = candidates.url_id GROUP BY candidates.host) AS hosts
+       ON hosts.host = documents.host
 ORDER BY documents.number;

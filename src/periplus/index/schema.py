@@ -21,6 +21,7 @@ SITE = "site"  # the host and every domain above it, so that site:example.org fi
 PRIOR = "prior"  # tantivy multiplies a text score by log2(2 + prior)
 
 RANKS = "ranks.npy"  # a file beside the index: the PageRank of every document, 1 for a page that nothing links to
+QUALITIES = "qualities.npy"  # another: how good every document and its host look, from 0 to 1
 HOSTS = "hosts.npy"  # another: a number that stands for the host of every document
 
 _STRONGEST = 100.0  # tantivy works with 32 bits, in which 2 to the power of 128 is infinite

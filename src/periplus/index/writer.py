@@ -12,7 +12,19 @@ from tantivy import Document, Index
 
 from periplus.index.arrays import save_array
 from periplus.index.pagestore import Head, PageStoreWriter
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field, prior_factor, schema
+from periplus.index.schema import (
+    HOSTS,
+    NUMBER,
+    PRIOR,
+    QUALITIES,
+    RANKS,
+    SITE,
+    URL_ID,
+    URL_WORDS,
+    field,
+    prior_factor,
+    schema,
+)
 from periplus.model import ArchivePosition
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.url import url_key
@@ -34,6 +46,7 @@ class IndexWriter:
         self._writer = self._index.writer(_HEAP, _THREADS)
         self._pages = PageStoreWriter(folder)
         self._ranks: list[float] = []
+        self._qualities: list[float] = []
         self._hosts: list[int] = []
 
     def __enter__(self) -> IndexWriter:
@@ -64,6 +77,7 @@ class IndexWriter:
         )
         self._pages.add(_head(row), row["text"][:_TEXT])
         self._ranks.append(row["rank"])
+        self._qualities.append(row["quality"])
         self._hosts.append(url_key(row["host"]))
 
     def finish(self) -> int:
@@ -72,6 +86,7 @@ class IndexWriter:
         self._writer.wait_merging_threads()
         self._pages.finish()
         save_array(self._folder / RANKS, self._ranks, np.float32)
+        save_array(self._folder / QUALITIES, self._qualities, np.float32)
         save_array(self._folder / HOSTS, self._hosts, np.uint64)
         return len(self._ranks)
 

@@ -38,6 +38,7 @@ def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
         "refused": _by_reason(standings, UrlState.REFUSED),
         "cap": _cap(catalog, settings, found["domain"]),
         "traps": _traps(catalog, settings, host),
+        "quality": _quality(catalog, host),
     }
 
 
@@ -92,6 +93,13 @@ def _by_reason(standings: Counter[tuple[UrlState, str]], wanted: UrlState) -> di
 
 def _waiting(url: str, priority: float, due: float) -> dict[str, Any]:
     return {"url": url, "priority": round(priority, 3), "due": due if 0 < due < math.inf else None}
+
+
+def _quality(catalog: Catalog, host: str) -> dict[str, Any]:
+    """How good the pages of a host looked, clue by clue."""
+    pages, worth = catalog.worth_of(host)
+    clues = {name: round(clue, 3) for name, clue in worth._asdict().items()}
+    return {"pages": pages, "score": round(worth.score, 3), **clues}
 
 
 def _traps(catalog: Catalog, settings: Settings, host: str) -> dict[str, Any]:

@@ -25,12 +25,12 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.index.arrays import load_array
 from periplus.index.generations import REBUILD, Generations, facts_of, number_of, require_whole
 from periplus.index.pagestore import Head, PageStore
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, URL_ID, prior_factor, schema
+from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, prior_factor, schema
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.compile import Compiler
 from periplus.search.crowding import spread
 from periplus.search.query import And, Node, Or, Site, loosened, parse_query, wanted_words
-from periplus.search.score import Numbers, by_numbers, contributions
+from periplus.search.score import MIDDLING, Numbers, by_numbers, contributions
 from periplus.search.snippet import make_snippet
 from periplus.search.wanted import Wanted
 from periplus.store.archive import read_response
@@ -102,6 +102,7 @@ class SearchEngine:
             if self._index.schema != schema() or self._searcher.num_docs != self.documents:
                 raise ValueError("its fields or documents are not those that were published")
         self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
+        self._qualities = _qualities(generation, self.documents)
         self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
         register(self._index)
         self._compiler = Compiler(self._index.schema, settings.ranking)
@@ -198,7 +199,7 @@ class SearchEngine:
         return numbers, texts, result.count  # type: ignore[attr-defined]  # missing in its stubs
 
     def _by_numbers(self, numbers: NDArray[np.int64], texts: Numbers) -> list[_Found]:
-        order = np.lexsort((numbers, -by_numbers(texts, self._ranks[numbers], self._weights)))
+        order = np.lexsort((numbers, -by_numbers(texts, self._ranks[numbers], self._qualities[numbers], self._weights)))
         columns = (numbers[order], texts[order], self._hosts[numbers[order]])
         return list(map(_Found, *(column.tolist() for column in columns)))
 
@@ -212,7 +213,8 @@ class SearchEngine:
         if one.number not in asked.read:
             head = self._pages.head(one.number)
             wanted = asked.wanted[language_of(head.language)]
-            parts = contributions(one.text, float(self._ranks[one.number]), head, wanted, self._weights)
+            rank, quality = float(self._ranks[one.number]), float(self._qualities[one.number])
+            parts = contributions(one.text, rank, quality, head, wanted, self._weights)
             asked.read[one.number] = head, parts
         return asked.read[one.number]
 
@@ -263,6 +265,14 @@ class SearchEngine:
             if type(error).__name__ != "PanicException":  # tantivy gave up; its class cannot be imported
                 raise
             raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
+
+
+def _qualities(generation: Path, documents: int) -> Numbers:
+    """How good every document looks; generations of earlier releases do not know."""
+    path = generation / QUALITIES
+    if not path.exists():
+        return np.full(documents, MIDDLING)
+    return load_array(path, np.float32, documents).astype(np.float64)
 
 
 def _wanted(root: Node) -> dict[str, Wanted]:

@@ -20,6 +20,7 @@ from periplus.text.analyzer import OTHER, terms, url_words
 FEATURES = (
     "text",
     "rank",
+    "quality",
     "title_all",
     "title_some",
     "headings",
@@ -29,20 +30,25 @@ FEATURES = (
     "phrase_opening",
     "near_phrase",
 )
+MIDDLING = 0.5  # the quality that counts neither for nor against a page
 _NEAR = 0.9  # the share of the query that must stand in order
 _TOO_SHORT = 3  # letters; what begins with fewer is another word
 
 Numbers = NDArray[np.float64]
 
 
-def by_numbers(text_scores: Numbers, ranks: Numbers, weights: Ranking) -> Numbers:
+def by_numbers(text_scores: Numbers, ranks: Numbers, qualities: Numbers, weights: Ranking) -> Numbers:
     """The part of the score that needs no words: for all candidates at once."""
-    return weights.text * np.log1p(text_scores) + weights.rank * np.log(ranks)
+    fixed = weights.rank * np.log(ranks) + weights.quality * (qualities - MIDDLING)
+    return weights.text * np.log1p(text_scores) + fixed
 
 
-def contributions(text_score: float, rank: float, head: Head, wanted: Wanted, weights: Ranking) -> dict[str, float]:
+def contributions(
+    text_score: float, rank: float, quality: float, head: Head, wanted: Wanted, weights: Ranking
+) -> dict[str, float]:
     """Every feature times its weight; the score is their sum."""
-    features = {"text": math.log1p(text_score), "rank": math.log(rank), **_words_of(head, wanted)}
+    numbers = {"text": math.log1p(text_score), "rank": math.log(rank), "quality": quality - MIDDLING}
+    features = numbers | _words_of(head, wanted)
     return {name: getattr(weights, name) * features[name] for name in FEATURES}
 
 

@@ -56,6 +56,7 @@ class Catalog(Lookup):
             many("count_refusal", ((*key, count) for key, count in batch.refused.items()))
             many("keep_refusal_sample", map(ledger.refusal_row, batch.samples))
             many("set_policy", ((*ledger.policy_row(p), self._host_id(p.host)) for p in batch.policies.values()))
+            many("add_worth", ((*sums, self._host_id(host)) for host, sums in batch.worths.items()))
             many("set_robots", map(ledger.robots_row, batch.robots))
             many("post_letter", batch.letters)
             many("cross_out_letter", ((letter_id,) for letter_id in batch.received))

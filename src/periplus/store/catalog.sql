@@ -12,6 +12,14 @@ UPDATE hosts SET delay = ?, delay_why = ?, next_fetch = ?, failures = ? WHERE ho
 -- name: policy
 SELECT host, delay, delay_why, next_fetch, failures FROM hosts WHERE host = ?;
 
+-- name: add_worth
+UPDATE hosts SET pages = pages + ?, text = text + ?, length = length + ?, links = links + ?, title = title + ?,
+                 language = language + ?, news = news + ? WHERE host_id = ?;
+
+-- name: worth
+SELECT pages, text / pages, length / pages, links / pages, title / pages, language / pages, news / pages
+FROM hosts WHERE host = ? AND pages > 0;
+
 -- name: waiting_hosts
 -- Hosts that have something queued: one probe of the queue index a host.
 SELECT host, delay, delay_why, next_fetch, failures FROM hosts

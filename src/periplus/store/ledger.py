@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from operator import add
 from typing import Any, NamedTuple
 
 from periplus.model import (
@@ -18,6 +19,7 @@ from periplus.model import (
     RobotsFile,
     UrlState,
     Verdict,
+    Worth,
 )
 from periplus.url import url_key
 
@@ -104,7 +106,13 @@ class Batch:
     notices: list[Notice] = field(default_factory=list)
     patterns: list[Pattern] = field(default_factory=list)  # what was learned about the addresses of hosts
     harmless: list[tuple[str, str]] = field(default_factory=list)  # hosts and patterns whose refused URLs come back
+    worths: dict[str, list[float]] = field(default_factory=dict)  # by host: pages, and the sums of their clues
     copies: list[Copy] = field(default_factory=list)  # of its pages, those that nearly repeat another
+
+    def count_worth(self, host: str, worth: Worth) -> None:
+        """Add a page to what its host is worth."""
+        sums = self.worths.get(host)
+        self.worths[host] = [1, *worth] if sums is None else list(map(add, sums, (1, *worth)))
 
     def __bool__(self) -> bool:
         return any(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from periplus.model import NOTHING_NEW, Copy, Fetch, HostPolicy, Pattern, Reason, RobotsFile, UrlState, Verdict
+from periplus.model import NOTHING_NEW, Copy, Fetch, HostPolicy, Pattern, Reason, RobotsFile, UrlState, Verdict, Worth
 from periplus.store import ledger
 from periplus.store.database import Database
 from periplus.store.ledger import ArchiveFile
@@ -209,6 +209,11 @@ class Lookup:
     def refusals_of(self, host: str) -> dict[str, int]:
         """Links to a host that were refused so far, by reason."""
         return dict(self._database.rows("refusals_of_host", host))
+
+    def worth_of(self, host: str) -> tuple[int, Worth]:
+        """How many pages of a host were looked at, and how good they looked on average."""
+        pages, *clues = self._database.row("worth", host) or (0,)
+        return pages, Worth(*clues)
 
     def patterns_of(self, host: str) -> list[Pattern]:
         """What was learned about the addresses of a host."""

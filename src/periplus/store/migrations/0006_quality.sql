@@ -1,0 +1,8 @@
+-- How good the pages of a host looked in passing: how many there were, and the sums of their clues (model.Worth).
+ALTER TABLE hosts ADD COLUMN pages INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN text REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN length REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN links REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN title REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN language REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN news REAL NOT NULL DEFAULT 0;

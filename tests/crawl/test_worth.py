@@ -1,0 +1,105 @@
+"""A page looks better the more it has to say, and where pages look good the crawl goes first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawl.voyage import catalog_of, sail, settings_for, sound, typed
+from periplus.crawl.start import Request
+from periplus.crawl.worth import Worths, worth_of
+from periplus.model import Link, Worth
+from periplus.model import Page as Parsed
+from periplus.pipeline import build, open_engine
+from testweb import Page, Site, TestWeb, prose
+
+SEED = "http://a.test/"
+ARTICLE = Parsed("A title", text="word " * 1_000, language="en")
+LINK = Link("http://a.test/x", "x", nofollow=False)
+
+
+def score(page: Parsed, size: int = 10_000, *, has_news: bool = True) -> float:
+    return worth_of(page, size, has_news=has_news).score
+
+
+def test_an_article_is_worth_all_and_an_empty_page_nothing() -> None:
+    assert score(ARTICLE) == pytest.approx(1.0)
+    assert score(Parsed(), size=0, has_news=False) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("clue", "worse"),
+    [
+        ("text", worth_of(ARTICLE, 1_000_000, has_news=True)),
+        ("length", worth_of(Parsed("A title", text="word " * 50, language="en"), 500, has_news=True)),
+        (
+            "links",
+            worth_of(Parsed("A title", text="word " * 1_000, language="en", links=(LINK,) * 150), 9_000, has_news=True),
+        ),
+        ("title", worth_of(Parsed("", text="word " * 1_000, language="en"), 9_000, has_news=True)),
+        ("language", worth_of(Parsed("A title", text="word " * 1_000), 9_000, has_news=True)),
+        ("news", worth_of(ARTICLE, 9_000, has_news=False)),
+    ],
+)
+def test_each_clue_counts_by_itself(clue: str, worse: Worth) -> None:
+    best = worth_of(ARTICLE, 9_000, has_news=True)
+    assert {name for name, value in worse._asdict().items() if value != getattr(best, name)} == {clue}
+    assert worse.score < best.score
+
+
+def test_a_host_is_worth_what_its_pages_are_on_average_with_those_of_earlier_runs() -> None:
+    worths = Worths(lambda host: (98, Worth(1, 1, 1, 1, 1, 1)) if host == "old.test" else (0, Worth()))
+    assert worths.count("old.test", 0.0) == pytest.approx(99 / 101)
+    assert worths.count("new.test", 1.0) == pytest.approx(2 / 3), "one page is no proof"
+    assert worths.count("new.test", 1.0) == pytest.approx(3 / 4)
+
+
+def test_links_on_good_pages_come_first(tmp_path: Path) -> None:
+    pages = {
+        "/": Page("Home", prose.text("home"), links=["/poor", "/good"], lang="en"),
+        "/poor": Page("", "Nothing.", links=["/from-poor"]),
+        "/good": Page("Good", prose.text("good"), links=["/from-good"], lang="en"),
+        "/from-poor": Page("A", prose.text("a")),
+        "/from-good": Page("B", prose.text("b")),
+    }
+    with TestWeb([Site("a.test", pages)]) as web:
+        sail(web, tmp_path, SEED, fetch__concurrency=1)
+        assert web.log.paths("a.test")[-4:] == ["/poor", "/good", "/from-good", "/from-poor"]
+    sound(tmp_path)
+
+
+def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> None:
+    pages = {"/": Page("Home", prose.text("home"), links=["/poor"], lang="en"), "/poor": Page("", "")}
+    with TestWeb([Site("a.test", pages)]) as web:
+        sail(web, tmp_path, SEED)
+        sail(web, tmp_path, f"{SEED}poor")
+    with catalog_of(tmp_path) as catalog:
+        number, worth = catalog.worth_of("a.test")
+        assert (number, worth.title, worth.news) == (2, 0.5, 0.5)
+        assert catalog.worth_of("b.test") == (0, Worth())
+    text = " ".join(typed("inspect", "host", "a.test", "--home", tmp_path).out.split())
+    assert f"quality {worth.score:.2f}: text " in text
+    assert "title 0.50, language 0.50, nothing new on 50% of 2 pages" in text
+    found = typed("inspect", "url", SEED, "--home", tmp_path, "--json").json["quality"]
+    assert found["score"] == pytest.approx(sum(part for name, part in found.items() if name != "score"), abs=0.005)
+    assert found["score"] > 0.8
+
+
+def test_of_two_pages_that_match_alike_the_better_one_comes_first_and_says_why(tmp_path: Path) -> None:
+    shouting = "<p>Lighthouse!</p>" * 300
+    pages = {
+        "/": Page("Home", "", links=["/1", "/2"]),
+        "/1": Page("Lighthouse one", "", html=f"{shouting}{'<div></div>' * 9_000}", lang="en"),
+        "/2": Page("Lighthouse two", " ".join(["Lighthouse!"] * 300) + prose.text("sea"), lang="en"),
+    }
+    with TestWeb([Site("a.test", pages)]) as web:
+        request = Request(tmp_path, settings_for(web, ranking__text=0.0, ranking__quality=1.0), [SEED])
+        build(request)
+    engine = open_engine(request)
+    try:
+        best, other = engine.search("lighthouse", explain=True).hits
+    finally:
+        engine.close()
+    assert best.url == f"{SEED}2"
+    assert best.explain["quality"] > 0.1 > other.explain["quality"]

@@ -102,4 +102,5 @@ def test_of_two_pages_that_match_alike_the_better_one_comes_first_and_says_why(t
     finally:
         engine.close()
     assert best.url == f"{SEED}2"
-    assert best.explain["quality"] > 0.1 > other.explain["quality"]
+    assert best.explain["quality"] > other.explain["quality"]
+    assert best.score - other.score == pytest.approx(sum(best.explain.values()) - sum(other.explain.values()))

@@ -21,7 +21,7 @@ UNGUARDED = 5_000  # pages at most
 def visited(trap: Trap, home: Path, *, learning: int, pages: int = UNGUARDED) -> list[str]:
     """The paths that a crawl asks for."""
     with TestWeb([trap.site]) as web:
-        sail(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning)
+        sail(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning, scope__depth=1_000)
         return [path for path in web.log.paths("a.test") if path != "/robots.txt"]
 
 
@@ -32,7 +32,7 @@ def test_a_trap_costs_a_twentieth_of_what_it_would_and_no_good_page_is_lost(
 ) -> None:
     trap = make("a.test")
     unguarded = visited(trap, tmp_path / "unguarded", learning=0)
-    assert len(unguarded) > UNGUARDED / 2
+    assert len(unguarded) > 0.8 * UNGUARDED
     guarded = visited(trap, tmp_path / "guarded", learning=20)
     assert trap.found(guarded) == trap.good
     wasted = len(guarded) - len(trap.good)
@@ -124,5 +124,5 @@ def test_every_worker_guards_its_own_hosts(tmp_path: Path) -> None:
         crawl(Request(tmp_path, settings, [f"http://{host}/" for host in hosts], workers=2))
         for host, trap in zip(hosts, traps, strict=True):
             assert trap.found(web.log.paths(host)) == trap.good
-            assert len(web.log.paths(host)) < 250
+            assert len(web.log.paths(host)) < 350
     sound(tmp_path)

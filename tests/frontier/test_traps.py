@@ -87,7 +87,7 @@ def test_links_of_a_page_with_news_are_followed_as_long_as_it_pays() -> None:
         if not refused(traps, f"day/{number}", via="month/with-an-event"):
             dull += 1
             traps.learn(f"{HOME}day/{number}", HOST, has_news=False)
-    assert 3 * LIMIT < dull <= 3 * LIMIT + 5, "but for probes"
+    assert 5 * LIMIT < dull <= 5 * LIMIT + 5, "but for probes"
     traps = taught()
     for number in range(100, 200):
         assert not refused(traps, f"day/{number}", via="month/with-an-event")

@@ -18,8 +18,9 @@ from periplus.text.gist import Gist, gist_of, words_of
 
 NEAR = 6  # bits in which the signatures of nearly the same text differ at most
 _FEWEST = 24  # votes that a signature must stand on, or chance has too much to say
-_HOSTS = 512  # remembered: 44 kB each
-_PAGES = 512  # of each host
+_HOSTS = 512  # that are remembered
+_TITLES = 256  # of each host
+_SAME_TITLE = 32  # pages of each title
 _LINES = 1 << 14  # places for lines of each host; a newer line takes the place of an older one
 _MARK = np.uint16  # what is kept of a line: one in 16,000 is taken for another
 _NEWS = 12  # new letters that make a page worth its request
@@ -63,10 +64,7 @@ class _Memory:
 
     def __init__(self) -> None:
         self._lines = np.zeros(_LINES, _MARK)
-        self._signatures = np.zeros(_PAGES, np.uint64)
-        self._urls: list[str] = []
-        self._titles: list[str] = []
-        self._next = 0
+        self._pages: OrderedDict[str, list[tuple[int, str]]] = OrderedDict()  # signatures and URLs by title
 
     def learn(self, lines: frozenset[bytes]) -> int:
         """Remember lines; returns how many letters those have that are new.
@@ -76,36 +74,42 @@ class _Memory:
         """
         new = self._new_of(lines)
         letters = sum(map(len, new))
-        if letters > _FEW:
+        if letters > _FEW or not letters:
             return letters
         words = words_of(new)
         once = self._new_of(words)
-        again = self._new_of(frozenset(b"+" + word for word in words.difference(once)))
-        return sum(map(len, once)) + sum(len(word) - 1 for word in again)
+        again = self._new_of(frozenset([b"+" + word for word in words.difference(once)]))
+        return sum(map(len, once)) + sum(map(len, again)) - len(again)
 
     def _new_of(self, lines: frozenset[bytes]) -> list[bytes]:
         """Those of some lines that were not met before; each has two places to be in."""
+        if not lines:
+            return []
         hashes = np.fromiter(map(hash, lines), np.int64, len(lines))
         marks = (hashes >> 40).astype(_MARK) | _MARK(1)
         places, others = hashes & (_LINES - 1), (hashes >> 20) & (_LINES - 1)
         there = self._lines[places]
         is_new = (there != marks) & (self._lines[others] != marks)
+        if not is_new.any():
+            return []
         self._lines[np.where(there == 0, places, others)[is_new]] = marks[is_new]
         return list(compress(lines, is_new.tolist()))
 
     def compare(self, url: str, title: str, gist: Gist) -> Copy | None:
-        """The nearest page of the same title that is near enough; a page that is near none is remembered."""
+        """The nearest page of the same title, if it is near enough; a page that is near none is remembered."""
         if gist.votes < _FEWEST:
             return None
-        apart = np.bitwise_count(self._signatures[: len(self._urls)] ^ np.uint64(gist.signature))
-        for place in np.flatnonzero(apart <= NEAR).tolist():
-            if self._titles[place] == title and self._urls[place] != url:
-                return Copy(url, self._urls[place], int(apart[place]))
+        pages = self._pages.get(title, ())
+        apart = [((gist.signature ^ other).bit_count(), there) for other, there in pages if there != url]
+        bits, original = min(apart, default=(NEAR + 1, ""))
+        if bits <= NEAR:
+            return Copy(url, original, bits)
         self._remember(url, title, gist.signature)
         return None
 
     def _remember(self, url: str, title: str, signature: int) -> None:
-        self._signatures[self._next] = signature
-        self._urls[self._next : self._next + 1] = [url]
-        self._titles[self._next : self._next + 1] = [title]
-        self._next = (self._next + 1) % _PAGES
+        """Keep a page; of one title the newest few, and of all the titles met last."""
+        pages = self._pages.pop(title, [])[1 - _SAME_TITLE :]
+        self._pages[title] = [*pages, (signature, url)]
+        while len(self._pages) > _TITLES:
+            self._pages.popitem(last=False)

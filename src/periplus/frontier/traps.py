@@ -32,7 +32,7 @@ _MOST_TRUST = 10  # times the setting
 _PATTERNS = 256  # of a host that are remembered
 _HOSTS = 20_000  # that are remembered, unless they have traps
 _PAGES = 20_000  # that are remembered
-_PATIENCE = 3  # times the limit: pages without news that pages with news may lead to, within traps
+_PATIENCE = 5  # times the limit: pages without news that pages with news may lead to, within traps
 _REWARD = 2  # times the limit: what a page with news among those is worth
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_LONGEST = 65_536  # bytes of a text that are looked at
+_LONGEST = 32_768  # characters of a text that are looked at
 _BETWEEN, _LINE = 0, 10  # between two words, and at the end of a line
 _PLAIN = bytes(
     byte + 32 if 65 <= byte <= 90 else _BETWEEN if byte == 32 else _LINE if byte in b".!?" else byte

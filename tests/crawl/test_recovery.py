@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound
+from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for, sound
 from periplus.crawl.reading import PageReader
 from periplus.crawl.recovery import clear_leftovers, recover
 from periplus.errors import DamagedFile
+from periplus.model import Response
 from periplus.parse.page import PageParser
+from periplus.store.archive import ArchiveWriter
 from periplus.store.collection import open_collection
 from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb, mesh
@@ -137,3 +140,62 @@ def test_the_next_crawl_recovers_by_itself(home: Path) -> None:
     assert result.summary["fetched"] == 0
     assert len(segment_rows(home, "pages")) == 305
     sound(home)
+
+
+# -- a catalog that is older than the archive -----------------------------------------------------------------------
+
+
+def crawled_further(home: Path, moments: list[float]) -> dict[str, bytes]:
+    """Pages that a newer catalog has acknowledged, fetched at these moments; returns the archive before and after."""
+    path = home / "archive" / "w00-000001.warc.gz"
+    before = path.read_bytes()
+    writer = ArchiveWriter(path.parent, path.name, len(before))
+    for number, moment in enumerate(moments):
+        writer.append(Response(f"http://a.test/new/{number}", moment, 200, b"HTTP/1.1 200 OK\r\n", body=b"<p>new"))
+    writer.sync(writer.cut())
+    writer.close()
+    return {"before": before, "after": path.read_bytes()}
+
+
+def test_pages_that_only_a_newer_catalog_knows_are_kept(home: Path) -> None:
+    bytes_ = crawled_further(home, [1e9, 1e9 + 30, 1e9 + 90])
+    with catalog_of(home) as catalog:
+        (kept,) = clear_leftovers(open_collection(home), catalog)
+    assert kept.parent == home / "kept"
+    assert (home / "archive" / "w00-000001.warc.gz").read_bytes() == bytes_["before"]
+    assert bytes_["before"] + kept.read_bytes() == bytes_["after"]
+    sound(home)
+    outcome = periplus("import", kept, "--home", home, "--json")
+    assert outcome.json["pages"] == 3
+
+
+def test_what_one_batch_may_hold_is_cut_off(home: Path) -> None:
+    bytes_ = crawled_further(home, [1e9, 1e9 + 30])
+    cleared(home)
+    assert (home / "archive" / "w00-000001.warc.gz").read_bytes() == bytes_["before"]
+    assert not (home / "kept").exists()
+
+
+def test_whole_files_that_only_a_newer_catalog_knows_are_kept(home: Path) -> None:
+    source = home / "archive" / "w00-000001.warc.gz"
+    crawled_further(home, [1e9, 1e9 + 90])
+    whole = source.read_bytes()
+    for name in ("w00-000002", "w00-000007"):
+        (home / "archive" / f"{name}.warc.gz").write_bytes(whole)
+    with catalog_of(home) as catalog:
+        kept = clear_leftovers(open_collection(home), catalog)
+    assert [path.name for path in kept] == [
+        f"w00-000001-from-{source.stat().st_size}.warc.gz",
+        "w00-000002-from-0.warc.gz",
+        "w00-000007-from-0.warc.gz",
+    ]
+    assert kept[2].read_bytes() == whole
+    assert [path.name for path in (home / "archive").iterdir()] == [source.name]
+    sound(home)
+
+
+def test_a_crawl_with_an_older_catalog_says_what_it_kept(home: Path) -> None:
+    crawled_further(home, [1e9, 1e9 + 90])
+    outcome = periplus("crawl", "--home", home, "--json")
+    assert "crawl.db is older than the archive" in outcome.err
+    assert f"kept{os.sep}w00-000001-from-" in outcome.err

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
-from crawl.voyage import settings_for, sound
+from crawl.voyage import catalog_of, settings_for, sound
 from periplus.crawl.budget import Budget
 from periplus.crawl.start import Request, Result, crawl
 from periplus.crawl.worker import Ending
 from periplus.errors import UsageError
+from periplus.store.catalog import Catalog
 from testweb import Page, Site, TestWeb, hostile, many_hosts, tree
 
 SEED = "http://a.test/"
@@ -111,3 +116,41 @@ def test_rounds_and_an_entry_do_not_go_together(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="do not go together"):
         crawl(Request(tmp_path / "home", settings_for(None), [SEED], entries=[SEED], rounds=2))
     assert not (tmp_path / "home").exists()
+
+
+def test_a_run_that_is_killed_in_a_later_round_tells_of_all_rounds(tmp_path: Path) -> None:
+    with TestWeb([tree("a.test", 3, 3)]) as web:
+        child = os.fork()
+        if not child:
+            fetched = Catalog.end_round
+            rounds = iter((1, 2, 3))
+
+            def end_round(catalog: Catalog, *more: Any) -> None:
+                fetched(catalog, *more)
+                if next(rounds) == 2:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            with mock.patch.object(Catalog, "end_round", end_round):
+                in_rounds(web, tmp_path, 3, SEED)
+        os.waitpid(child, 0)
+    with catalog_of(tmp_path) as catalog:
+        run = catalog.last_run()
+    assert run is not None
+    assert run["outcome"] == "running"
+    assert run["summary"]["fetched"] == 4
+    assert [one["fetched"] for one in run["summary"]["rounds"]] == [1, 3]
+
+
+def test_what_rounds_did_is_added_to_what_the_workers_of_the_next_have_done(tmp_path: Path) -> None:
+    with TestWeb([tree("a.test", 3, 3)]) as web:
+        in_rounds(web, tmp_path, 1, SEED)
+    with catalog_of(tmp_path) as catalog:
+        run = catalog.last_run()
+        assert run is not None
+        summary, run_id = run["summary"], catalog.begin_run({})
+        catalog.end_round(run_id, summary)
+        catalog._database.run("set_worker_summary", run_id, 0, json.dumps(summary | {"rounds": None, "fetched": 10}))
+        now = catalog.last_run()
+    assert now is not None
+    assert now["summary"]["fetched"] == 11
+    assert now["summary"]["rounds"] == summary["rounds"]

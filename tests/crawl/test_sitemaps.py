@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
 from periplus.crawl.budget import Budget
+from periplus.crawl.paths import Paths
 from periplus.crawl.start import Request, crawl
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, hostile
@@ -235,3 +240,27 @@ def test_no_more_is_read_of_a_sitemap_than_asked_for(tmp_path: Path) -> None:
         sail(web, tmp_path, SEED, fetch__sitemap_bytes=2000)
     with catalog_of(tmp_path) as catalog:
         assert 20 < catalog.counters()["known"] < 80
+
+
+def test_a_long_sitemap_keeps_nobody_waiting_and_survives_a_kill(tmp_path: Path) -> None:
+    entries = urlset(*(entry(f"http://a.test/page/{number}") for number in range(3_000)))
+    stopped: list[int] = []
+    follow = Paths.follow_list
+
+    def interrupted(self: Paths, *more: Any) -> Iterator[None]:
+        for number, _ in enumerate(follow(self, *more)):
+            stopped.append(number)
+            if number == 5:
+                raise KeyboardInterrupt
+            yield
+
+    with TestWeb([site(xml(entries))]) as web:
+        with mock.patch.object(Paths, "follow_list", interrupted), suppress(KeyboardInterrupt):
+            sail(web, tmp_path, SEED, scope__depth=1)
+        assert len(stopped) == 6, "others had their turn"
+        assert state_of(tmp_path, "http://a.test/sitemap.xml")[0] == UrlState.QUEUED
+        sail(web, tmp_path, budget=Budget(pages=2))
+    assert state_of(tmp_path, "http://a.test/sitemap.xml")[0] == UrlState.DONE
+    with catalog_of(tmp_path) as catalog:
+        assert catalog.url("http://a.test/page/2999") is not None
+    sound(tmp_path)

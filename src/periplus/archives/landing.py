@@ -21,7 +21,7 @@ from periplus.crawl.tally import Tally
 from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.page import PageParser
-from periplus.store.archive import ArchiveWriter, archive_name
+from periplus.store.archive import IMPORTS, ArchiveWriter, archive_name
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
@@ -29,7 +29,6 @@ from periplus.store.ledger import Batch, Settled, Written
 from periplus.store.segments import PageRow
 from periplus.url import host_of
 
-WORKER = 99  # whose files they are; no crawl has so many workers
 _PAGES_AT_ONCE = 256
 _BYTES_AT_ONCE = 32 << 20
 
@@ -45,13 +44,13 @@ class Landing:
         self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
         self._catalog = Catalog(collection.catalog, create=True)
         clear_leftovers(collection, self._catalog)
-        recover(collection, self._catalog, settings.store, self._reader, WORKER)
+        recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
         self._tally = Tally(self._catalog.begin_run({"import": names}), time.time())
-        self._segments = SegmentStream(self._catalog, collection.segments, settings.store, WORKER)
-        files = self._catalog.archives(WORKER)
+        self._segments = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS)
+        files = self._catalog.archives(IMPORTS)
         self._number = len(files) or 1
         self._writer = ArchiveWriter(
-            collection.archive, archive_name(WORKER, self._number), files[-1].committed if files else 0
+            collection.archive, archive_name(IMPORTS, self._number), files[-1].committed if files else 0
         )
         self._begin_batch()
 
@@ -117,13 +116,13 @@ class Landing:
         pending = self._writer.cut()
         with reporting_full_disk(self._collection.home):
             self._writer.sync(pending)
-            written = Written(WORKER, self._writer.name, pending.size)
+            written = Written(IMPORTS, self._writer.name, pending.size)
             archive_id = self._catalog.commit(self._batch, written, self._tally.run_id, self._summary())
             self._segments.add(self._rows, archive_id, pending.size)
         if pending.size >= self._settings.store.archive_bytes:
             self._writer.close()
             self._number += 1
-            self._writer = ArchiveWriter(self._collection.archive, archive_name(WORKER, self._number), 0)
+            self._writer = ArchiveWriter(self._collection.archive, archive_name(IMPORTS, self._number), 0)
         self._begin_batch()
 
     def _begin_batch(self) -> None:

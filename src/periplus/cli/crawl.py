@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +29,7 @@ from periplus.cli.order import (
     Urls,
     Workers,
 )
-from periplus.cli.output import print_json, print_table, summary_rows
+from periplus.cli.output import print_json, print_table, printable, summary_rows
 from periplus.cli.progress import watching
 from periplus.crawl.budget import Budget
 from periplus.crawl.revisits import Agenda
@@ -85,7 +87,18 @@ def command(
     request = order.request(home)
     with watching(log_file, quiet=as_json) as watch:
         result = crawl(request, watch)
+    _tell_kept(result.kept)
     _show(result, class_, as_json=as_json)
+
+
+def _tell_kept(files: Sequence[Path]) -> None:
+    """Say on stderr where pages went that this catalog, an older copy, does not know."""
+    if files:
+        named = printable(", ".join(map(str, files)))
+        sys.stderr.write(
+            "periplus: crawl.db is older than the archive: the pages that it does not know were moved to "
+            f"{named}; `periplus import` brings them back.\n"
+        )
 
 
 def _show(result: Result, wanted: Class | None, *, as_json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -29,7 +30,7 @@ from periplus.model import (
     UrlState,
     Verdict,
 )
-from periplus.parse.sitemap import is_sitemap
+from periplus.parse.sitemap import Sitemap, is_sitemap
 from periplus.store.archive import Archived
 from periplus.store.ledger import Settled
 from periplus.url import Canonicalizer
@@ -79,27 +80,33 @@ class Digester:
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
         self._note(Settled(self._schedule.refused(item, decision, now), UrlState.REFUSED, decision))
 
-    async def read_aside(self, item: QueuedUrl, response: Response) -> Page | None:
-        """What is on a page that is not read by this process; others go on meanwhile."""
-        if not 200 <= response.status < 300 or _is_list(item, response):
+    async def read_ahead(self, item: QueuedUrl, response: Response) -> Page | Sitemap | None:
+        """What takes long, while others go on: a page that is not read by this process, a list and where it leads."""
+        if not 200 <= response.status < 300:
             return None
+        if _is_list(item, response):
+            return await self._read_list(item, response)
         return await self._reader.parse_aside(response)
 
     def digest(
-        self, item: QueuedUrl, response: Response, now: float, earlier: Fetch | None = None, page: Page | None = None
+        self,
+        item: QueuedUrl,
+        response: Response,
+        now: float,
+        earlier: Fetch | None = None,
+        ahead: Page | Sitemap | None = None,
     ) -> None:
         """Settle one URL by what its server answered.
 
-        *earlier* is the last version of the page, if there is one; *page* is what `read_aside` said.
+        *earlier* is the last version of the page, if there is one; *ahead* is what `read_ahead` said.
         """
+        page = ahead if isinstance(ahead, Page) else None
         if response.failure is not None:
             self._failed(item, response, now)
         elif response.status in _REDIRECTS and response.headers.get("location"):
             self._redirected(item, response)
-        elif 200 <= response.status < 300 and item.reason is Reason.SITEMAP:
-            self._listed(item, response, earlier, item.depth)
-        elif 200 <= response.status < 300 and is_sitemap(response.mime, response.body):
-            self._listed(item, response, earlier, item.depth + 1)  # what it lists is as far as what pages link to
+        elif 200 <= response.status < 300 and _is_list(item, response):
+            self._listed(item, response, earlier, None if isinstance(ahead, Page) else ahead)
         elif 200 <= response.status < 300 and item.reason is Reason.ENTRY:
             self._entered(item, response, page)
         elif 200 <= response.status < 300:
@@ -148,17 +155,25 @@ class Digester:
         before = self._reader.parse(archived)
         return (before.title, before.text) == (page.title, page.text)
 
-    def _listed(self, item: QueuedUrl, response: Response, earlier: Fetch | None, depth: int) -> None:
-        archived = self._keep(response, earlier)
+    async def _read_list(self, item: QueuedUrl, response: Response) -> Sitemap | None:
+        """Admit what a sitemap lists, before it counts as read: after a kill it is read again, and nothing is lost."""
         began = time.perf_counter()
         found = self._reader.parse_list(response, self._canonicalizer)
+        if found is not None:
+            depth = item.depth + (item.reason is not Reason.SITEMAP)  # as far as what pages link to
+            for _ in self._paths.follow_list(item._replace(depth=depth), found, response.fetched_at):
+                self._tally.timing.parse += time.perf_counter() - began
+                await asyncio.sleep(0)
+                began = time.perf_counter()
+        self._tally.timing.parse += time.perf_counter() - began
+        return found
+
+    def _listed(self, item: QueuedUrl, response: Response, earlier: Fetch | None, found: Sitemap | None) -> None:
+        archived = self._keep(response, earlier)
         decision = _UNREADABLE if found is None else reading(found)
         decision = replace(decision, reason=Reason.SAME_CONTENT) if archived.is_revisit else decision
         fetch = Fetch.of(response, decision, archived.position, archived.content_id)
         self._settle_page(item, fetch, changed=not archived.is_revisit)
-        if found is not None:
-            self._paths.follow_list(item._replace(depth=depth), found, response.fetched_at)
-        self._tally.timing.parse += time.perf_counter() - began
 
     def _unchanged(self, item: QueuedUrl, response: Response, earlier: Fetch) -> None:
         archived = self._keep(response, earlier)

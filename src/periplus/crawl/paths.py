@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from periplus.config import Settings
 from periplus.crawl.listing import pages_of
@@ -23,6 +23,7 @@ _FOUND = frozenset({Reason.LINK, Reason.LISTED, Reason.SITEMAP})
 _KEPT_BY_REDIRECTS = frozenset({Reason.SEED, Reason.SITEMAP})
 _NOFOLLOW = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
 _VERDICTS_REMEMBERED = 50_000
+_LISTED_AT_ONCE = 200  # pages of a sitemap: 10 ms
 
 
 class Paths:
@@ -133,9 +134,11 @@ class Paths:
         reason = item.reason if item.reason in _KEPT_BY_REDIRECTS else Reason.REDIRECT_TARGET
         self._admit(target, item.depth, reason, via=item.url, redirects=item.redirects + 1)
 
-    def follow_list(self, item: QueuedUrl, sitemap: Sitemap, now: float) -> None:
-        """Admit the pages and sitemaps that a sitemap lists."""
-        for url, priority, lastmod in pages_of(sitemap, item, now):
+    def follow_list(self, item: QueuedUrl, sitemap: Sitemap, now: float) -> Iterator[None]:
+        """Admit the pages and sitemaps that a sitemap lists; stops now and then, because others wait meanwhile."""
+        for number, (url, priority, lastmod) in enumerate(pages_of(sitemap, item, now), 1):
+            if number % _LISTED_AT_ONCE == 0:
+                yield
             news = self.news
             self._admit(url, item.depth, Reason.LISTED, item.url, priority=priority)
             if lastmod is not None and self.news == news:

@@ -86,6 +86,7 @@ class Result:
     ending: Ending
     summary: dict[str, Any]
     failure: NothingToCrawl | None  # when no seed led to a page
+    kept: Sequence[Path] = ()  # files with pages of the archive that this catalog, an older copy, does not know
 
 
 def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None) -> Result:
@@ -154,6 +155,7 @@ class _Voyage:
         self._clock = clock
         self._addresses = AddressTable(request.settings.politeness, request.workers)  # of all legs: delays go on
         self._legs: list[_Leg] = []
+        self._kept: Sequence[Path] = ()
 
     def sail(self) -> Result:
         """Crawl to the end of the run."""
@@ -169,7 +171,7 @@ class _Voyage:
             return self._end(catalog)
 
     def _begin(self, catalog: Catalog) -> None:
-        clear_leftovers(self._collection, catalog)
+        self._kept = clear_leftovers(self._collection, catalog)
         previous = catalog.last_run()
         self._was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
         self._run_id = catalog.begin_run(self._request.arguments | {"rounds": self._request.rounds})
@@ -224,6 +226,7 @@ class _Voyage:
         if rounds == (self._request.rounds or 1):
             return False
         with self._catalog() as catalog:
+            catalog.end_round(self._run_id, self._so_far() | {"rounds": self._rounds()})
             return catalog.release_held() > 0
 
     def _end(self, catalog: Catalog) -> Result:
@@ -231,7 +234,7 @@ class _Voyage:
         summary = self._so_far() | {"known_urls": counters["known"], "queued": counters["queued"]}
         ending = self._legs[-1].ending
         if self._request.rounds is not None:
-            summary["rounds"] = [leg.report(number) for number, leg in enumerate(self._legs, 1)]
+            summary["rounds"] = self._rounds()
             if ending is Ending.DONE and len(self._legs) == self._request.rounds and self._legs[-1].fresh:
                 ending = Ending.BUDGET  # what the last round found waits for another run
         failure = None
@@ -239,7 +242,10 @@ class _Voyage:
             named = [*self._beginnings.seeds, *self._beginnings.sitemaps, *self._beginnings.entries]
             failure = nothing_fetched(catalog, named or catalog.seeds(), self._legs[0].refusals)
         catalog.end_run(self._run_id, "failed" if failure else ending.value, summary)
-        return Result(ending, summary, failure)
+        return Result(ending, summary, failure, self._kept)
+
+    def _rounds(self) -> list[dict[str, Any]]:
+        return [leg.report(number) for number, leg in enumerate(self._legs, 1)]
 
     def _so_far(self) -> dict[str, Any]:
         """What the legs that have ended did together."""

@@ -100,6 +100,7 @@ class Tally:
         if summary:
             for name in ("fetched", "html", "pdf", "bytes", "revisits", "unchanged", "known_links"):
                 setattr(self, name, summary[name])
+            self.traps_learned, self.saved = summary["traps"]["learned"], summary["traps"]["saved"]
             self.errors.update(summary["errors"])
             self.refused.update(summary["refused"])
             self.timing.resume(summary["timing"], now)

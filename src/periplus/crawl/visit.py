@@ -112,13 +112,13 @@ class Visitor:
             self._queues.postpone(item, response)
             return
         now = self._clock.now()
-        page = await self._digester.read_aside(item, response)
+        ahead = await self._digester.read_ahead(item, response)
         if len(response.body) < _HEAVY:
-            self._digester.digest(item, response, now, earlier, page)
+            self._digester.digest(item, response, now, earlier, ahead)
         else:
             async with self._one_heavy:
                 began = time.perf_counter()
-                self._digester.digest(item, response, now, earlier, page)
+                self._digester.digest(item, response, now, earlier, ahead)
                 await asyncio.sleep(time.perf_counter() - began)  # others have their turn before the next one
         self._rest(self._politeness.after(item.host, response, now))
 

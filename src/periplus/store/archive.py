@@ -132,6 +132,9 @@ def archive_name(worker: int, number: int) -> str:
     return f"w{worker:02d}-{number:06d}{SUFFIX}"
 
 
+IMPORTS = 99  # the worker whose files hold imported pages; no crawl has so many
+
+
 def numbered(name: str) -> tuple[int, int]:
     """The worker and the number behind the name of an archive file; (-1, 0) when none of ours has such a name."""
     found = re.fullmatch(rf"w(\d{{2,}})-(\d{{6,}}){re.escape(SUFFIX)}", name)

@@ -229,6 +229,12 @@ class Catalog(Lookup):
             (run_id,) = self._database.row("begin_run", time.time(), json.dumps(arguments))
         return int(run_id)
 
+    def end_round(self, run_id: int, summary: dict[str, Any]) -> None:
+        """Note what the rounds of a run have done so far; its workers count from nothing again."""
+        with self._database.transaction():
+            self._database.run("keep_summary", json.dumps(summary), run_id)
+            self._database.run("forget_worker_summaries", run_id)
+
     def end_run(self, run_id: int, outcome: str, summary: dict[str, Any]) -> None:
         """Note how a run ended."""
         with self._database.transaction():

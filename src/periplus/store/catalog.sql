@@ -273,6 +273,12 @@ SELECT run_id, started, ended, outcome, arguments, summary FROM runs WHERE run_i
 -- name: end_run
 UPDATE runs SET ended = ?, outcome = ?, summary = ? WHERE run_id = ?;
 
+-- name: keep_summary
+UPDATE runs SET summary = ? WHERE run_id = ?;
+
+-- name: forget_worker_summaries
+DELETE FROM run_workers WHERE run_id = ?;
+
 -- name: set_worker_summary
 INSERT INTO run_workers (run_id, worker, summary) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET summary = excluded.summary;
 

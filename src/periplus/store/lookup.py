@@ -17,7 +17,7 @@ from periplus.store import ledger
 from periplus.store.database import Database
 from periplus.store.ledger import ArchiveFile
 from periplus.store.segments import SealedSegment
-from periplus.store.summaries import joined
+from periplus.store.summaries import in_turn, joined
 from periplus.url import url_key
 
 STATE_COUNTERS = {
@@ -103,15 +103,24 @@ class Lookup:
         return next(iter(self.runs(1)), None)
 
     def _run(self, row: dict[str, Any]) -> dict[str, Any]:
-        summary = json.loads(row["summary"]) or self.progress(row["run_id"])
+        summary = json.loads(row["summary"])
+        if row["outcome"] == "running":
+            summary = self.progress(row["run_id"], summary)
         return row | {"arguments": json.loads(row["arguments"]), "summary": summary}
 
-    def progress(self, run_id: int) -> dict[str, Any]:
-        """What the workers of a run that has not ended had done together by their last commits."""
+    def progress(self, run_id: int, rounds: dict[str, Any] | None = None) -> dict[str, Any]:
+        """What the workers of a run that has not ended had done together by their last commits.
+
+        *rounds*: what was noted at the end of its last round.
+        """
         summaries = [json.loads(summary) for (summary,) in self._database.rows("worker_summaries", run_id)]
         counters = self.counters()
         known = {"known_urls": counters["known"], "queued": counters["queued"]}
-        return joined(summaries) | known if summaries else {}
+        if not rounds:
+            return joined(summaries) | known if summaries else {}
+        before = {name: figure for name, figure in rounds.items() if name != "rounds"}
+        together = in_turn([before, joined(summaries)]) if summaries else before
+        return together | known | {"rounds": rounds["rounds"]}
 
     def worker_summary(self, run_id: int, worker: int) -> dict[str, Any]:
         """What one worker of a run had done by its last commit; empty before its first."""

@@ -258,8 +258,10 @@ def test_a_long_sitemap_keeps_nobody_waiting_and_survives_a_kill(tmp_path: Path)
         with mock.patch.object(Paths, "follow_list", interrupted), suppress(KeyboardInterrupt):
             sail(web, tmp_path, SEED, scope__depth=1)
         assert len(stopped) == 6, "others had their turn"
-        assert state_of(tmp_path, "http://a.test/sitemap.xml")[0] == UrlState.QUEUED
-        sail(web, tmp_path, budget=Budget(pages=2))
+        with catalog_of(tmp_path) as catalog:
+            row = catalog.url("http://a.test/sitemap.xml")
+        assert row is None or row["state"] == UrlState.QUEUED, "it does not count as read"
+        sail(web, tmp_path, SEED, budget=Budget(pages=2))
     assert state_of(tmp_path, "http://a.test/sitemap.xml")[0] == UrlState.DONE
     with catalog_of(tmp_path) as catalog:
         assert catalog.url("http://a.test/page/2999") is not None

@@ -125,3 +125,16 @@ def test_of_a_dead_worker_only_what_it_acknowledged_counts(board: Board) -> None
     assert sum(iter(lambda: board.draw_pages(0), 0)) == 97, "what it had claimed and not fetched goes to others"
     assert board.reading(1) is None
     assert board.total(Figure.LETTERS) != heard, "its last letters may not have been told of"
+
+
+def test_a_share_is_lent_to_one_worker_at_a_time(board: Board) -> None:
+    assert (board.loans, board.borrower(7)) == (0, None)
+    assert board.borrow(7, 0)
+    assert board.borrow(7, 0)
+    assert not board.borrow(7, 1)
+    assert (board.loans, board.borrower(7)) == (1, 0)
+    board.give_back(7, 1)
+    assert board.borrower(7) == 0, "it is not his to give"
+    board.give_back(7, 0)
+    assert (board.loans, board.borrower(7)) == (0, None)
+    assert board.borrow(7, 1)

@@ -196,3 +196,25 @@ def test_a_worker_without_work_keeps_no_part_of_the_budget_from_the_others(tmp_p
         figures = periplus(*command(web, tmp_path / "c", "--pages", "13", seeds=("http://a.test/",))).json
         assert sum(web.log.fetched().values()) == 13
     assert figures["fetched"] == 13
+
+
+def test_a_robots_txt_that_moved_to_another_worker_s_domain_is_asked_for_in_turn(tmp_path: Path) -> None:
+    here, (there,) = names_of(0, 2, 4), names_of(1, 2, 1)
+    moved = Page(status=301, headers={"Location": f"http://{there}/rules.txt"})
+    rules = Page(body="User-agent: *\nDisallow: /secret", content_type="text/plain")
+    sites = [
+        Site(name, {"/": Page(links=["/secret", "/open"]), "/open": Page(), "/robots.txt": moved}) for name in here
+    ]
+    busy = {f"/{number}": Page(f"{number}", delay=0.03) for number in range(150)}
+    sites.append(Site(there, {"/": Page(links=list(busy)), "/rules.txt": rules} | busy))
+    with TestWeb(sites) as web:
+        seeds = tuple(f"http://{name}/" for name in (*here, there))
+        env = environment(fetch__timeout=0.4, politeness__delay=0.02)
+        figures = periplus(*command(web, tmp_path / "c", seeds=seeds), env=env).json
+        assert web.log.count(there, "/rules.txt") == 4
+        assert web.log.max_connections(there) == web.log.max_concurrent(there) == 1
+        assert min(web.log.gaps(there)) >= 0.02
+        assert all(web.log.count(name, "/secret") == 0 for name in here)
+    assert figures["fetched"] == 4 * 2 + 151
+    assert figures["refused"] == {"robots": 4}
+    sound(tmp_path / "c")

@@ -18,6 +18,7 @@ from periplus.crawl.commit import Committer
 from periplus.crawl.digest import Digester
 from periplus.crawl.entries import Entries
 from periplus.crawl.judgement import Judge
+from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.memory import give_back_early
 from periplus.crawl.neighbours import Neighbours
@@ -189,6 +190,9 @@ class _Shift:
             log=log,
             tally=self._tally,
         )
+        patience = settings.fetch.timeout + settings.politeness.delay
+        longest = max(patience, settings.politeness.longest_crawl_delay)
+        loans = Loans(self._board, self._number, territory, fetcher, patience, longest)
         neighbours = Neighbours(
             self._board,
             self._number,
@@ -201,6 +205,7 @@ class _Shift:
             log=log,
             revisits=revisits,
             fetcher=fetcher,
+            loans=loans,
             timing=self._tally.timing,
         )
         visitor = Visitor(
@@ -214,6 +219,7 @@ class _Shift:
             paths=paths,
             log=log,
             tally=self._tally,
+            loans=loans,
             policy_of=catalog.policy,
             version_of=catalog.version_of,
         )

@@ -1,7 +1,8 @@
 """What do the workers of a crawl tell each other without asking?
 
 A few numbers in memory that all processes of a crawl share, made before they part: who owns which share of the web,
-how much each has done, whether to stop. Every number has one writer at a time; only the purse of pages needs a lock.
+how much each has done, whether to stop. Every number has one writer at a time; only the purse of pages and what is lent
+need a lock.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class _Order(IntEnum):
     STOP = 0  # 1: finish what is under way, 2: drop it
     OVER = 1  # 1: no worker has anything left to do
     PAGES_LEFT = 2  # that no worker has claimed yet
+    LOANS = 3  # shares that are lent
 
 
 class Board:
@@ -57,12 +59,13 @@ class Board:
         """For so many workers, who may fetch so many pages together."""
         self.workers = workers
         orders, rows = len(_Order), workers * _ROW
-        self._memory = mmap.mmap(-1, (orders + rows) * _WORD + SHARES + workers * _ADDRESS)
+        self._memory = mmap.mmap(-1, (orders + rows) * _WORD + 2 * SHARES + workers * _ADDRESS)
         view = memoryview(self._memory)
         self._orders = view[: orders * _WORD].cast("q")
         self._figures = view[orders * _WORD : (orders + rows) * _WORD].cast("q")
         self.owners = view[(orders + rows) * _WORD :][:SHARES]
-        self._addresses = view[(orders + rows) * _WORD + SHARES :]
+        self._borrowers = view[(orders + rows) * _WORD + SHARES :][:SHARES]  # of shares: worker + 1, or 0
+        self._addresses = view[(orders + rows) * _WORD + 2 * SHARES :]
         self.owners[:] = bytes(share % workers for share in range(SHARES))
         self._has_purse = pages is not None
         self._orders[_Order.PAGES_LEFT] = pages or 0
@@ -96,6 +99,32 @@ class Board:
             return False
         shares = Counter(self.owners)
         return all(self.told(worker, Figure.SHARES) == shares[worker] for worker in range(self.workers))
+
+    # -- shares that are lent -----------------------------------------------------------------------------------
+
+    @property
+    def loans(self) -> int:
+        """How many shares are lent."""
+        return self._orders[_Order.LOANS]
+
+    def borrower(self, share: int) -> int | None:
+        """The worker to whom a share is lent."""
+        return self._borrowers[share] - 1 if self._borrowers[share] else None
+
+    def borrow(self, share: int, worker: int) -> bool:
+        """Lend a share to a worker; False when another has it."""
+        with self._purse():
+            if not self._borrowers[share]:
+                self._borrowers[share] = worker + 1
+                self._orders[_Order.LOANS] += 1
+            return self.borrower(share) == worker
+
+    def give_back(self, share: int, worker: int) -> None:
+        """A worker needs a share no longer, if it had borrowed it."""
+        if self.borrower(share) == worker:
+            with self._purse():
+                self._borrowers[share] = 0
+                self._orders[_Order.LOANS] -= 1
 
     # -- the page that is being read ----------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from periplus.crawl.board import Board, Figure
+from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
@@ -55,6 +56,7 @@ class Neighbours:
         log: Logbook,
         revisits: Revisits,
         fetcher: Fetcher,
+        loans: Loans,
         timing: Timing,
     ) -> None:
         self._board, self._worker, self._territory, self._catalog = board, worker, territory, catalog
@@ -67,7 +69,7 @@ class Neighbours:
         self._heard = (-1, -1)  # letters and seeds of all workers, when they were last read
         self._departure: _Departure | None = None
         self._commits = 0
-        self._fetcher, self._timing = fetcher, timing
+        self._fetcher, self._loans, self._timing = fetcher, loans, timing
         self._measured = (0.0, 0.0)  # when, and how long it had been idle by then
         self._idleness = 0.5
 
@@ -81,6 +83,7 @@ class Neighbours:
             self._read_letters()
             self._heard = news
         if not self._territory.is_alone:
+            self._loans.attend()
             self._measure(now)
             self._share()
 

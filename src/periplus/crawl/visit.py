@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
 from periplus.crawl.digest import Digester
+from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock, Rest
@@ -52,11 +53,12 @@ class Visitor:
         paths: Paths,
         log: Logbook,
         tally: Tally,
+        loans: Loans,
         policy_of: Callable[[str], HostPolicy | None],
         version_of: Callable[[str], Fetch | None],
     ) -> None:
         self._settings, self._clock, self._fetcher, self._queues = settings, clock, fetcher, queues
-        self._politeness, self._robots, self._tally = politeness, robots, tally
+        self._politeness, self._robots, self._tally, self._loans = politeness, robots, tally, loans
         self._digester, self._paths, self._log = digester, paths, log
         self._policy_of, self._version_of = policy_of, version_of
         self._redirects = Canonicalizer()
@@ -129,6 +131,8 @@ class Visitor:
         """
         etag, last_modified = (earlier.etag, earlier.last_modified) if earlier else ("", "")
         host, now = host_of(url), self._clock.now()
+        if lent := self._loans.lent(host, now):
+            return lent
         if wait := self._politeness.claim(host, now):
             return now + wait
         try:
@@ -147,10 +151,16 @@ class Visitor:
     async def _ask_robots(self, item: QueuedUrl, origin: str) -> None:
         """Make the next request on the way to a robots.txt: after a redirect it may be to another host."""
         trail = self._trails.pop(origin, None) or _Trail(f"{origin}/robots.txt")
-        host = host_of(trail.url)
+        host, now = host_of(trail.url), self._clock.now()
+        if host != item.host and (ready := self._loans.borrow(host, now)) > now:
+            self._trails[origin] = trail
+            self._queues.postpone(item, ready)
+            return
         if host != item.host and (rest := self._resting(host)) is not None:
             self._trails[origin] = trail
             self._wait_for(item, *rest)
+            if rest[1]:
+                self._loans.give_back(host, 0.0)
             return
         response = await self._request(trail.url, Purpose.ROBOTS)
         if isinstance(response, float):
@@ -160,7 +170,9 @@ class Visitor:
                 self._queues.release(host, response)
             return
         if host != item.host:
-            self._rest(self._politeness.after(host, response, self._clock.now()))
+            after = self._politeness.after(host, response, self._clock.now())
+            self._rest(after)
+            self._loans.give_back(host, after.ready - self._clock.now())
         if (moved := self._moved(trail, response)) is not None:
             self._trails[origin] = moved
             self._queues.put_back(item)

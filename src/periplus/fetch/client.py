@@ -105,6 +105,11 @@ class Fetcher:
         response = response or Response(url, self._now(), failure=route.failure, detail=route.detail)
         return response if lookup < _WORTH_TELLING else _with_lookup(response, lookup)
 
+    @property
+    def connected(self) -> list[str]:
+        """Hosts to which a connection waits for the next request."""
+        return self._connections.hosts
+
     def hang_up(self, hosts: Iterable[str]) -> None:
         """Close the connections to hosts that another worker asks from now on."""
         for host in hosts:

@@ -125,6 +125,11 @@ class Connections:
         self._waiting.clear()
         self._table.forget_worker(self._worker)
 
+    @property
+    def hosts(self) -> list[str]:
+        """Those to which a connection waits."""
+        return list(self._waiting)
+
     def hang_up(self, host: str) -> None:
         """Another worker asks this host from now on."""
         if host in self._waiting:

@@ -321,12 +321,13 @@ def test_when_one_worker_after_the_other_dies_the_crawl_says_so(
     sound(tmp_path)
 
 
-def test_bombs_keep_nobody_waiting(tmp_path: Path) -> None:
+@pytest.mark.parametrize("aside", [256 << 10, 4 << 20])
+def test_bombs_keep_nobody_waiting(tmp_path: Path, aside: int) -> None:
     bombs = {f"/{number}": Page(body=bomb.encode()) for number, bomb in enumerate(BOMBS.values())}
     site = Site("a.test", {"/": Page(links=list(bombs))} | bombs)
     others = {f"/{number}": Page(f"{number}") for number in range(100)}
     with TestWeb([site, Site("b.test", {"/": Page(links=list(others))} | others)]) as web:
-        figures = sail_apart(web, tmp_path, 1, scope__depth=1, politeness__delay=0.05).summary
+        figures = sail_apart(web, tmp_path, 1, scope__depth=1, politeness__delay=0.05, parse__aside_bytes=aside).summary
         slowest = max(web.log.gaps("b.test"))
     assert figures["fetched"] == len(bombs) + 1 + 101
     assert figures["errors"] == {}

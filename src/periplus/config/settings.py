@@ -290,9 +290,10 @@ class Parsing(Section):
         "indexed, and their links are not followed. Empty: all.",
     )
     aside_bytes: int = Field(
-        default=256 * 1024,
+        default=4 * _MIB,
         ge=0,
-        description="Size above which a page is read aside like every PDF: in a process of its own that can be killed.",
+        description="Size above which a page is read aside like every PDF: in a process of its own that can be killed. "
+        "That process takes 60 MB; 0: every page.",
     )
     seconds: float = Field(default=5.0, gt=0, description="Seconds of processor time for one page.")
     memory_mb: int = Field(default=512, ge=256, description="Megabytes of memory for one page that is read aside.")

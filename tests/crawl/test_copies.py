@@ -99,6 +99,16 @@ def test_known_words_in_another_order_are_news_twice_at_most() -> None:
     assert news == [8, 9, 7, 0, 0]
 
 
+def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -> None:
+    copies = Copies()
+    told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("", text=prose.text(f"{n}"))) for n in range(100)]
+    assert all(novelty.is_news for novelty in told)
+    again = [copies.meet("a.test", f"http://a.test/again/{n}", Parsed("", text="Nothing more.")) for n in range(20)]
+    dull = [not novelty.is_news for novelty in again]
+    assert dull.index(True) <= 8, "the second look at a line that is known tells"
+    assert all(dull[dull.index(True) :])
+
+
 def test_memory_is_bounded_and_the_newest_pages_stay() -> None:
     copies = Copies()
     for number in range(1_300):

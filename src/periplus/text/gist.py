@@ -50,15 +50,20 @@ _DATES = frozenset("""
 class Gist(NamedTuple):
     """A text as far as it can be compared with others."""
 
-    lines: frozenset[bytes]  # its letters, sentence by sentence
+    letters: bytes
     signature: int  # 64 bits: texts that are nearly the same have nearly the same
     votes: int  # how many words the signature stands on
 
+    @property
+    def lines(self) -> frozenset[bytes]:
+        """Its letters, sentence by sentence."""
+        return frozenset(self.letters.split(b"\n"))
+
 
 def gist_of(text: str) -> Gist:
-    """The lines and the signature of a text."""
+    """The letters and the signature of a text."""
     letters = text[:_LONGEST].encode("utf-8", "replace").translate(_PLAIN, _DROPPED)
-    return Gist(frozenset(letters.split(b"\n")), *_signature(letters))
+    return Gist(letters, *_signature(letters))
 
 
 def words_of(lines: Iterable[bytes]) -> frozenset[bytes]:

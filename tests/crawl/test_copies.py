@@ -76,6 +76,15 @@ def test_the_same_text_under_another_title_is_no_copy() -> None:
     assert copies.meet("a.test", "http://a.test/3", Parsed("Release notes of autumn", text=STORY)).copy is not None
 
 
+def test_a_page_that_goes_on_where_another_ends_is_no_copy() -> None:
+    copies = Copies()
+    beginning = "\n".join(prose.text(f"chapter {number}") for number in range(40))
+    copies.meet("a.test", "http://a.test/1", Parsed("Book", text=beginning))
+    longer = f"{beginning}\n{prose.text('the end')}\n{prose.text('and more')}"
+    assert copies.meet("a.test", "http://a.test/2", Parsed("Book", text=longer)).copy is None
+    assert copies.meet("a.test", "http://a.test/3", Parsed("Book", text=f"{longer} Indeed.")).copy is not None
+
+
 @pytest.mark.parametrize("text", ["", "Not found.", "Page 7 of 12\nnext\nprevious"])
 def test_short_texts_are_never_copies_by_chance(text: str) -> None:
     copies = Copies()

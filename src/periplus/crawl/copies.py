@@ -1,7 +1,7 @@
 """Does a page say anything that its host has not said before?
 
 For each of the hosts asked of late, a bounded memory: the lines of its pages, and the signatures of the newest ones.
-Lines are half of the work: of a host that has had nothing but news for long, one page in four is looked at that closely.
+Lines take the most time: of a host that has had nothing but news for long, one page in four is looked at that closely.
 All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
 recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
 """
@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from periplus.model import Copy, Page
-from periplus.text.gist import Gist, gist_of, words_of
+from periplus.text.gist import gist_of, lines_of, words_of
 
 NEAR = 6  # bits in which the signatures of nearly the same text differ at most
+_LONGER = 0.03  # the part by which one of them may be longer than the other
 _FEWEST = 24  # votes that a signature must stand on, or chance has too much to say
 _HOSTS = 512  # that are remembered
 _TITLES = 256  # of each host
@@ -43,6 +44,17 @@ class Novelty(NamedTuple):
         return self.letters >= (_NEWS if self.copy is None else _NEWS_OF_A_COPY)
 
 
+class _Known(NamedTuple):
+    """A page that others are compared with."""
+
+    signature: int
+    length: int  # characters of its text
+    url: str
+
+    def is_as_long_as(self, length: int) -> bool:
+        return abs(self.length - length) <= _LONGER * max(self.length, length)
+
+
 class Copies:
     """The memory of one worker."""
 
@@ -58,9 +70,9 @@ class Copies:
                 self._hosts.popitem(last=False)
         else:
             self._hosts.move_to_end(host)
-        gist = gist_of(f"{page.title}\n{page.description}\n{page.text}")
-        copy = memory.compare(url, page.title, gist)
-        novelty = Novelty(_NEWS if copy is None and memory.is_trusted() else memory.learn(gist.lines), copy)
+        copy = memory.compare(url, page)
+        letters = _NEWS if copy is None and memory.is_trusted() else memory.learn(lines_of(_said_by(page)))
+        novelty = Novelty(letters, copy)
         memory.credit = memory.credit + 1 if novelty.is_news else 0
         return novelty
 
@@ -70,7 +82,7 @@ class _Memory:
 
     def __init__(self) -> None:
         self._lines = np.zeros(_LINES, _MARK)
-        self._pages: OrderedDict[str, list[tuple[int, str]]] = OrderedDict()  # signatures and URLs by title
+        self._pages: OrderedDict[str, list[_Known]] = OrderedDict()  # by title
         self.credit = 0  # pages with news in a row
 
     def is_trusted(self) -> bool:
@@ -106,21 +118,26 @@ class _Memory:
         self._lines[np.where(there == 0, places, others)[is_new]] = marks[is_new]
         return list(compress(lines, is_new.tolist()))
 
-    def compare(self, url: str, title: str, gist: Gist) -> Copy | None:
+    def compare(self, url: str, page: Page) -> Copy | None:
         """The nearest page of the same title, if it is near enough; a page that is near none is remembered."""
-        if gist.votes < _FEWEST:
+        signature, votes = gist_of(page.text)
+        if votes < _FEWEST:
             return None
-        pages = self._pages.get(title, ())
-        apart = [((gist.signature ^ other).bit_count(), there) for other, there in pages if there != url]
-        bits, original = min(apart, default=(NEAR + 1, ""))
+        length = len(page.text)
+        others = [one for one in self._pages.get(page.title, ()) if one.url != url and one.is_as_long_as(length)]
+        bits, original = min([((signature ^ one.signature).bit_count(), one.url) for one in others], default=(65, ""))
         if bits <= NEAR:
             return Copy(url, original, bits)
-        self._remember(url, title, gist.signature)
+        self._remember(page.title, _Known(signature, length, url))
         return None
 
-    def _remember(self, url: str, title: str, signature: int) -> None:
+    def _remember(self, title: str, page: _Known) -> None:
         """Keep a page; of one title the newest few, and of all the titles met last."""
         pages = self._pages.pop(title, [])[1 - _SAME_TITLE :]
-        self._pages[title] = [*pages, (signature, url)]
+        self._pages[title] = [*pages, page]
         while len(self._pages) > _TITLES:
             self._pages.popitem(last=False)
+
+
+def _said_by(page: Page) -> str:
+    return f"{page.title}\n{page.description}\n{page.text}"

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_LONGEST = 32_768  # characters of a text that are looked at
+_LONGEST = 32_768  # characters of a text whose lines are told apart
+_COMPARED = 8_192  # of those, how many the signature stands on
 _BETWEEN, _LINE = 0, 10  # between two words, and at the end of a line
 _PLAIN = bytes(
     byte + 32 if 65 <= byte <= 90 else _BETWEEN if byte == 32 else _LINE if byte in b".!?" else byte
@@ -50,20 +51,13 @@ _DATES = frozenset("""
 class Gist(NamedTuple):
     """A text as far as it can be compared with others."""
 
-    letters: bytes
     signature: int  # 64 bits: texts that are nearly the same have nearly the same
-    votes: int  # how many words the signature stands on
-
-    @property
-    def lines(self) -> frozenset[bytes]:
-        """Its letters, sentence by sentence."""
-        return frozenset(self.letters.split(b"\n"))
+    votes: int  # how many words it stands on
 
 
-def gist_of(text: str) -> Gist:
-    """The letters and the signature of a text."""
-    letters = text[:_LONGEST].encode("utf-8", "replace").translate(_PLAIN, _DROPPED)
-    return Gist(letters, *_signature(letters))
+def lines_of(text: str) -> frozenset[bytes]:
+    """The letters of a text, sentence by sentence."""
+    return frozenset(_letters(text[:_LONGEST]).split(b"\n"))
 
 
 def words_of(lines: Iterable[bytes]) -> frozenset[bytes]:
@@ -71,18 +65,23 @@ def words_of(lines: Iterable[bytes]) -> frozenset[bytes]:
     return frozenset(b"\0".join(lines).split(b"\0")) - _DATES
 
 
-def _signature(letters: bytes) -> tuple[int, int]:
-    padded = np.frombuffer(b"\n" + letters + _PADDING, np.uint8)
+def gist_of(text: str) -> Gist:
+    """The signature of the beginning of a text."""
+    padded = np.frombuffer(b"\n" + _letters(text[:_COMPARED]) + _PADDING, np.uint8)
     starts = _starts(padded)
     votes = len(starts)
     if not votes:
-        return 0, 0
+        return Gist(0, 0)
     eight = np.ndarray((len(padded) - 8,), "<u8", padded, 1, (1,))  # the eight letters from any place on
     mixed = eight[starts] * _FIRST
     mixed += eight[starts + 8] * _SECOND
     mixed ^= mixed >> _HALF
     mixed *= _FIRST
-    return int.from_bytes(np.packbits(_totals(mixed) > votes // 2).tobytes(), "big"), votes
+    return Gist(int.from_bytes(np.packbits(_totals(mixed) > votes // 2).tobytes(), "big"), votes)
+
+
+def _letters(text: str) -> bytes:
+    return text.encode("utf-8", "replace").translate(_PLAIN, _DROPPED)
 
 
 def _totals(votes: _Numbers) -> _Numbers:

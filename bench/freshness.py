@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path[0] = str(Path(__file__).parents[1] / "tests")  # in place of this folder, whose crawl.py is another crawl
 
@@ -35,8 +36,8 @@ def main() -> int:
     return 0
 
 
-def table(result: dict) -> list[str]:
-    rows = [("", *COLUMNS)]
+def table(result: dict[str, Any]) -> list[str]:
+    rows: list[tuple[Any, ...]] = [("", *COLUMNS)]
     rows += [(kind, *(figures[name] for name in COLUMNS)) for kind, figures in result["kinds"].items()]
     rows.append(("all", *(result[name] for name in COLUMNS)))
     return ["".join(f"{'-' if cell is None else cell!s:>20}" for cell in row) for row in rows]

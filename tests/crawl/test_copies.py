@@ -122,6 +122,7 @@ def test_memory_is_bounded_and_the_newest_pages_stay() -> None:
     copies = Copies()
     for number in range(1_300):
         copies.meet("a.test", f"http://a.test/{number}", Parsed("Same", text=prose.text(f"story {number}")))
+        copies.meet("a.test", f"http://a.test/{number}/none", Parsed("Not found"))  # not a host to trust
     newest = copies.meet("a.test", "http://a.test/again", Parsed("Same", text=prose.text("story 1299")))
     assert newest.copy == Copy("http://a.test/again", "http://a.test/1299", 0)
     assert copies.meet("a.test", "http://a.test/old", Parsed("Same", text=prose.text("story 0"))).copy is None

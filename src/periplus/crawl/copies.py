@@ -1,7 +1,7 @@
 """Does a page say anything that its host has not said before?
 
 For each of the hosts asked of late, a bounded memory: the lines of its pages, and the signatures of the newest ones.
-Lines take the most time: of a host that has had nothing but news for long, one page in four is looked at that closely.
+Of a host that has had nothing but news for long, one page in four is looked at; the others are taken on trust.
 All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
 recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
 """
@@ -44,6 +44,9 @@ class Novelty(NamedTuple):
         return self.letters >= (_NEWS if self.copy is None else _NEWS_OF_A_COPY)
 
 
+_TAKEN_FOR_NEWS = Novelty(_NEWS, None)
+
+
 class _Known(NamedTuple):
     """A page that others are compared with."""
 
@@ -70,11 +73,7 @@ class Copies:
                 self._hosts.popitem(last=False)
         else:
             self._hosts.move_to_end(host)
-        copy = memory.compare(url, page)
-        letters = _NEWS if copy is None and memory.is_trusted() else memory.learn(lines_of(_said_by(page)))
-        novelty = Novelty(letters, copy)
-        memory.credit = memory.credit + 1 if novelty.is_news else 0
-        return novelty
+        return memory.meet(url, page)
 
 
 class _Memory:
@@ -83,11 +82,15 @@ class _Memory:
     def __init__(self) -> None:
         self._lines = np.zeros(_LINES, _MARK)
         self._pages: OrderedDict[str, list[_Known]] = OrderedDict()  # by title
-        self.credit = 0  # pages with news in a row
+        self._credit = 0  # pages with news in a row
 
-    def is_trusted(self) -> bool:
-        """Whether the next page may be taken for news unseen."""
-        return self.credit >= _TRUSTED and self.credit % _ONE_IN > 0
+    def meet(self, url: str, page: Page) -> Novelty:
+        is_trusted = self._credit >= _TRUSTED and self._credit % _ONE_IN > 0
+        novelty = (
+            _TAKEN_FOR_NEWS if is_trusted else Novelty(self.learn(lines_of(_said_by(page))), self.compare(url, page))
+        )
+        self._credit = self._credit + 1 if novelty.is_news else 0
+        return novelty
 
     def learn(self, lines: frozenset[bytes]) -> int:
         """Remember lines; returns how many letters those have that are new.

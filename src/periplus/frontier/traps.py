@@ -106,7 +106,7 @@ class Traps:
         """Count a page that was fetched for the first time; returns the patterns that are no traps any more."""
         if not self._limit:
             return []
-        ways = self._meet(url)
+        self._meet(url)
         self._remember(url, has_news=has_news)
         if url in self._exceptions:  # it says nothing about the others of its pattern
             self._reward(url, host, has_news=has_news)
@@ -114,7 +114,7 @@ class Traps:
         if has_news and host not in self._hosts:
             return []
         known = self._hosts.setdefault(host, {})
-        found = [(way.pattern, known.get(way.pattern)) for way in ways]
+        found = [(way.pattern, known.get(way.pattern)) for way in kinds(url)]
         if host in self._trapping:  # a probe speaks about the trap only, not about what else its URL has
             found = [(pattern, one) for pattern, one in found if self._is_trap(one)] or found
         if has_news:
@@ -124,13 +124,11 @@ class Traps:
                 self._count_waste(host, pattern, figures)
         return []
 
-    def _meet(self, url: str) -> list[Kind]:
+    def _meet(self, url: str) -> None:
         """Remember a URL, and what is left of it without each of its parameters."""
-        ways = kinds(url)
         self._met.add(url_key(url))
-        for name in {way.name for way in ways if way.name}:
+        for name in {way.name for way in kinds(url)} if "?" in url else ():
             self._met.add(url_key(without(url, (name,))))
-        return ways
 
     def _reward(self, url: str, host: str, *, has_news: bool) -> None:
         is_favoured = self._exceptions.pop(url)

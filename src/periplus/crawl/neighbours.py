@@ -160,7 +160,10 @@ class Neighbours:
             self._part(departure)
 
     def _offer(self) -> None:
-        """Choose a share for a worker with time to spare: the second most laden, the first is kept."""
+        """Choose a share for a worker with time to spare: the second most laden, the first is kept.
+
+        What its pages say of a host with traps is in nobody else's memory; such hosts count for nothing.
+        """
         if self._idleness > _LOADED:
             return
         hungry = [worker for worker, hunger in enumerate(self._board.all(Figure.HUNGRY)) if hunger]
@@ -168,7 +171,8 @@ class Neighbours:
             return
         waiting: Counter[int] = Counter()
         for host, urls in self._queues.waiting():
-            waiting[share_of(host)] += urls
+            if not self._admission.traps.holds(host):
+                waiting[share_of(host)] += urls
         (share, urls), *_ = [*waiting.most_common(2)[1:], (0, 0)]
         if urls >= _WORTH_GIVING:
             self._territory.leaving = share

@@ -85,6 +85,10 @@ class Traps:
             self._trapping.pop(host, None)
             self._patience.pop(host, None)
 
+    def holds(self, host: str) -> bool:
+        """Whether a host has traps."""
+        return host in self._trapping
+
     def changes(self) -> list[Pattern]:
         """What was learned since the last time, to be written down."""
         changed, self._changed = self._changed, set()

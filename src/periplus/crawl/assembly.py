@@ -1,82 +1,34 @@
-"""What is a worker made of?"""
+"""How does a worker begin, and how does it end?"""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from typing import Any
 
 from periplus.config import Settings
+from periplus.crawl.assignment import Assignment, Report
 from periplus.crawl.board import Board
-from periplus.crawl.budget import Budget
-from periplus.crawl.clock import Clock
 from periplus.crawl.commit import Committer
-from periplus.crawl.digest import Digester
-from periplus.crawl.entries import Entries
-from periplus.crawl.judgement import Judge
-from periplus.crawl.loans import Loans
-from periplus.crawl.logbook import Logbook
 from periplus.crawl.memory import give_back_early
-from periplus.crawl.neighbours import Neighbours
+from periplus.crawl.outfit import Outfit
 from periplus.crawl.paths import Paths
-from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.reading import PageReader
 from periplus.crawl.recovery import clear_leftovers, recover
-from periplus.crawl.revisits import Agenda, Revisits
-from periplus.crawl.robots import RobotsShelf
 from periplus.crawl.tally import Tally
-from periplus.crawl.territory import Territory
 from periplus.crawl.vigil import Vigil
-from periplus.crawl.visit import Visitor
-from periplus.crawl.worker import Crew, Ending, Worker
-from periplus.fetch.addresses import AddressTable
+from periplus.crawl.worker import Ending, Worker
 from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
-from periplus.frontier.admission import open_admission
-from periplus.frontier.queues import Queues
-from periplus.frontier.traps import Traps
 from periplus.model import Decision
 from periplus.parse.page import PageParser
 from periplus.store.catalog import Catalog
-from periplus.store.collection import Collection
 from periplus.url import Canonicalizer
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 _LOOK_EVERY = 0.5  # seconds between two looks at the progress
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """What all workers of a run are told."""
-
-    collection: Collection
-    settings: Settings
-    run_id: int
-    started: float
-    seeds: Sequence[str]
-    sitemaps: Sequence[str]
-    entries: Sequence[str]
-    hold: bool  # what is found waits for the next round
-    budget: Budget
-    after_kill: bool  # the run before may have sent requests that it could not write down
-    agenda: Agenda
-    clock: Clock
-    addresses: AddressTable  # what all of them together ask of every address
-    died: int = 0  # workers of the same number so far, in whose place this one is
-    suspects: Mapping[str, int] = field(default_factory=dict)  # how many workers died while reading an address
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a worker says when it is done."""
-
-    ending: Ending
-    summary: dict[str, Any]
-    refusals: dict[str, Decision]  # of seeds
 
 
 def canonicalizer_of(settings: Settings) -> Canonicalizer:
@@ -159,88 +111,21 @@ class _Shift:
     async def _run(
         self, committer: Committer, fetcher: Fetcher, look: Callable[[], None] | None
     ) -> tuple[Ending, dict[str, Decision]]:
-        settings, clock, catalog = self._settings, self._clock, self._catalog
-        territory = Territory(self._board, self._number)
-        politeness = PolitenessClock(settings.politeness, after_kill=self._assignment.after_kill)
-        queues = Queues(catalog, settings.store.buffer_urls, lambda host: politeness.forget([host]))
-        traps = Traps(settings.frontier.trap_fetches, catalog.was_dull)
-        admission = open_admission(catalog, settings.scope, traps)
-        log = Logbook()
-        paths = Paths(
-            settings, self._canonicalizer, admission, queues, self._tally, territory, log, hold=self._assignment.hold
-        )
-        digester = Digester(
-            settings,
-            self._canonicalizer,
-            self._reader,
-            paths,
-            queues,
-            self._tally,
-            committer.archive,
-            committer.recall,
-            log,
-            Judge(paths, log, catalog.worth_of),
-        )
-        revisits = Revisits(
-            self._assignment.agenda,
-            self._assignment.started,
-            catalog=catalog,
-            queues=queues,
-            paths=paths,
-            log=log,
-            tally=self._tally,
-        )
-        patience = settings.fetch.timeout + settings.politeness.delay
-        longest = max(patience, settings.politeness.longest_crawl_delay)
-        loans = Loans(self._board, self._number, territory, fetcher, patience, longest)
-        neighbours = Neighbours(
+        outfit = Outfit(
+            self._assignment,
             self._board,
             self._number,
-            territory=territory,
-            catalog=catalog,
-            admission=admission,
-            queues=queues,
-            politeness=politeness,
-            paths=paths,
-            log=log,
-            revisits=revisits,
-            fetcher=fetcher,
-            loans=loans,
-            timing=self._tally.timing,
-        )
-        visitor = Visitor(
-            settings,
-            clock=clock,
-            fetcher=fetcher,
-            queues=queues,
-            politeness=politeness,
-            robots=RobotsShelf(catalog, settings.politeness.robots_age),
-            digester=digester,
-            paths=paths,
-            log=log,
+            catalog=self._catalog,
+            canonicalizer=self._canonicalizer,
             tally=self._tally,
-            loans=loans,
-            policy_of=catalog.policy,
-            version_of=catalog.version_of,
+            fetcher=fetcher,
+            committer=committer,
         )
-        neighbours.attend(clock.now())
-        refusals = self._begin(paths)
-        entries = Entries(self._assignment.entries, paths, queues)
-        crew = Crew(
-            self._number,
-            self._board,
-            clock,
-            queues,
-            traps,
-            visitor,
-            log,
-            committer,
-            neighbours,
-            entries,
-            revisits,
-            self._tally,
-        )
-        worker = Worker(settings, crew, self._assignment.budget, endless=self._assignment.agenda.continuous)
+        crew = outfit.crew(self._reader)
+        crew.neighbours.attend(self._clock.now())
+        refusals = self._begin(outfit.paths)
+        agenda = self._assignment.agenda
+        worker = Worker(self._settings, crew, self._assignment.budget, endless=agenda.continuous)
         with _interruptible(worker, self._board, by_terminal=look is not None), _watched(look):
             return await worker.run(), refusals
 

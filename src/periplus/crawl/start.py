@@ -11,7 +11,8 @@ from typing import Any
 import uvloop
 
 from periplus.config import Settings
-from periplus.crawl.assembly import Assignment, Report, canonicalizer_of, work
+from periplus.crawl.assembly import canonicalizer_of, work
+from periplus.crawl.assignment import Assignment, Report
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import Clock, SteadyClock

@@ -24,7 +24,8 @@ from multiprocessing.process import BaseProcess
 
 import uvloop
 
-from periplus.crawl.assembly import Assignment, Report, work
+from periplus.crawl.assembly import work
+from periplus.crawl.assignment import Assignment, Report
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.tally import Tally
 from periplus.crawl.worker import Ending

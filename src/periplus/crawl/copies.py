@@ -28,7 +28,7 @@ _MARK = np.uint16  # what is kept of a line: one in 16,000 is taken for another
 _NEWS = 12  # new letters that make a page worth its request
 _NEWS_OF_A_COPY = 200  # the same, of one that repeats another page but for a few lines
 _FEW = 400  # letters of new lines, up to which their words are looked at
-_TRUSTED = 64  # pages with news in a row, after which most are taken on trust
+_TRUSTED = 64  # credit from which on most pages are taken on trust
 _ONE_IN = 4  # of those is looked at
 
 
@@ -82,14 +82,16 @@ class _Memory:
     def __init__(self) -> None:
         self._lines = np.zeros(_LINES, _MARK)
         self._pages: OrderedDict[str, list[_Known]] = OrderedDict()  # by title
-        self._credit = 0  # pages with news in a row
+        self._credit = 0  # one for each page with news, half of it for each without
+        self._met = 0  # pages
 
     def meet(self, url: str, page: Page) -> Novelty:
-        is_trusted = self._credit >= _TRUSTED and self._credit % _ONE_IN > 0
+        self._met += 1
+        is_trusted = self._credit >= _TRUSTED and self._met % _ONE_IN > 0
         novelty = (
             _TAKEN_FOR_NEWS if is_trusted else Novelty(self.learn(lines_of(_said_by(page))), self.compare(url, page))
         )
-        self._credit = self._credit + 1 if novelty.is_news else 0
+        self._credit = min(self._credit + 1, 2 * _TRUSTED) if novelty.is_news else self._credit // 2
         return novelty
 
     def learn(self, lines: frozenset[bytes]) -> int:

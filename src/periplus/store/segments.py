@@ -29,7 +29,7 @@ _REPEATING_COLUMNS = {
 UNFINISHED, UNFINISHED_AGAIN = ".tmp", ".again"  # written by a crawl, by a second reading
 _NAME = re.compile(r"\w+-w(\d+)-(\d+)(?:-r(\d+))?\.parquet")
 _ROW_GROUP_PAGES = 256  # these two bound what waits in memory
-_ROW_GROUP_CHARACTERS = 16 << 20
+_ROW_GROUP_CHARACTERS = 4 << 20
 
 
 class SealedSegment(NamedTuple):

@@ -249,6 +249,18 @@ def test_the_more_links_lead_to_a_url_the_sooner_it_comes() -> None:
     assert (found.buffered, found.alive()) == (0, False)
 
 
+def test_places_that_were_given_up_do_not_pile_up() -> None:
+    items = [of_host("a.example", number, 1.0) for number in range(200)]
+    found = with_items(*items)
+    for number, item in enumerate(items):
+        for _ in range(1 << number % 8):
+            found.mention([item.url])
+    assert len(found._hosts["a.example"].heap) <= 2 * len(items)
+    come = drained(found)
+    assert [item.priority for item in come] == sorted(item.priority for item in come)
+    assert {item.url for item in come} == {item.url for item in items}
+
+
 def test_links_never_lift_a_url_above_the_level_before() -> None:
     popular, near = of_host("a.example", 1)._replace(depth=2, priority=2.0), of_host("a.example", 2, 1.0)
     found = with_items(popular, near)

@@ -186,6 +186,9 @@ class Queues:
         self._links[item.url] = links, item
         self._sequence += 1
         heapq.heappush(host.heap, (item.priority, self._sequence, item))
+        if len(host.heap) > _PER_HOST and len(host.heap) > 2 * len(host.held):  # most are places that were given up
+            host.heap = [entry for entry in host.heap if self._is_valid(entry[2])]
+            heapq.heapify(host.heap)
 
     def _is_valid(self, item: QueuedUrl) -> bool:
         return self._links.get(item.url, (0, None))[1] is item

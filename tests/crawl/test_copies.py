@@ -112,10 +112,10 @@ def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -
     copies = Copies()
     told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("", text=prose.text(f"{n}"))) for n in range(100)]
     assert all(novelty.is_news for novelty in told)
-    again = [copies.meet("a.test", f"http://a.test/again/{n}", Parsed("", text="Nothing more.")) for n in range(20)]
+    again = [copies.meet("a.test", f"http://a.test/again/{n}", Parsed("", text="Nothing more.")) for n in range(40)]
     dull = [not novelty.is_news for novelty in again]
-    assert dull.index(True) <= 8, "the second look at a line that is known tells"
-    assert all(dull[dull.index(True) + 5 :]), "and after two of them every page is looked at"
+    assert dull.index(True) <= 16, "the second look at a line that is known tells"
+    assert all(dull[dull.index(True) + 9 :]), "and after two of them every page is looked at"
 
 
 def test_memory_is_bounded_and_the_newest_pages_stay() -> None:

@@ -1,7 +1,7 @@
 """Does a page say anything that its host has not said before?
 
 For each of the hosts asked of late, a bounded memory: the lines of its pages, and the signatures of the newest ones.
-Of a host that has had nothing but news for long, one page in four is looked at; the others are taken on trust.
+Of a host that has had nothing but news for long, one page in eight is looked at; the others are taken on trust.
 All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
 recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
 """
@@ -28,8 +28,8 @@ _MARK = np.uint16  # what is kept of a line: one in 16,000 is taken for another
 _NEWS = 12  # new letters that make a page worth its request
 _NEWS_OF_A_COPY = 200  # the same, of one that repeats another page but for a few lines
 _FEW = 400  # letters of new lines, up to which their words are looked at
-_TRUSTED = 64  # credit from which on most pages are taken on trust
-_ONE_IN = 4  # of those is looked at
+_TRUSTED = 32  # credit from which on most pages are taken on trust
+_ONE_IN = 8  # of those is looked at
 
 
 class Novelty(NamedTuple):

@@ -160,11 +160,11 @@ class Response:
     detail: str = ""  # the library's own words about the failure, or about a certificate that was not believed
     seconds: float = 0.0  # from the first step to the last byte
     connect_seconds: float = 0.0  # of those, until the connection stood; next to nothing when one was used again
+    mime: str = field(init=False)  # the media type without parameters, lower case; a page is asked for it ten times
 
-    @property
-    def mime(self) -> str:
-        """The media type without parameters, lower case."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+    def __post_init__(self) -> None:
+        mime = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        object.__setattr__(self, "mime", mime)
 
 
 class Link(NamedTuple):

@@ -17,11 +17,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import ada_url
 import xxhash
 from publicsuffixlist import PublicSuffixList
 
+from periplus.config import Addresses
 from periplus.errors import BadUrl
 
 # Every % but the escapes that are right already: capital digits, not of an unreserved character. Most escapes are (a
@@ -66,6 +68,11 @@ class Canonicalizer:
         self.tracking, self.sessions = tuple(tracking), tuple(sessions)
         self._session = _NameList(self.sessions)
         self._noise = _NameList([*self.tracking, *self.sessions])
+
+    @classmethod
+    def of(cls, settings: Addresses) -> Self:
+        """By the rules that are set."""
+        return cls(settings.tracking_parameters, settings.session_parameters)
 
     def join(self, base: str, href: str) -> str | None:
         """The canonical address of a link found on the page *base*, or None when it does not lead to the web."""

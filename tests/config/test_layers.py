@@ -414,3 +414,8 @@ def test_a_setting_that_was_renamed_is_named(tmp_path: Path) -> None:
         load(tmp_path, {"parse.pdf_seconds": 3}, {})
     with pytest.raises(ConfigError, match="Write 'PERIPLUS_PARSE__MEMORY_MB' instead"):
         load(tmp_path, {}, {"PERIPLUS_PARSE__PDF_MEMORY_MB": "300"})
+
+
+def test_a_key_that_is_no_regular_expression_is_named(tmp_path: Path) -> None:
+    line = mistake(tmp_path, file='[recrawl.pinned]\n"(" = "hot"\n')
+    assert line.startswith(f"recrawl.pinned = '(' in {FILE_NAME} is not valid: it is not a regular expression")

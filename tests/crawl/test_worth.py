@@ -80,10 +80,23 @@ def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> 
         assert catalog.worth_of("b.test") == (0, Worth())
     text = " ".join(typed("inspect", "host", "a.test", "--home", tmp_path).out.split())
     assert f"quality {worth.score:.2f}: text " in text
-    assert "title 0.50, language 0.50, nothing new on 50% of 2 pages" in text
+    assert "title 0.50, language 0.50, nothing new noticed on 50% of 2 pages" in text
     found = typed("inspect", "url", SEED, "--home", tmp_path, "--json").json["quality"]
     assert found["score"] == pytest.approx(sum(part for name, part in found.items() if name != "score"), abs=0.005)
     assert found["score"] > 0.8
+
+
+def test_all_the_rest_is_told_of_a_page_that_is_damaged(tmp_path: Path) -> None:
+    with TestWeb([Site("a.test", {"/": Page("Home", prose.text("home"))})]) as web:
+        sail(web, tmp_path, SEED)
+    (archive,) = (tmp_path / "archive").iterdir()
+    content = bytearray(archive.read_bytes())
+    content[-400:-40] = bytes(360)
+    archive.write_bytes(content)
+    told = typed("inspect", "url", SEED, "--home", tmp_path)
+    assert told.code == 0
+    assert "200: fetched, ok" in told.out
+    assert "quality" not in told.out
 
 
 def test_of_two_pages_that_match_alike_the_better_one_comes_first_and_says_why(tmp_path: Path) -> None:

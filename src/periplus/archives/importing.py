@@ -16,13 +16,13 @@ from typing import Any
 
 from periplus.archives.landing import Landing
 from periplus.config import Settings
-from periplus.crawl.assembly import canonicalizer_of
 from periplus.errors import UsageError
 from periplus.fetch.allowance import SNIFFED, Allowances, Purpose, looks_binary
 from periplus.model import Reason, Response
 from periplus.store.collection import create_collection
 from periplus.store.foreign import BrokenRecord, ForeignRecord, foreign_records
 from periplus.store.message import response_of
+from periplus.url import Canonicalizer
 
 _HELD = frozenset({"response", "resource", "conversion"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -96,7 +96,7 @@ class _Customs:
 
     def __init__(self, settings: Settings, landing: Landing, found: Imported) -> None:
         self._landing, self._found = landing, found
-        self._canonicalizer = canonicalizer_of(settings)
+        self._canonicalizer = Canonicalizer.of(settings.addresses)
         self._allowances = Allowances(settings.fetch)
         self._largest = max(settings.fetch.pdf_bytes, settings.fetch.html_bytes)
         self.seen = 0  # records of every kind

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Settings
-from periplus.crawl.assembly import canonicalizer_of
 from periplus.crawl.commit import SegmentStream
 from periplus.crawl.reading import PageReader
 from periplus.crawl.recovery import clear_leftovers, recover
@@ -27,7 +26,7 @@ from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.ledger import Batch, Settled, Written
 from periplus.store.segments import PageRow
-from periplus.url import host_of
+from periplus.url import Canonicalizer, host_of
 
 _PAGES_AT_ONCE = 256
 _BYTES_AT_ONCE = 32 << 20
@@ -39,7 +38,7 @@ class Landing:
     def __init__(self, collection: Collection, settings: Settings, names: list[str]) -> None:
         self._collection, self._settings = collection, settings
         parser = PageParser(
-            canonicalizer_of(settings), links_per_page=settings.scope.links_per_page, settings=settings.parse
+            Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
         )
         self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
         self._catalog = Catalog(collection.catalog, create=True)

@@ -46,7 +46,7 @@ def host_rows(found: dict[str, Any]) -> Rows:
 def _quality_rows(quality: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if quality["pages"]:
         clues = ", ".join(f"{name} {quality[name]:.2f}" for name in ("text", "length", "links", "title", "language"))
-        copies = f"nothing new on {1 - quality['news']:.0%} of {quality['pages']:,} pages"
+        copies = f"nothing new noticed on {1 - quality['news']:.0%} of {quality['pages']:,} pages"
         yield "quality", f"{quality['score']:.2f}: {clues}, {copies}"
 
 

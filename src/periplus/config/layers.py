@@ -24,6 +24,7 @@ from periplus.errors import ConfigError
 FILE_NAME = "periplus.toml"
 _ENVIRONMENT_PREFIX = "PERIPLUS_"
 _NOT_SETTINGS = frozenset({"PERIPLUS_HOME"})
+_OF_KEY = "[key]"  # pydantic's word for the key of a table that is wrong itself
 _RENAMED = {"parse.pdf_seconds": "parse.seconds", "parse.pdf_memory_mb": "parse.memory_mb"}
 
 
@@ -175,7 +176,8 @@ def _complaint(problem: ErrorDetails, origins: Mapping[str, str]) -> ConfigError
     origin = origins.get(key, "default")
     why = problem["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     meaning = dict(sections())[section].model_fields[name].description or ""
-    inner = "".join(f".{part}" for part in problem["loc"][2:] if isinstance(part, str) and origin == FILE_NAME)
+    place = () if problem["loc"][-1] == _OF_KEY else problem["loc"][2:]
+    inner = "".join(f".{part}" for part in place if isinstance(part, str) and origin == FILE_NAME)
     return ConfigError(
         f"{_spelling(key, origin)}{inner} = {_shown(problem['input'])} {_place(origin)} is not valid", why, meaning
     )

@@ -8,7 +8,6 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from periplus.config import Settings
 from periplus.crawl.assignment import Assignment, Report
 from periplus.crawl.board import Board
 from periplus.crawl.commit import Committer
@@ -29,11 +28,6 @@ from periplus.url import Canonicalizer
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 _LOOK_EVERY = 0.5  # seconds between two looks at the progress
-
-
-def canonicalizer_of(settings: Settings) -> Canonicalizer:
-    """The rules by which two spellings are one address."""
-    return Canonicalizer(settings.addresses.tracking_parameters, settings.addresses.session_parameters)
 
 
 async def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
@@ -66,7 +60,7 @@ class _Shift:
         self._settings = assignment.settings
         self._clock = assignment.clock
         self._tally = Tally(assignment.run_id, assignment.started)
-        self._canonicalizer = canonicalizer_of(self._settings)
+        self._canonicalizer = Canonicalizer.of(self._settings.addresses)
         self._reader = PageReader(
             PageParser(
                 self._canonicalizer,

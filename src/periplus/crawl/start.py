@@ -11,7 +11,7 @@ from typing import Any
 import uvloop
 
 from periplus.config import Settings
-from periplus.crawl.assembly import canonicalizer_of, work
+from periplus.crawl.assembly import work
 from periplus.crawl.assignment import Assignment, Report
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
@@ -92,7 +92,7 @@ class Result:
 
 def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None) -> Result:
     """Crawl until done, a budget is spent, or interrupted; everything acknowledged is kept in any case."""
-    beginnings = request.canonical(canonicalizer_of(request.settings))
+    beginnings = request.canonical(Canonicalizer.of(request.settings.addresses))
     certificate_authorities(request.settings.fetch.ca_file)  # a file that is none is told before anything is made
     _require_sense(request)
     if not beginnings:

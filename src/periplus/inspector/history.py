@@ -26,8 +26,7 @@ _NOT_OF_THE_URL = frozenset({Reason.NOFOLLOW.value, Reason.TOO_DEEP.value, Reaso
 
 def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any]:
     """All that is known about one URL; for one never stored, the verdict it would get today."""
-    addresses = settings.addresses
-    url = parse(raw, Canonicalizer(addresses.tracking_parameters, addresses.session_parameters))
+    url = parse(raw, Canonicalizer.of(settings.addresses))
     row = catalog.url(url.text)
     found: dict[str, Any] = {"url": url.text, "url_id": url.id.hex(), "host": url.host, "domain": url.domain}
     found["known"] = row is not None

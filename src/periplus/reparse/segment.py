@@ -16,7 +16,6 @@ from typing import NamedTuple
 from pyarrow import ArrowException
 
 from periplus.config import Settings
-from periplus.crawl.assembly import canonicalizer_of
 from periplus.crawl.reading import PageReader
 from periplus.errors import DamagedFile
 from periplus.model import COULD_NOT_BE_READ, ArchivePosition, Decision, Fetch, Page, Reason, Verdict
@@ -27,6 +26,7 @@ from periplus.store.collection import open_collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.schema import read_pages
 from periplus.store.segments import PageRow, SealedSegment, SegmentWriter, place_of
+from periplus.url import Canonicalizer
 
 _COLUMNS = [
     "url",
@@ -66,7 +66,7 @@ class SegmentReader:
         """*is_apart*: this process is there for nothing else, so it may die over a page."""
         self._collection, self._settings, self._is_apart = open_collection(home), settings, is_apart
         self._parser = PageParser(
-            canonicalizer_of(settings), links_per_page=settings.scope.links_per_page, settings=settings.parse
+            Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
         )
         self._reader = PageReader(self._parser)
 

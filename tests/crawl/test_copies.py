@@ -118,6 +118,15 @@ def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -
     assert all(dull[dull.index(True) + 9 :]), "and after two of them every page is looked at"
 
 
+def test_no_page_of_a_host_with_traps_is_taken_on_trust() -> None:
+    copies = Copies()
+    for number in range(200):
+        told = copies.meet(
+            "a.test", f"http://a.test/{number}", Parsed("", text=prose.text(f"{number}")), trusting=False
+        )
+        assert told.is_certain
+
+
 def test_memory_is_bounded_and_the_newest_pages_stay() -> None:
     copies = Copies()
     for number in range(1_300):

@@ -48,6 +48,27 @@ def test_pages_that_say_something_are_never_taken_for_a_trap(tmp_path: Path) -> 
         assert catalog.patterns() == []
 
 
+def test_a_trap_is_found_out_even_on_a_host_that_is_trusted(tmp_path: Path) -> None:
+    """Hundreds of articles, each of which also leads to the same empty form under another number."""
+    articles = {
+        f"/article/{name}": Page(prose.title(name), prose.text(name), [f"/article/{after}", f"/reply/{number}"])
+        for number, (name, after) in enumerate(zip(map(_word, range(400)), map(_word, range(1, 401)), strict=True))
+    }
+    forms = {f"/reply/{number}": Page("Reply", "Log in to reply.") for number in range(400)}
+    home = {"/": Page("Home", prose.text("home"), ["/article/a"])}
+    with TestWeb([Site("a.test", home | articles | forms)]) as web:
+        sail(web, tmp_path, SEED, frontier__trap_fetches=20, scope__depth=1_000, fetch__concurrency=1)
+        asked = set(web.log.paths("a.test"))
+    assert articles.keys() <= asked
+    assert len(forms.keys() & asked) < 150, "20 to learn, 100 that pages with news lead to, and probes"
+    sound(tmp_path)
+
+
+def _word(number: int) -> str:
+    """Names without digits, so that every article is a pattern of its folder only."""
+    return chr(ord("a") + number % 26) * (1 + number // 26)
+
+
 # -- what is told ---------------------------------------------------------------------------------------------------
 
 

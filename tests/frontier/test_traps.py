@@ -44,6 +44,14 @@ def test_some_news_in_between_keep_a_pattern_from_being_a_trap() -> None:
     assert not refused(traps, "day/99")
 
 
+def test_what_is_only_taken_for_news_speaks_for_no_pattern() -> None:
+    traps = Traps(LIMIT)
+    for number in range(LIMIT):
+        traps.learn(f"{HOME}day/{number}", HOST, has_news=False)
+        traps.learn(f"{HOME}day/1{number}", HOST, has_news=True, is_certain=False)
+    assert refused(traps, "day/99")
+
+
 def test_learning_can_be_switched_off() -> None:
     traps = Traps(0)
     for number in range(100):

@@ -37,6 +37,7 @@ class Novelty(NamedTuple):
 
     letters: int  # of lines, or words, that are new
     copy: Copy | None  # the page that it nearly repeats
+    is_certain: bool = True  # False: nobody has looked
 
     @property
     def is_news(self) -> bool:
@@ -44,7 +45,7 @@ class Novelty(NamedTuple):
         return self.letters >= (_NEWS if self.copy is None else _NEWS_OF_A_COPY)
 
 
-_TAKEN_FOR_NEWS = Novelty(_NEWS, None)
+_TAKEN_FOR_NEWS = Novelty(_NEWS, None, is_certain=False)
 
 
 class _Known(NamedTuple):
@@ -64,8 +65,8 @@ class Copies:
     def __init__(self) -> None:
         self._hosts: OrderedDict[str, _Memory] = OrderedDict()
 
-    def meet(self, host: str, url: str, page: Page) -> Novelty:
-        """Compare a page with what its host has said before, and remember it."""
+    def meet(self, host: str, url: str, page: Page, *, trusting: bool = True) -> Novelty:
+        """Compare a page with what its host has said before, and remember it; *trusting*: or take it on trust."""
         memory = self._hosts.get(host)
         if memory is None:
             memory = self._hosts[host] = _Memory()
@@ -73,7 +74,7 @@ class Copies:
                 self._hosts.popitem(last=False)
         else:
             self._hosts.move_to_end(host)
-        return memory.meet(url, page)
+        return memory.meet(url, page, trusting=trusting)
 
 
 class _Memory:
@@ -82,15 +83,14 @@ class _Memory:
     def __init__(self) -> None:
         self._lines = np.zeros(_LINES, _MARK)
         self._pages: OrderedDict[str, list[_Known]] = OrderedDict()  # by title
-        self._credit = 0  # one for each page with news, half of it for each without
+        self._credit = 0  # one for each page in which news were found, half of it for each without
         self._met = 0  # pages
 
-    def meet(self, url: str, page: Page) -> Novelty:
+    def meet(self, url: str, page: Page, *, trusting: bool) -> Novelty:
         self._met += 1
-        is_trusted = self._credit >= _TRUSTED and self._met % _ONE_IN > 0
-        novelty = (
-            _TAKEN_FOR_NEWS if is_trusted else Novelty(self.learn(lines_of(_said_by(page))), self.compare(url, page))
-        )
+        if trusting and self._credit >= _TRUSTED and self._met % _ONE_IN:
+            return _TAKEN_FOR_NEWS
+        novelty = Novelty(self.learn(lines_of(_said_by(page))), self.compare(url, page))
         self._credit = min(self._credit + 1, 2 * _TRUSTED) if novelty.is_news else self._credit // 2
         return novelty
 

@@ -29,12 +29,12 @@ class Judge:
     def judge(self, item: QueuedUrl, page: Page, size: int) -> Judgement:
         """Judge a new version of a page of *size* bytes."""
         batch = self._log.batch
-        novelty = self._copies.meet(item.host, item.url, page)
+        novelty = self._copies.meet(item.host, item.url, page, trusting=not self._paths.traps.holds(item.host))
         if novelty.copy is not None:
             batch.copies.append(novelty.copy)
         has_news = novelty.is_news or bool(item.visits)  # what was here before has no news by nature
         worth = worth_of(page, size, has_news=has_news)
         batch.count_worth(item.host, worth)
         score = worth.score
-        is_dull = not item.visits and not self._paths.learn(item, has_news=has_news)
+        is_dull = not item.visits and not self._paths.learn(item, has_news=has_news, is_certain=novelty.is_certain)
         return Judgement(is_dull, (score + self._worths.count(item.host, score)) / 2)

@@ -14,6 +14,7 @@ from periplus.frontier.admission import Admission
 from periplus.frontier.priority import found
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
+from periplus.frontier.traps import Traps
 from periplus.model import Decision, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
 from periplus.store.ledger import Letter, Refusal
@@ -86,13 +87,18 @@ class Paths:
         """Why a URL that waited is not to be fetched after all: the scope may be narrower than it was."""
         return self._admission.recheck(item)
 
-    def learn(self, item: QueuedUrl, *, has_news: bool) -> bool:
+    @property
+    def traps(self) -> Traps:
+        """What was learned about patterns of URLs."""
+        return self._admission.traps
+
+    def learn(self, item: QueuedUrl, *, has_news: bool, is_certain: bool = True) -> bool:
         """Let what a page says, or does not, tell what URLs like its own are worth; was it worth its request?"""
-        harmless = self._admission.traps.learn(item.url, item.host, has_news=has_news)
+        harmless = self.traps.learn(item.url, item.host, has_news=has_news, is_certain=is_certain)
         if harmless:
             self._log.batch.harmless += [(item.host, pattern) for pattern in harmless]
             self._verdicts.clear()
-        return has_news or not self._admission.traps.is_learning
+        return has_news or not self.traps.is_learning
 
     # -- what answers name --------------------------------------------------------------------------------------
 

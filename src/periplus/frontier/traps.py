@@ -106,8 +106,11 @@ class Traps:
         """Whether anything is learned at all."""
         return self._limit > 0
 
-    def learn(self, url: str, host: str, *, has_news: bool) -> list[str]:
-        """Count a page that was fetched for the first time; returns the patterns that are no traps any more."""
+    def learn(self, url: str, host: str, *, has_news: bool, is_certain: bool = True) -> list[str]:
+        """Count a page that was fetched for the first time; returns the patterns that are no traps any more.
+
+        What is only taken for news says nothing about patterns.
+        """
         if not self._limit:
             return []
         self._meet(url)
@@ -115,7 +118,7 @@ class Traps:
         if url in self._exceptions:  # it says nothing about the others of its pattern
             self._reward(url, host, has_news=has_news)
             return []
-        if has_news and host not in self._hosts:
+        if not is_certain or (has_news and host not in self._hosts):
             return []
         known = self._hosts.setdefault(host, {})
         found = [(way.pattern, known.get(way.pattern)) for way in kinds(url)]

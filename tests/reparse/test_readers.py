@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +65,16 @@ def test_a_page_that_takes_its_readers_too_long_stays_as_it_was(home: Path) -> N
 
 def test_readers_killed_at_random_lose_no_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("periplus.reparse.readers._TRIES", 1000)
-    done, kills = threading.Event(), 0
+    done, chance, kills = threading.Event(), random.Random(3), 0
 
     def hunt() -> None:
         nonlocal kills
-        while not done.wait(0.5) and kills < 10:
+        while not done.wait(chance.uniform(0, 0.1) if kills else 0.001) and kills < 10:
             for child in multiprocessing.active_children():
                 assert child.pid is not None
-                os.kill(child.pid, signal.SIGKILL)
-                kills += 1
+                with suppress(ProcessLookupError):  # it has just left by itself
+                    os.kill(child.pid, signal.SIGKILL)
+                    kills += 1
 
     hunter = threading.Thread(target=hunt)
     before = titles(home)

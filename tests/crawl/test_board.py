@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
 from periplus.crawl.board import SHARES, Board, Figure
-from periplus.crawl.territory import Territory, share_of
+from periplus.crawl.territory import Territory, share_of, share_to_give
 
 
 @pytest.fixture
@@ -91,6 +92,23 @@ def test_a_share_belongs_to_one_worker_at_a_time(board: Board) -> None:
     territories[giver].give(receiver)
     assert territories[receiver].arrivals() == {share}
     assert [territory.owns("www.example.org") for territory in territories].index(True) == receiver
+
+
+@pytest.mark.parametrize(
+    ("waiting", "load", "given"),
+    [
+        ({1: 900, 2: 500, 3: 300}, 0, 2),
+        ({1: 900, 2: 500, 3: 300}, 1000, 3),
+        ({1: 900, 2: 500, 3: 300}, 1500, None),
+        ({1: 900}, 0, None),
+        ({1: 900, 2: 5}, 0, None),
+        ({}, 0, None),
+    ],
+)
+def test_a_gift_never_leaves_the_giver_with_less_than_the_receiver(
+    waiting: dict[int, int], load: int, given: int | None
+) -> None:
+    assert share_to_give(Counter(waiting), load) == given
 
 
 def test_the_page_that_a_worker_reads_is_there_for_all_to_see(board: Board) -> None:

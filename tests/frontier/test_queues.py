@@ -402,6 +402,31 @@ def test_what_finds_no_room_waits_on_disk_until_it_is_acknowledged() -> None:
     assert drained(found) == items[4:]
 
 
+def test_what_waits_is_counted_in_memory_and_on_disk() -> None:
+    disk = Disk()
+    found = Queues(disk, capacity=10)
+    items = [of_host("a.example", number) for number in range(15)]
+    for item in items:
+        found.add(item)
+    assert (found.buffered, found.backlog, dict(found.waiting())) == (10, 15, {"a.example": 15})
+    disk.rows = {item.url: item for item in items}
+    found.acknowledged([], items)
+    assert found.backlog == 15
+    for _ in range(11):  # the last one has to be read from disk
+        assert found.take(0.0) is not None
+        found.release("a.example", 0.0)
+    assert (found.backlog, dict(found.waiting())) == (4, {"a.example": 4})
+    found.drop(["a.example"])
+    assert (found.backlog, found.buffered) == (0, 0)
+
+
+def test_a_queue_on_disk_counts_as_long_until_it_was_read() -> None:
+    found, _ = loaded([of_host("a.example", number) for number in range(3)])
+    assert found.backlog > 100
+    assert found.take(0.0) is not None
+    assert found.backlog == 2
+
+
 def test_a_new_url_does_not_overtake_better_ones_on_disk() -> None:
     waiting = [of_host("a.example", number) for number in range(3)]
     found, disk = loaded(waiting)

@@ -39,8 +39,18 @@ class Figure(IntEnum):
     COMMITS = 12  # how often it has acknowledged something
     READING_SINCE = 13  # nanoseconds, monotonic: when it began to read the page it is reading; 0: it reads none
     READING_SIZE = 14  # bytes of the address of that page
+    BACKLOG = 15  # URLs that it knows to wait
 
 
+_PRESENT = (
+    Figure.UNDER_WAY,
+    Figure.BUFFERED,
+    Figure.HOSTS,
+    Figure.IDLE,
+    Figure.HUNGRY,
+    Figure.SHARES,
+    Figure.BACKLOG,
+)  # what is true of a worker only while it lives
 _ROW = len(Figure)
 _SINCE, _SIZE = int(Figure.READING_SINCE), int(Figure.READING_SIZE)  # sums of plain numbers are ten times faster
 
@@ -158,7 +168,7 @@ class Board:
     def bury(self, worker: int, *, fetched: int, size: int) -> None:
         """A worker is dead: only what it had acknowledged counts, and others may have left it letters or shares."""
         self.return_pages(worker, self.told(worker, Figure.GRANTED) - fetched)
-        for figure in (Figure.UNDER_WAY, Figure.BUFFERED, Figure.HOSTS, Figure.IDLE, Figure.HUNGRY, Figure.SHARES):
+        for figure in _PRESENT:
             self.tell(worker, figure, 0)
         self.tell(worker, Figure.FETCHED, fetched)
         self.tell(worker, Figure.BYTES, size)

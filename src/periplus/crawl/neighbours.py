@@ -1,11 +1,12 @@
 """What does this worker give to the others, and what does it take from them?
 
 Links into a domain of another worker travel as letters, in the transaction that acknowledges the page they are on. A
-worker with time to spare is given a share of the domains of a worker without.
+worker with time to spare, or with far less to do, is given a share of the domains of a worker without.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.revisits import Revisits
 from periplus.crawl.tally import Timing
-from periplus.crawl.territory import Territory, share_of
+from periplus.crawl.territory import Territory, share_of, share_to_give
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
@@ -27,7 +28,9 @@ from periplus.url import host_of
 _LETTERS_AT_ONCE = 2_000
 _MEASURED_OVER = 0.1  # seconds
 _HUNGRY, _LOADED = 0.5, 0.1  # of its time a worker is idle at least, at most
-_WORTH_GIVING = 20  # URLs waiting in a share
+_FAR_LESS = 0.5  # of what waits here, at most
+_NEXT_GIFT = 0.3  # seconds, in which the figures of both have come to show the last one
+_SEARCHING = 0.02  # of its time a worker may search its queues for something to give
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ class Neighbours:
         self._fetcher, self._loans, self._timing = fetcher, loans, timing
         self._measured = (0.0, 0.0)  # when, and how long it had been idle by then
         self._idleness = 0.5
+        self._next_offer = 0.0
 
     def attend(self, now: float) -> None:
         """Take over what has become ours, read letters, give away what another could do sooner."""
@@ -85,7 +89,7 @@ class Neighbours:
         if not self._territory.is_alone:
             self._loans.attend()
             self._measure(now)
-            self._share()
+            self._share(now)
 
     def committed(self, batch: Batch) -> None:
         """A commit is durable: letters in it can be read by others, letters crossed out in it are gone."""
@@ -143,42 +147,54 @@ class Neighbours:
     def _measure(self, now: float) -> None:
         """How much of its time this worker has been idle of late."""
         since, idle_then = self._measured
+        if not since:
+            self._next_offer = now + _NEXT_GIFT  # the others have told how they are by then
         if now - since >= _MEASURED_OVER:
             idle = self._timing.idle_until(now)
             self._idleness = (idle - idle_then) / (now - since)
             self._measured = now, idle
             self._board.tell(self._worker, Figure.HUNGRY, int(self._idleness > _HUNGRY))
+            self._board.tell(self._worker, Figure.BACKLOG, self._queues.backlog)
 
-    def _share(self) -> None:
+    def _share(self, now: float) -> None:
         departure = self._departure
         if departure is None:
-            self._offer()
+            if now >= self._next_offer and self._idleness <= _LOADED:
+                self._offer(now)
         elif departure.commit is None:
             if not self._queues.is_busy(departure.hosts):
                 departure.commit = self._log.cuts + bool(self._log.batch)
         elif self._commits >= departure.commit:
             self._part(departure)
 
-    def _offer(self) -> None:
-        """Choose a share for a worker with time to spare: the second most laden, the first is kept.
+    def _offer(self, now: float) -> None:
+        """Give a share to the worker with the least to do, if that is far less than here.
 
         What its pages say of a host with traps is in nobody else's memory; such hosts count for nothing.
         """
-        if self._idleness > _LOADED:
+        receiver, load = self._least_laden()
+        if load > self._queues.backlog * _FAR_LESS:
             return
-        hungry = [worker for worker, hunger in enumerate(self._board.all(Figure.HUNGRY)) if hunger]
-        if not hungry:
-            return
+        began = time.perf_counter()
         waiting: Counter[int] = Counter()
         for host, urls in self._queues.waiting():
             if not self._admission.traps.holds(host):
                 waiting[share_of(host)] += urls
-        (share, urls), *_ = [*waiting.most_common(2)[1:], (0, 0)]
-        if urls >= _WORTH_GIVING:
-            self._territory.leaving = share
-            hosts = self._queues.withdraw(lambda host: share_of(host) == share)
-            self._departure = _Departure(hungry[0], hosts)
-            self._board.tell(hungry[0], Figure.HUNGRY, 0)
+        share = share_to_give(waiting, load)
+        if share is None:
+            self._next_offer = now + (time.perf_counter() - began) / _SEARCHING
+            return
+        self._territory.leaving = share
+        hosts = self._queues.withdraw(lambda host: share_of(host) == share)
+        self._departure, self._next_offer = _Departure(receiver, hosts), now + _NEXT_GIFT
+        self._board.tell(receiver, Figure.HUNGRY, 0)
+
+    def _least_laden(self) -> tuple[int, int]:
+        """Another worker, and how much waits there; nothing to speak of, if it has time to spare."""
+        backlogs, hungry = self._board.all(Figure.BACKLOG), self._board.all(Figure.HUNGRY)
+        others = [worker for worker in range(self._board.workers) if worker != self._worker]
+        load, worker = min((0 if hungry[worker] else backlogs[worker], worker) for worker in others)
+        return worker, load
 
     def _part(self, departure: _Departure) -> None:
         self._fetcher.hang_up(departure.hosts)

@@ -6,6 +6,7 @@ by hash; a share changes hands as a whole, when its owner has more to do than an
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 
 import xxhash
@@ -13,11 +14,23 @@ import xxhash
 from periplus.crawl.board import SHARES, Board
 from periplus.url import registrable_domain
 
+_WORTH_GIVING = 20  # URLs waiting in a share
+
 
 @lru_cache(maxsize=65536)
 def share_of(host: str) -> int:
     """The share of the web that a host falls into."""
     return xxhash.xxh3_64_intdigest(registrable_domain(host).encode()) % SHARES
+
+
+def share_to_give(waiting: Counter[int], load: int) -> int | None:
+    """Which share goes to a worker where *load* URLs wait, by what waits in each share here; None: none.
+
+    The most laden one that leaves no more to do there than here; the most laden of all is kept, for it would only make
+    the other worker the one with too much.
+    """
+    most = (waiting.total() - load) / 2
+    return next((share for share, urls in waiting.most_common()[1:] if _WORTH_GIVING <= urls <= most), None)
 
 
 class Territory:

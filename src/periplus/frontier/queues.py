@@ -31,6 +31,7 @@ class Queues:
         self._drained: list[tuple[float, str]] = []  # by the end of their rest; some have work again
         self._links: dict[str, tuple[int, QueuedUrl]] = {}  # by URL: links met, and the item of its valid heap entry
         self._sequence = 0
+        self._outside = 0
         self.buffered = 0
 
     def __len__(self) -> int:
@@ -41,8 +42,8 @@ class Queues:
         """Know the hosts that have something waiting on disk."""
         for policy in policies:
             host = self._host(policy.host)
-            host.ready, host.on_disk, host.listed = policy.next_fetch, True, math.inf
-            self._list(host)
+            host.ready, host.listed = policy.next_fetch, math.inf
+            self._expect_on_disk(host, _PER_HOST)
 
     def add(self, item: QueuedUrl) -> None:
         """Take a URL just admitted; without room it waits on disk for its turn."""
@@ -50,6 +51,8 @@ class Queues:
         if not host.on_disk and len(host.heap) < _PER_HOST and self.buffered < self._capacity:
             self._hold(host, item)
             self._list(host)
+        else:
+            self._count_outside(host, host.outside + 1)
 
     def mention(self, urls: Iterable[str]) -> None:
         """More links to these were met: those that wait in memory come sooner, the more so the more there are."""
@@ -116,8 +119,7 @@ class Queues:
                 continue  # it waits for another run
             host = self._host(item.host)
             if item.url not in host.held and not host.on_disk:
-                host.on_disk = True
-                self._list(host)
+                self._expect_on_disk(host)
         for item in settled:
             if (known := self._hosts.get(item.host)) is not None:
                 known.held.discard(item.url)
@@ -126,14 +128,17 @@ class Queues:
     def restock(self, names: Iterable[str]) -> None:
         """URLs of these hosts wait on disk again."""
         for name in names:
-            host = self._host(name)
-            host.on_disk = True
-            self._list(host)
+            self._expect_on_disk(self._host(name))
+
+    @property
+    def backlog(self) -> int:
+        """How many URLs wait, as far as is known without asking the disk."""
+        return self.buffered + self._outside
 
     def waiting(self) -> Iterator[tuple[str, int]]:
-        """Hosts that may be asked, and how many of their URLs wait, as far as is known without asking the disk."""
+        """The same for each host that may be asked; the places in memory that were given up count too."""
         for host in self._hosts.values():
-            if not host.parked and (urls := len(host.heap) + len(host.later) + host.on_disk * _PER_HOST):
+            if not host.parked and (urls := len(host.heap) + len(host.later) + host.outside):
                 yield host.name, urls
 
     def withdraw(self, belongs: Callable[[str], bool]) -> list[str]:
@@ -152,6 +157,7 @@ class Queues:
         for name in names:
             host = self._hosts.pop(name, None)
             if host is not None:
+                self._count_outside(host, 0)
                 self.buffered -= len(host.later)
                 for _, _, item in host.heap:
                     self._leave(item)
@@ -219,8 +225,19 @@ class Queues:
         host.on_disk = len(found) == limit or len(new) > room
         due = None if host.on_disk else self._source.next_due(host.name, now)
         host.due_on_disk = math.inf if due is None else due
+        self._count_outside(host, max(host.outside - len(new), _PER_HOST) if host.on_disk else 0)
         for item in new[:room]:
             self._hold(host, item)
+
+    def _expect_on_disk(self, host: WaitingHost, urls: int = 1) -> None:
+        """So many URLs of a host wait on disk, perhaps more."""
+        host.on_disk = True
+        self._count_outside(host, max(host.outside, urls))
+        self._list(host)
+
+    def _count_outside(self, host: WaitingHost, urls: int) -> None:
+        self._outside += urls - host.outside
+        host.outside = urls
 
     # -- the order of hosts -------------------------------------------------------------------------------------
 
@@ -241,5 +258,6 @@ class Queues:
             _, name = heapq.heappop(self._drained)
             host = self._hosts.get(name)
             if host is not None and host.ready <= now and host.is_drained():
+                self._count_outside(host, 0)
                 del self._hosts[name]
                 self._forget(name)

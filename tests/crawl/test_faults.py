@@ -15,7 +15,7 @@ from crawl.ordeal import Ordeal
 from crawl.voyage import environment, reach, sail
 from periplus.crawl.budget import Budget
 from periplus.store.archive import archive_name
-from periplus.store.segments import segment_name
+from periplus.store.manifest import segment_name
 from testweb import TestWeb, many_hosts
 
 SEED = "http://h0001.test/"

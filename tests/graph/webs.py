@@ -17,8 +17,9 @@ from periplus.model import ArchivePosition, Decision, Fetch, Link, Page, QueuedU
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.ledger import Batch, Settled, Written
+from periplus.store.manifest import PageRow, Target
 from periplus.store.ranks import RankTable, open_ranks
-from periplus.store.segments import PageRow, SegmentWriter, Target
+from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
 
 ARCHIVE = "w00-000001.warc.gz"

@@ -16,7 +16,8 @@ from periplus.parse import warden
 from periplus.reparse import Reparsed, reparse
 from periplus.reparse.former import FormerRows
 from periplus.store.collection import open_collection
-from periplus.store.segments import PageRow, SegmentWriter, Target
+from periplus.store.manifest import PageRow, Target
+from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
 from testweb import Page, Site, TestWeb
 

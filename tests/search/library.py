@@ -25,8 +25,9 @@ from periplus.store.archive import ArchiveWriter, archive_name
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.ledger import Batch, Settled, Written
+from periplus.store.manifest import PageRow, Target
 from periplus.store.ranks import Figures
-from periplus.store.segments import PageRow, SegmentWriter, Target
+from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
 
 _WORKER = 0

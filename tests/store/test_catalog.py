@@ -22,7 +22,7 @@ from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Decision, HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
 from periplus.store.catalog import Catalog
 from periplus.store.ledger import ArchiveFile, Batch, Refusal, Settled, Written
-from periplus.store.segments import SealedSegment
+from periplus.store.manifest import SealedSegment
 from store.records import (
     AT,
     WRITTEN,

@@ -12,6 +12,7 @@ from pyarrow import parquet
 from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Image, Link, Page, Quality, Reason, Video
 from periplus.store.durable import reporting_full_disk
+from periplus.store.manifest import PageRow, Target, place_of, segment_name
 from periplus.store.schema import (
     LINKS,
     PAGES,
@@ -23,13 +24,7 @@ from periplus.store.schema import (
     schema_version,
 )
 from periplus.store.sealing import file_digest
-from periplus.store.segments import (
-    PageRow,
-    SegmentWriter,
-    Target,
-    place_of,
-    segment_name,
-)
+from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
 from store.records import AT, a_fetch, names_in, told
 from store.small_disk import fill, small_disk

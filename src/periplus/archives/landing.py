@@ -25,7 +25,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.ledger import Batch, Settled, Written
-from periplus.store.segments import PageRow
+from periplus.store.manifest import PageRow
 from periplus.url import Canonicalizer, host_of
 
 _PAGES_AT_ONCE = 256

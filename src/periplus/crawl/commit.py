@@ -23,7 +23,8 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.ledger import Batch, Written
-from periplus.store.segments import PageRow, SegmentWriter
+from periplus.store.manifest import PageRow
+from periplus.store.segments import SegmentWriter
 
 
 @dataclass(frozen=True, slots=True)

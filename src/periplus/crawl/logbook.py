@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from periplus.store.ledger import Batch
-from periplus.store.segments import PageRow
+from periplus.store.manifest import PageRow
 
 
 @dataclass(frozen=True, slots=True)

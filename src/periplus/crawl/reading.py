@@ -11,7 +11,7 @@ from periplus.crawl.vigil import Vigil
 from periplus.model import Fetch, Page, Response
 from periplus.parse.page import PageParser
 from periplus.parse.sitemap import Sitemap, read_sitemap
-from periplus.store.segments import PageRow, Target
+from periplus.store.manifest import PageRow, Target
 from periplus.url import Canonicalizer, host_of, url_id
 
 _TARGETS_REMEMBERED = 50_000

@@ -20,7 +20,7 @@ from periplus.store.archive import SUFFIX, numbered, read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
-from periplus.store.segments import UNFINISHED, place_of
+from periplus.store.manifest import UNFINISHED, place_of
 
 _AT_ONCE = 256
 _BEGUN_AT_ONCE = 2  # files past the last acknowledged one: one that is full but not committed, and its successor

@@ -20,8 +20,8 @@ from periplus.graph.pagerank import Ranking, Walk, page_ranks, weighted_ranks
 from periplus.graph.tables import Tables
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.manifest import SealedSegment
 from periplus.store.ranks import Figures, RankTable, open_ranks
-from periplus.store.segments import SealedSegment
 from periplus.url import parse
 
 

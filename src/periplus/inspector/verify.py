@@ -21,9 +21,9 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.generations import CURRENT, damage
 from periplus.store.ledger import ArchiveFile
+from periplus.store.manifest import SealedSegment
 from periplus.store.schema import SCHEMA_VERSION, schema_version
 from periplus.store.sealing import file_digest
-from periplus.store.segments import SealedSegment
 from periplus.url import url_key
 
 _REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})

@@ -22,7 +22,7 @@ from periplus.config import Settings
 from periplus.errors import PeriplusError
 from periplus.reparse.segment import Reading, SegmentReader, Unread
 from periplus.store.collection import Collection
-from periplus.store.segments import SealedSegment
+from periplus.store.manifest import SealedSegment
 
 _WORTH_A_PROCESS = 500  # pages: starting one takes as long as reading so many
 _TRIES = 3  # at a segment, before it is left as it is

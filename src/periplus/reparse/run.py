@@ -13,7 +13,7 @@ from periplus.reparse.readers import read_all
 from periplus.reparse.segment import Unread
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
-from periplus.store.segments import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
+from periplus.store.manifest import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
 
 Tell = Callable[[int, int], None]
 _NAMED = 100  # of what could not be read: more is only counted

@@ -24,8 +24,9 @@ from periplus.reparse.former import FormerRows
 from periplus.store.archive import read_response
 from periplus.store.collection import open_collection
 from periplus.store.durable import reporting_full_disk
+from periplus.store.manifest import PageRow, SealedSegment, place_of
 from periplus.store.schema import read_pages
-from periplus.store.segments import PageRow, SealedSegment, SegmentWriter, place_of
+from periplus.store.segments import SegmentWriter
 from periplus.url import Canonicalizer
 
 _COLUMNS = [

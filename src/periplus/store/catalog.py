@@ -20,7 +20,7 @@ from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlSta
 from periplus.store import ledger
 from periplus.store.ledger import Batch, Letter, Revisit, Settled, Written
 from periplus.store.lookup import STATE_COUNTERS, Lookup
-from periplus.store.segments import SealedSegment
+from periplus.store.manifest import SealedSegment
 from periplus.url import registrable_domain, url_key
 
 _HOSTS_REMEMBERED = 200_000

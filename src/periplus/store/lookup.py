@@ -16,7 +16,7 @@ from periplus.model import NOTHING_NEW, Copy, Fetch, HostPolicy, Pattern, Reason
 from periplus.store import ledger
 from periplus.store.database import Database
 from periplus.store.ledger import ArchiveFile
-from periplus.store.segments import SealedSegment
+from periplus.store.manifest import SealedSegment
 from periplus.store.summaries import in_turn, joined
 from periplus.url import url_key
 

@@ -6,19 +6,15 @@ again from the archive.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
-from periplus.errors import DamagedFile
-from periplus.model import Fetch, Page
 from periplus.store.durable import move_into_place
+from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, PageRow, SealedSegment, segment_name
 from periplus.store.schema import LINKS, PAGES, SCHEMA_VERSION, SKIMMED_PAGES, SKIMMED_VERSION, described
 from periplus.store.sealing import file_digest
 
@@ -26,52 +22,8 @@ _REPEATING_COLUMNS = {
     "pages": ["host", "mime", "language", "archive", "categories.list.element", "problem"],
     "links": ["source_id", "source_host", "target_host", "target_id", "target", "anchor", "fetched_at"],
 }
-UNFINISHED, UNFINISHED_AGAIN = ".tmp", ".again"  # written by a crawl, by a second reading
-_NAME = re.compile(r"\w+-w(\d+)-(\d+)(?:-r(\d+))?\.parquet")
 _ROW_GROUP_PAGES = 256  # these two bound what waits in memory
 _ROW_GROUP_CHARACTERS = 4 << 20
-
-
-class SealedSegment(NamedTuple):
-    """One line of the manifest."""
-
-    name: str
-    kind: str  # pages or links
-    rows: int
-    size: int
-    sha256: bytes
-
-
-class Target(NamedTuple):
-    """The end of a link: its identity and host, computed once for all the pages that link there."""
-
-    url_id: bytes
-    host: str
-
-
-@dataclass(frozen=True, slots=True)
-class PageRow:
-    """A parsed page with what the crawl knows about it."""
-
-    fetch: Fetch
-    url_id: bytes
-    host: str
-    page: Page
-    targets: Sequence[Target]  # beside page.links, one for one
-
-
-def segment_name(kind: str, worker: int, number: int, revision: int = 0) -> str:
-    """The name of a worker's n-th segment of a kind; it changes when its pages are read again."""
-    return f"{kind}-w{worker:02d}-{number:06d}{f'-r{revision}' if revision else ''}.parquet"
-
-
-def place_of(name: str) -> tuple[int, int, int]:
-    """Worker, number and revision of a segment."""
-    found = _NAME.fullmatch(name)
-    if found is None:
-        raise DamagedFile(f"{name} is not the name of a segment")
-    worker, number, revision = found.groups(default="0")
-    return int(worker), int(number), int(revision)
 
 
 class SegmentWriter:

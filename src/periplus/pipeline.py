@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from periplus.crawl.assignment import Ending
 from periplus.crawl.start import Progress, Request, Result, crawl
-from periplus.crawl.worker import Ending
 from periplus.errors import Interrupted
 from periplus.graph.run import RankSummary, rank
 from periplus.index.build import IndexSummary, build_index

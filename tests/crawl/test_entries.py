@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from crawl.voyage import catalog_of, segment_rows, settings_for, sound
+from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
 from periplus.crawl.start import Request, Result, crawl
-from periplus.crawl.worker import Ending
 from periplus.inspector.history import url_history
 from testweb import Page, Site, TestWeb, hostile
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for, sound
+from periplus.crawl.leftovers import clear_leftovers
 from periplus.crawl.reading import PageReader
-from periplus.crawl.recovery import clear_leftovers, recover
+from periplus.crawl.recovery import recover
 from periplus.errors import DamagedFile
 from periplus.model import Response
 from periplus.parse.page import PageParser

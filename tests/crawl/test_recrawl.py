@@ -27,10 +27,10 @@ from crawl.voyage import (
     state_of,
     wait,
 )
+from periplus.crawl.agenda import Agenda
+from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
-from periplus.crawl.revisits import Agenda
 from periplus.crawl.start import Request, Result, crawl
-from periplus.crawl.worker import Ending
 from periplus.errors import UsageError
 from periplus.frontier.schedule import Class, class_of
 from periplus.index.build import build_index

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
+from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
 from periplus.crawl.start import Progress, Request, crawl
-from periplus.crawl.worker import Ending
 from periplus.errors import BadUrl, CollectionLocked, DamagedFile, NewerFormat, NoCollection, UsageError
 from periplus.model import UrlState
 from periplus.store.collection import open_collection

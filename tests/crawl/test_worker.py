@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from crawl.voyage import Outcome, catalog_of, detail_of, environment, reach, sail, sound, start, state_of, wait
+from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
-from periplus.crawl.worker import Ending
 from periplus.model import UrlState
 from periplus.store.catalog import Catalog
 from periplus.store.ledger import Batch

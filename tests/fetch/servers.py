@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 import uvloop
 
 from periplus.config import Fetching
-from periplus.fetch import Fetcher, Purpose, user_agent
+from periplus.fetch.agent import user_agent
+from periplus.fetch.allowance import Purpose
+from periplus.fetch.client import Fetcher
 from periplus.model import Response
 
 Result = TypeVar("Result")

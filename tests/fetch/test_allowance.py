@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from periplus.config import Fetching
-from periplus.fetch import Purpose
-from periplus.fetch.allowance import Allowance, Allowances, looks_binary
+from periplus.fetch.allowance import Allowance, Allowances, Purpose, looks_binary
 from periplus.model import Reason
 
 SETTINGS = Fetching(html_bytes=5000, pdf_bytes=9000)

@@ -6,7 +6,8 @@ import pytest
 
 from fetch.servers import AGENT, answer, ask, fetcher, run, says, serving
 from periplus.config import Fetching
-from periplus.fetch import Fetcher, Purpose
+from periplus.fetch.allowance import Purpose
+from periplus.fetch.client import Fetcher
 from periplus.model import Reason, Response
 
 PAGE = says(answer(b"<p>hello"))

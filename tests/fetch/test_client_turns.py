@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from fetch.servers import answer, fetcher, forever, run, serving
-from periplus.fetch import Fetcher
+from periplus.fetch.client import Fetcher
 from periplus.model import Reason, Response
 
 

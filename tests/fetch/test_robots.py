@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.fetch import Robots, RobotsVerdict
+from periplus.fetch.robots import Robots, RobotsVerdict
 
 
 def rules(*lines: str) -> Robots:

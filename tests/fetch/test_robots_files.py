@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.fetch import Robots, RobotsVerdict
+from periplus.fetch.robots import Robots, RobotsVerdict
 from periplus.url import Canonicalizer, split
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robots"

@@ -14,8 +14,9 @@ from typing import Any
 
 from periplus.config import Settings
 from periplus.crawl.commit import SegmentStream
+from periplus.crawl.leftovers import clear_leftovers
 from periplus.crawl.reading import PageReader
-from periplus.crawl.recovery import clear_leftovers, recover
+from periplus.crawl.recovery import recover
 from periplus.crawl.tally import Tally
 from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict

@@ -31,10 +31,10 @@ from periplus.cli.order import (
 )
 from periplus.cli.output import print_json, print_table, printable, summary_rows
 from periplus.cli.progress import watching
+from periplus.crawl.agenda import Agenda
+from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
-from periplus.crawl.revisits import Agenda
 from periplus.crawl.start import Result, crawl
-from periplus.crawl.worker import Ending
 from periplus.errors import Interrupted
 from periplus.frontier.schedule import Class
 

@@ -11,8 +11,8 @@ import typer
 
 from periplus.cli.seeds import Start, read_seeds
 from periplus.config import load
+from periplus.crawl.agenda import Agenda
 from periplus.crawl.budget import Budget
-from periplus.crawl.revisits import Agenda
 from periplus.crawl.start import Request
 from periplus.frontier.schedule import Class
 

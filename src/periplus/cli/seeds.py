@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from periplus.errors import BadUrl, UsageError
-from periplus.parse.sitemap import read_sitemap
 from periplus.url import Canonicalizer, parse
 
 _STDIN = Path("-")
@@ -35,6 +34,8 @@ class Start:
         if "://" in where:
             self.sitemaps.append(parse(where).text)
             return
+        from periplus.parse.sitemap import read_sitemap  # noqa: PLC0415  # few name a file, and it takes long to load
+
         path = Path(where)
         try:
             body = path.read_bytes()

@@ -8,17 +8,20 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-from periplus.crawl.assignment import Assignment, Report
+import uvloop
+
+from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board
 from periplus.crawl.commit import Committer
+from periplus.crawl.leftovers import clear_leftovers
 from periplus.crawl.memory import give_back_early
 from periplus.crawl.outfit import Outfit
 from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
-from periplus.crawl.recovery import clear_leftovers, recover
+from periplus.crawl.recovery import recover
 from periplus.crawl.tally import Tally
 from periplus.crawl.vigil import Vigil
-from periplus.crawl.worker import Ending, Worker
+from periplus.crawl.worker import Worker
 from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
 from periplus.model import Decision
@@ -30,8 +33,12 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 _LOOK_EVERY = 0.5  # seconds between two looks at the progress
 
 
-async def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
+def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
     """Be worker *number* of a run to its end; *look* is called now and then."""
+    return uvloop.run(_work(assignment, board, number, look))
+
+
+async def _work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None) -> Report:
     give_back_early()
     with _sparing_the_garbage_collector(), closing(Catalog(assignment.collection.catalog)) as catalog:
         shift = _Shift(assignment, board, number, catalog)

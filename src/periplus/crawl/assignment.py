@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from periplus.config import Settings
+from periplus.crawl.agenda import Agenda
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import Clock
-from periplus.crawl.revisits import Agenda
-from periplus.crawl.worker import Ending
 from periplus.fetch.addresses import AddressTable
 from periplus.model import Decision
 from periplus.store.collection import Collection
@@ -35,6 +35,14 @@ class Assignment:
     addresses: AddressTable  # what all of them together ask of every address
     died: int = 0  # workers of the same number so far, in whose place this one is
     suspects: Mapping[str, int] = field(default_factory=dict)  # how many workers died while reading an address
+
+
+class Ending(StrEnum):
+    """How a run ended."""
+
+    DONE = "done"
+    BUDGET = "budget"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ small steps and queues again what is its own; it never goes back, unless somethi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from periplus.crawl.agenda import Agenda
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.tally import Tally
 from periplus.frontier.queues import Queues
-from periplus.frontier.schedule import Class, class_of, revisit_priority
+from periplus.frontier.schedule import class_of, revisit_priority
 from periplus.model import UrlState
 from periplus.store.catalog import Catalog
 from periplus.store.ledger import Batch, Revisit
@@ -21,15 +21,6 @@ from periplus.store.ledger import Batch, Revisit
 _AT_ONCE = 250  # URLs looked at in one step
 _UNWRITTEN = 1_000  # revisits that may wait for a commit
 _START = (-math.inf, 0.0, "")
-
-
-@dataclass(frozen=True, slots=True)
-class Agenda:
-    """What a crawl does about pages that it has seen before."""
-
-    new_only: bool = False  # they are not asked for again
-    only: Class | None = None  # of these alone
-    continuous: bool = False  # also about those that become due while it runs, so it has no end
 
 
 class Revisits:

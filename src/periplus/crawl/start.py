@@ -8,20 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import uvloop
-
 from periplus.config import Settings
-from periplus.crawl.assembly import work
-from periplus.crawl.assignment import Assignment, Report
+from periplus.crawl.agenda import Agenda
+from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import Clock, SteadyClock
+from periplus.crawl.leftovers import clear_leftovers
 from periplus.crawl.obstacles import nothing_fetched
-from periplus.crawl.recovery import clear_leftovers
-from periplus.crawl.revisits import Agenda
 from periplus.crawl.tally import Tally
-from periplus.crawl.team import crawl_together
-from periplus.crawl.worker import Ending
+from periplus.crawl.team import crawl_together, trade
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.addresses import AddressTable
 from periplus.fetch.trust import certificate_authorities
@@ -219,7 +215,7 @@ class _Voyage:
             self._watch(self._progress(assignment, board))
 
         if board.workers == 1 and not self._request.apart:
-            return [uvloop.run(work(assignment, board, 0, look))]
+            return [trade().work(assignment, board, 0, look)]
         return crawl_together(assignment, board, look)
 
     def _is_more_to_come(self, rounds: int) -> bool:

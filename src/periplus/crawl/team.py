@@ -1,14 +1,16 @@
 """How do workers crawl together, and what if one of them dies?
 
 The process that was asked to crawl becomes the parent of N workers, forked before it has made a thread or opened the
-catalog. It does not crawl: it passes on Ctrl-C, shows progress, and sends everybody home when nobody has anything left.
-It also watches. A worker that stands still over a page is killed; for one that is dead, whoever killed it, another is
-forked that has its number, its shares and its files, and goes on from what was acknowledged.
+catalog. It does not crawl, and for a single worker it does not even load what it takes, which would only be in memory
+twice: it passes on Ctrl-C, shows progress, and sends everybody home when nobody has anything left. It also watches. A
+worker that stands still over a page is killed; for one that is dead, whoever killed it, another is forked that has its
+number, its shares and its files, and goes on from what was acknowledged.
 """
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import logging
 import multiprocessing
 import os
@@ -21,14 +23,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 
-import uvloop
-
-from periplus.crawl.assembly import work
-from periplus.crawl.assignment import Assignment, Report
+from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.tally import Tally
-from periplus.crawl.worker import Ending
 from periplus.errors import PeriplusError, WorkerDied
 from periplus.parse.warden import PATIENCE
 from periplus.store.catalog import Catalog
@@ -39,6 +38,11 @@ _TICK = 0.02  # seconds between two looks at the board
 _LOOK_EVERY = 0.5  # seconds between two looks at the progress
 _DEATHS_IN_VAIN = 5  # in a row, without anything acknowledged between them: one more worker would not help
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+def trade() -> ModuleType:
+    """How to crawl; it brings half a dozen libraries along."""
+    return importlib.import_module("periplus.crawl.assembly")
 
 
 def crawl_together(assignment: Assignment, board: Board, look: Callable[[], None]) -> list[Report]:
@@ -69,6 +73,8 @@ class _Team:
     failure: PeriplusError | None = None
 
     def set_out(self) -> None:
+        if self.board.workers > 1:
+            trade()  # learned once, before they part
         for number in range(self.board.workers):
             self.members.append(_Member(number, *self._fork(self.assignment, number)))
 
@@ -210,7 +216,7 @@ def _work_aside(assignment: Assignment, board: Board, number: int, outbox: Conne
     if os.getppid() != parent:
         return  # it died before we asked to die with it
     try:
-        outbox.send(uvloop.run(work(assignment, board, number)))
+        outbox.send(trade().work(assignment, board, number))
     except PeriplusError as error:
         outbox.send(error)
     except Exception as error:

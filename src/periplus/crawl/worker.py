@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import chain
 
 from periplus.config import Settings
+from periplus.crawl.assignment import Ending
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import Clock
@@ -29,14 +29,6 @@ from periplus.model import UrlState
 _LONGEST_NAP = 0.05  # seconds; how late a spent budget, an old batch or a letter may be noticed
 _GRACE = 1.0  # seconds that requests under way may take when time is up, before they are dropped
 _BATCHES_BEHIND = 4  # commits' worth of pages that may pile up before fetching waits for the disk
-
-
-class Ending(StrEnum):
-    """How a run ended."""
-
-    DONE = "done"
-    BUDGET = "budget"
-    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,10 @@ class Admission:
 
     def catch_up(self, catalog: Catalog) -> None:
         """Know what other workers have let in since the last time, as far as it is on disk."""
-        pieces = [np.empty(0, np.uint64)]
+        pieces = []
         for self._last_piece, keys in catalog.seen_keys(self._last_piece):  # noqa: B020  # from the last one on
             pieces.append(keys)
-        self._seen.add_many(np.concatenate(pieces))
+        self._seen.add_many(np.frombuffer(b"".join(pieces), np.uint64))
         for domain, size in catalog.domain_sizes().items():
             self._urls_of[domain] = max(size, self._urls_of.get(domain, 0))
         for host, domain in catalog.hosts():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -88,7 +89,7 @@ def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
             yield Problem("crawl.db", f"the counter {name!r} says {kept[name]}, a recount {number}")
     for host, noted, number in catalog.miscounted_hosts():
         yield Problem("crawl.db", f"{host} is noted with {noted} URLs, a recount gives {number}")
-    seen = set().union(*(keys.tolist() for _, keys in catalog.seen_keys()))
+    seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for _, keys in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
         yield Problem("crawl.db", f"{url} is not among the URLs seen and could be fetched twice")
 

@@ -7,14 +7,12 @@ survives a power cut.
 from __future__ import annotations
 
 import json
+import struct
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import ledger
@@ -24,9 +22,8 @@ from periplus.store.manifest import SealedSegment
 from periplus.url import registrable_domain, url_key
 
 _HOSTS_REMEMBERED = 200_000
-_KEY = np.dtype("<u8")
 _SEEN_CHUNKS = 512  # pieces of the seen filter that may lie about before they are joined
-_SEEN_AT_ONCE = 1 << 20
+_SEEN_AT_ONCE = 8 << 20  # bytes of one that was joined
 
 
 class Catalog(Lookup):
@@ -69,8 +66,8 @@ class Catalog(Lookup):
         rows = ((*ledger.admission_row(item), self._host_id(item.host), now) for item in items)
         added = self._database.many("admit", rows)
         if items:
-            keys = np.fromiter((url_key(item.url) for item in items), _KEY, len(items))
-            self._database.run("add_seen", keys.tobytes())
+            keys = [url_key(item.url) for item in items]
+            self._database.run("add_seen", struct.pack(f"<{len(keys)}Q", *keys))
         return Counter({"known": added, "queued": added})
 
     def _settle(self, settled: list[Settled], run_id: int, archive_id: int) -> Counter[str]:
@@ -171,9 +168,9 @@ class Catalog(Lookup):
         """Every URL ever admitted."""
         return (url for (url,) in self._database.rows("known_urls"))
 
-    def seen_keys(self, after: int = 0) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """The keys of every URL ever admitted, piece by piece, after the piece with this number."""
-        return ((piece, np.frombuffer(keys, _KEY)) for piece, keys in self._database.rows("seen", after))
+    def seen_keys(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """The keys of every URL ever admitted, 8 bytes each, piece by piece, after the piece with this number."""
+        return self._database.rows("seen", after)
 
     def letters(self, after: int, limit: int) -> list[tuple[int, Letter]]:
         """Links that wait for the owners of their domains, from a letter on, with their numbers."""
@@ -188,11 +185,11 @@ class Catalog(Lookup):
         (chunks,) = self._database.row("seen_chunks")
         if chunks <= _SEEN_CHUNKS:
             return
-        keys = np.unique(np.concatenate([keys for _, keys in self.seen_keys()]))
+        keys = b"".join(keys for _, keys in self.seen_keys())
         with self._database.transaction():
             self._database.run("forget_seen")
             pieces = (keys[start : start + _SEEN_AT_ONCE] for start in range(0, len(keys), _SEEN_AT_ONCE))
-            self._database.many("add_seen", ((piece.tobytes(),) for piece in pieces))
+            self._database.many("add_seen", ((piece,) for piece in pieces))
 
     def domain_sizes(self) -> dict[str, int]:
         """URLs admitted so far per registrable domain."""

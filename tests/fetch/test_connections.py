@@ -20,6 +20,7 @@ from periplus.fetch.allowance import Allowances, Purpose
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy, Connections
 from periplus.fetch.exchange import Exchange
+from periplus.fetch.hold import Hold
 from periplus.fetch.options import constant_options
 from periplus.model import Reason
 
@@ -245,9 +246,8 @@ def test_the_guard_at_the_dial_has_the_last_word() -> None:
     async def main() -> None:
         async with serving(PAGE) as canary:
             settings = Fetching(allow_private=True)
-            exchange = Exchange(
-                settings, Allowances(settings), constant_options(settings, AGENT), lambda _: Reason.PRIVATE_ADDRESS
-            )
+            options = constant_options(settings, AGENT)
+            exchange = Exchange(settings, Allowances(settings), options, lambda _: Reason.PRIVATE_ADDRESS, Hold(0))
             async with Fetcher(settings, AGENT, public_allowed=True) as client:
                 client._idle.append(exchange)
                 response = await client.fetch(canary.url(), purpose=Purpose.PAGE)

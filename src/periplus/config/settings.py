@@ -213,6 +213,11 @@ class Fetching(Section):
     )
     html_bytes: int = Field(default=5 * _MIB, ge=1024, description="Decoded size at which a text page is cut.")
     pdf_bytes: int = Field(default=32 * _MIB, ge=1024, description="Decoded size above which a PDF is dropped.")
+    large_bytes: int = Field(
+        default=16 * _MIB,
+        ge=_MIB,
+        description="Room in memory for bodies above 1 MiB, all together; where it is full, the others wait.",
+    )
     header_bytes: int = Field(default=65_536, ge=1024, description="Size of all response headers.")
     robots_bytes: int = Field(default=512 * 1024, ge=500 * 1024, description="Size at which a robots.txt is cut.")
     sitemap_bytes: int = Field(

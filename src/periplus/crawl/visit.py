@@ -19,6 +19,7 @@ from periplus.crawl.tally import Tally
 from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
+from periplus.fetch.hold import LARGE
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, Verdict
@@ -26,7 +27,6 @@ from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _ROBOTS_HOPS = 5
-_HEAVY = 1 << 20  # bytes; larger pages are rare, and take a tenth of a second to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class Visitor:
         self._digester, self._paths, self._log = digester, paths, log
         self._policy_of, self._version_of = policy_of, version_of
         self._redirects = Canonicalizer()
-        self._one_heavy = asyncio.Lock()  # held while a page is read that keeps everybody else from going on
+        # Held while a large page is read; they are rare, and keep everybody else from going on for a tenth of a second.
+        self._one_large = asyncio.Lock()
         self._trails: dict[str, _Trail] = {}  # by origin, while its robots.txt is being looked for
 
     async def visit(self, item: QueuedUrl) -> None:
@@ -76,6 +77,7 @@ class Visitor:
             self._log.batch.policies[policy.host] = policy
             raise
         finally:
+            self._fetcher.unload(item.host)
             self._tally.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
@@ -115,10 +117,10 @@ class Visitor:
             return
         now = self._clock.now()
         ahead = await self._digester.read_ahead(item, response)
-        if len(response.body) < _HEAVY:
+        if len(response.body) < LARGE:
             self._digester.digest(item, response, now, earlier, ahead)
         else:
-            async with self._one_heavy:
+            async with self._one_large:
                 began = time.perf_counter()
                 self._digester.digest(item, response, now, earlier, ahead)
                 await asyncio.sleep(time.perf_counter() - began)  # others have their turn before the next one

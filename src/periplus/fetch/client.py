@@ -20,6 +20,7 @@ from periplus.fetch.allowance import Allowances, Purpose
 from periplus.fetch.connections import Connections
 from periplus.fetch.exchange import Exchange
 from periplus.fetch.failure import BAD_CERTIFICATES
+from periplus.fetch.hold import Hold
 from periplus.fetch.options import constant_options
 from periplus.fetch.question import Question, Questions
 from periplus.fetch.resolver import Resolver
@@ -59,7 +60,7 @@ class Fetcher:
             patience=settings.connect_timeout + 1.0,
             most=_connections_kept(settings.concurrency),
         )
-        self._allowances = Allowances(settings)
+        self._allowances, self._hold = Allowances(settings), Hold(settings.large_bytes)
         self._options = constant_options(settings, user_agent)
         self._questions = Questions(user_agent)
         self._doubts: dict[str, str] = {}  # by origin: what is wrong with its certificate
@@ -87,7 +88,8 @@ class Fetcher:
         """What the server answers to a GET of this canonical address; failures are answers too, with their reason.
 
         *etag* and *last_modified* are those of an earlier answer: status 304 then says that nothing has changed.
-        Raises `AddressBusy`, and sends nothing, when enough is asked of the server's address already.
+        Raises `AddressBusy`, and sends nothing, when enough is asked of the server's address already. The body may have
+        to be waited for until other large ones are done with: see `unload`.
         """
         question = self._questions.about(url, purpose, etag, last_modified)
         if question is None:
@@ -104,6 +106,10 @@ class Fetcher:
                 self._routes.avoid(route, address)
         response = response or Response(url, self._now(), failure=route.failure, detail=route.detail)
         return response if lookup < _WORTH_TELLING else _with_lookup(response, lookup)
+
+    def unload(self, host: str) -> None:
+        """What a host has answered, or would have, is needed no longer."""
+        self._hold.leave(host)
 
     @property
     def connected(self) -> list[str]:
@@ -159,7 +165,7 @@ class Fetcher:
         return response
 
     def _exchange(self) -> Exchange:
-        return Exchange(self._settings, self._allowances, self._options, self._routes.refusal)
+        return Exchange(self._settings, self._allowances, self._options, self._routes.refusal, self._hold)
 
 
 def _with_lookup(response: Response, seconds: float) -> Response:

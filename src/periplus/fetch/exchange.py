@@ -6,8 +6,11 @@ more of this body wanted?
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -18,12 +21,16 @@ from periplus.fetch.allowance import SNIFFED, Allowance, Allowances, Purpose, lo
 from periplus.fetch.connections import Socket
 from periplus.fetch.failure import reason_of
 from periplus.fetch.guard import explanation
+from periplus.fetch.hold import LARGE, Hold
 from periplus.model import Reason, Response, add_header
+from periplus.url import host_of
 
 _STOP = 0  # bytes taken; fewer than were offered end the transfer
 _END_OF_HEAD = b"\r\n"  # a line that begins with one of them is the empty line
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _UNREAD = Allowance()
+_NO_LIMIT = 0  # to libcurl
+_NEVER = -(1 << 62)  # no room is so small
 _NOT_TEXT = "no type is given, and it does not look like text"
 
 
@@ -36,9 +43,12 @@ class Exchange:
         allowances: Allowances,
         options: dict[int, Any],
         refusal: Callable[[str], Reason | None],
+        hold: Hold,
     ) -> None:
         """*refusal* says why an address must not be dialled, and has the last word about it."""
-        self._allowances = allowances
+        self._allowances, self._hold = allowances, hold
+        self._milliseconds = options[pycurl.TIMEOUT_MS]
+        self._has_own_limit = False  # of time, because it had to wait
         self._header_bytes = settings.header_bytes
         self._refusal = refusal
         self._sent: Callable[[], None] | None = None
@@ -55,6 +65,8 @@ class Exchange:
 
         *place* is `ADDRESS:PORT`, *keep* whether the connection stays open, *sent* is called when the request leaves.
         """
+        if self._has_own_limit:
+            self._limit_time(self._milliseconds)
         if sent is not None and self._sent is None:
             self.curl.setopt(pycurl.PREREQFUNCTION, self._on_connected)  # only where it matters: it takes time
         self._url = url
@@ -67,7 +79,8 @@ class Exchange:
         self._lines: list[bytes] = []
         self._headers: dict[str, str] = {}
         self._allowance = _UNREAD  # until the head is complete
-        self._room = 0
+        self._room = self._room_when_large = 0
+        self._waits_since = 0.0  # for room; monotonic, 0: it does not
         self._sniffing = False
         self._chunks: list[bytes] = []
         self._truncated = False
@@ -173,6 +186,9 @@ class Exchange:
         declared = int(length) if length.isdecimal() and len(length) < 20 else 0
         self._allowance = self._allowances.of(self._purpose, status, mime, declared)
         self._room = self._allowance.limit
+        is_told = declared and "content-encoding" not in self._headers
+        self._expected = min(declared, self._room) if is_told else self._room
+        self._room_when_large = self._room - LARGE
         self._sniffing = self._allowance.sniff
         if self._allowance.refused:
             return self._stop(self._allowance.refused, self._allowance.detail)
@@ -180,6 +196,10 @@ class Exchange:
 
     def _on_body(self, chunk: bytes) -> int | None:
         room = self._room - len(chunk)
+        if room < self._room_when_large:
+            if not self._hold.take(host_of(self._url), self._expected, self._go_on):
+                return self._wait()
+            self._room_when_large = _NEVER
         if room < 0:
             if not self._allowance.cut:
                 return self._stop(Reason.TOO_LARGE, f"more than {self._allowance.limit} bytes")
@@ -192,6 +212,27 @@ class Exchange:
             if looks_binary(b"".join(self._chunks)[:SNIFFED]):
                 return self._stop(Reason.WRONG_TYPE, _NOT_TEXT)
         return _STOP if self._truncated else None
+
+    def _wait(self) -> int:
+        """Leave the rest of a body with its server; the time until `_go_on` does not count."""
+        self._waits_since = time.monotonic()
+        asyncio.get_running_loop().call_soon(self._stop_the_clock)  # libcurl takes no options while it asks something
+        return int(pycurl.WRITEFUNC_PAUSE)
+
+    def _stop_the_clock(self) -> None:
+        if self._waits_since:
+            self._limit_time(_NO_LIMIT)
+
+    def _go_on(self) -> None:
+        waited, self._waits_since = time.monotonic() - self._waits_since, 0.0
+        self._room_when_large = _NEVER
+        self._limit_time(self._milliseconds + round(1000 * waited))
+        with suppress(pycurl.error):  # what came meanwhile is all that is wanted: the transfer itself will say so
+            self.curl.pause(pycurl.PAUSE_CONT)
+
+    def _limit_time(self, milliseconds: int) -> None:
+        self._has_own_limit = milliseconds != self._milliseconds
+        self.curl.setopt(pycurl.TIMEOUT_MS, milliseconds)
 
 
 def _status(line: bytes) -> int:

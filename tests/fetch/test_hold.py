@@ -1,0 +1,182 @@
+"""Large bodies are in memory a few at a time; small ones never wait for them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import zlib
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from fetch.servers import Reset, answer, encoded, fetcher, run, says, serving
+from periplus.fetch.client import Fetcher
+from periplus.fetch.hold import LARGE, Hold
+from periplus.model import Reason, Response
+
+BODY = random.Random(5).randbytes(3 * LARGE).hex().encode()[: 3 * LARGE]
+ROOM = 4 * LARGE  # for one of them
+
+
+def asked(client: Fetcher, host: str) -> asyncio.Task[Response]:
+    return asyncio.create_task(client.fetch(f"http://{host}.example/"))
+
+
+async def settled() -> None:
+    await asyncio.sleep(0.3)
+
+
+def test_a_large_body_waits_until_the_one_before_is_done_with() -> None:
+    async def main() -> None:
+        async with (
+            serving(says(answer(BODY))) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], large_bytes=ROOM) as client,
+        ):
+            visits = {host: asked(client, host) for host in ("a", "b", "c")}
+            for _ in range(3):
+                await settled()
+                (host,) = [host for host, visit in visits.items() if visit.done()]
+                assert visits.pop(host).result().body == BODY
+                client.unload(f"{host}.example")
+
+    run(main())
+
+
+def test_small_bodies_wait_for_no_large_one() -> None:
+    async def reply(request: bytes) -> AsyncIterator[bytes]:
+        yield answer(BODY if b"large" in request else BODY[: LARGE - 1])
+
+    async def main() -> None:
+        async with (
+            serving(reply) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], large_bytes=ROOM) as client,
+        ):
+            large = [asked(client, f"large{number}") for number in range(5)]
+            small = await asyncio.gather(*(asked(client, f"small{number}") for number in range(5)))
+            assert [len(response.body) for response in small] == [LARGE - 1] * 5
+            await settled()
+            assert sum(visit.done() for visit in large) == 1
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        encoded(zlib.compress(BODY), "deflate"),
+        says(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", BODY, then=EOFError),
+    ],
+    ids=["compressed", "of unknown length"],
+)
+def test_a_body_that_had_to_wait_is_whole(reply: Callable[[bytes], AsyncIterator[bytes]]) -> None:
+    async def main() -> None:
+        async with (
+            serving(reply) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], large_bytes=ROOM) as client,
+        ):
+            first, second = asked(client, "a"), asked(client, "b")
+            await settled()
+            assert [visit.done() for visit in (first, second)].count(True) == 1
+            client.unload("a.example")
+            client.unload("b.example")
+            assert (await first).body == (await second).body == BODY
+
+    run(main())
+
+
+def test_a_body_that_had_to_wait_is_cut_like_any_other() -> None:
+    async def main() -> None:
+        async with (
+            serving(says(answer(BODY))) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], large_bytes=LARGE, html_bytes=LARGE + 5) as client,
+        ):
+            visits = [asked(client, host) for host in "abc"]
+            for host in "abc":
+                await settled()
+                client.unload(f"{host}.example")
+            for visit in visits:
+                response = await visit
+                assert (response.body, response.truncated) == (BODY[: LARGE + 5], True)
+
+    run(main())
+
+
+def test_waiting_does_not_count_as_the_server_s_time() -> None:
+    async def main() -> None:
+        async with (
+            serving(says(answer(BODY))) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], large_bytes=ROOM, timeout=0.5) as client,
+        ):
+            first, second = asked(client, "a"), asked(client, "b")
+            await asyncio.sleep(1.0)
+            client.unload("a.example")
+            client.unload("b.example")
+            assert [(await visit).failure for visit in (first, second)] == [None, None]
+
+    run(main())
+
+
+def test_a_server_that_is_too_slow_after_the_wait_is_given_up_all_the_same() -> None:
+    async def reply(request: bytes) -> AsyncIterator[bytes]:
+        yield answer(BODY)[: 2 * LARGE]
+        await asyncio.sleep(0 if b"first" in request else 60)
+        yield answer(BODY)[2 * LARGE :]
+
+    async def main() -> None:
+        async with (
+            serving(reply) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], large_bytes=ROOM, timeout=0.5) as client,
+        ):
+            assert (await asked(client, "first")).failure is None
+            slow = asked(client, "slow")
+            await asyncio.sleep(0.7)
+            client.unload("first.example")
+            assert (await asyncio.wait_for(slow, 5)).failure is Reason.TIMEOUT
+
+    run(main())
+
+
+def test_one_that_fails_or_is_dropped_while_it_waits_loses_its_place() -> None:
+    async def reply(request: bytes) -> AsyncIterator[bytes]:
+        yield answer(BODY)[: 2 * LARGE]
+        if b"broken" in request:
+            await asyncio.sleep(0.2)
+            raise Reset
+        yield answer(BODY)[2 * LARGE :]
+
+    async def main() -> None:
+        async with (
+            serving(reply) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], large_bytes=ROOM) as client,
+        ):
+            await asked(client, "first")
+            broken, dropped, last = (asked(client, host) for host in ("broken", "dropped", "last"))
+            await settled()
+            dropped.cancel()
+            client.unload("dropped.example")
+            client.unload("first.example")
+            if not broken.done():  # it finds out now
+                assert (await broken).failure is not None
+            client.unload("broken.example")
+            assert (await last).body == BODY
+
+    run(main())
+
+
+def test_room_goes_to_who_came_first_and_a_body_above_all_room_gets_it_all() -> None:
+    hold, went_on = Hold(10), list[str]()
+
+    def take(host: str, size: int) -> bool:
+        return hold.take(host, size, lambda: went_on.append(host))
+
+    assert [take("a", 6), take("b", 6), take("c", 1), take("a", 6)] == [True, False, False, True]
+    hold.leave("a")
+    assert went_on == ["b", "c"]
+    assert not take("d", 99)
+    hold.leave("b")
+    assert went_on == ["b", "c"]
+    hold.leave("c")
+    assert went_on == ["b", "c", "d"]
+    hold.leave("unknown")
+    hold.leave("d")
+    assert take("e", 10)

@@ -93,6 +93,7 @@ def _options(
 
 def run() -> None:
     """The `periplus` command."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts threads to multiply matrices; we have none
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:

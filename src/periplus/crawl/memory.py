@@ -13,16 +13,14 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import pyarrow as pa
-
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENAS = -1, -3, -8  # the names that mallopt knows them by
-_SETTINGS = {_ARENAS: 1, _MMAP_THRESHOLD: 1 << 17, _TRIM_THRESHOLD: 1 << 20}
+_SETTINGS = {_ARENAS: 1, _MMAP_THRESHOLD: 1 << 19, _TRIM_THRESHOLD: 4 << 20}
 _EVERY = 2.0  # seconds; looking for what is free takes a few milliseconds
 _LIBRARY = ctypes.CDLL(None)
 _MAPPED_CODE = re.compile(  # of libraries, and nothing of it was ever written to
     r"^([0-9a-f]+)-([0-9a-f]+) r-.p .*\.so(?:\.[\d.]+)?\n(?:\w+:.*\n)*?Anonymous: +0 kB$", re.MULTILINE
 )
-_NOT_NEEDED = 4  # MADV_DONTNEED: what is needed after all is read again from its file
+_NOT_NEEDED = 4  # MADV_DONTNEED
 
 
 def give_back_early() -> None:
@@ -30,8 +28,11 @@ def give_back_early() -> None:
     if hasattr(_LIBRARY, "mallopt"):
         for name, value in _SETTINGS.items():
             _LIBRARY.mallopt(name, value)
-    pa.set_memory_pool(pa.system_memory_pool())
-    with suppress(OSError):
+
+
+def give_back_code() -> None:
+    """Drop the code of libraries from this process's memory; what runs after all is there again at once."""
+    with suppress(OSError):  # no such files elsewhere than on Linux
         for start, end in _MAPPED_CODE.findall(Path("/proc/self/smaps").read_text()):
             first = int(start, 16)
             _LIBRARY.madvise(ctypes.c_void_p(first), ctypes.c_size_t(int(end, 16) - first), _NOT_NEEDED)

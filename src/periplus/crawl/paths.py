@@ -23,7 +23,7 @@ from periplus.url import Canonicalizer, host_of
 _FOUND = frozenset({Reason.LINK, Reason.LISTED, Reason.SITEMAP})
 _KEPT_BY_REDIRECTS = frozenset({Reason.SEED, Reason.SITEMAP})
 _NOFOLLOW = Decision(Verdict.REFUSED, Reason.NOFOLLOW)
-_VERDICTS_REMEMBERED = 50_000
+_VERDICTS_REMEMBERED = 20_000
 _LISTED_AT_ONCE = 200  # pages of a sitemap: 10 ms
 
 

@@ -14,7 +14,7 @@ from periplus.parse.sitemap import Sitemap, read_sitemap
 from periplus.store.manifest import PageRow, Target
 from periplus.url import Canonicalizer, host_of, url_id
 
-_TARGETS_REMEMBERED = 50_000
+_TARGETS_REMEMBERED = 20_000
 
 
 class PageReader:

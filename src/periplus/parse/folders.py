@@ -12,7 +12,7 @@ import re
 from periplus.parse.limits import ADDRESS
 from periplus.url import Canonicalizer
 
-_REMEMBERED = 50_000  # links, about 15 MB
+_REMEMBERED = 20_000  # links, about 6 MB
 _LONGEST_REMEMBERED = 300  # characters of a link
 _BLANK = "".join(map(chr, range(0x21)))  # what the standard removes around an address
 _NOT_WEB = ("javascript:", "mailto:", "tel:", "data:", "#")

@@ -41,6 +41,7 @@ class HtmlReader:
     def skim(self, html: str, url: str, asked: set[str]) -> Page:
         """What a crawl has to know at once, at a third of the cost: fields, text and links."""
         document = _parsed(html)
+        del html  # of large pages several megabytes, and nobody else has it
         outline = Outline(document)
         asked = asked | outline.robots
         nofollow = directives.nofollow(asked)

@@ -104,8 +104,10 @@ class PageParser:
         mime = _mime(response)
         if mime not in _HTML or self._is_choosy:
             return self._parse(response)
-        html = _text(response) if mime == "text/html" else as_html(_text(response))
-        return self._html.skim(html, response.url, directives.header_words(response))
+        asked = directives.header_words(response)
+        if mime == "text/html":
+            return self._html.skim(_text(response), response.url, asked)
+        return self._html.skim(as_html(_text(response)), response.url, asked)
 
     def _parse(self, response: Response) -> Page:
         page = self._read(response)

@@ -23,7 +23,7 @@ _REPEATING_COLUMNS = {
     "links": ["source_id", "source_host", "target_host", "target_id", "target", "anchor", "fetched_at"],
 }
 _ROW_GROUP_PAGES = 256  # these two bound what waits in memory
-_ROW_GROUP_CHARACTERS = 4 << 20
+_ROW_GROUP_CHARACTERS = 2 << 20
 
 
 class SegmentWriter:

@@ -27,7 +27,7 @@ def mapped():
     return int(re.search(r"Pss_File: +(\\d+)", open("/proc/self/smaps_rollup").read())[1])
 
 before = mapped()
-memory.give_back_code()
+memory.give_back_loading()
 print(before, mapped())
 assert turbohtml.parse("<p>word").to_text() == "word"
 assert pyarrow.table({"a": [1]}).num_rows == 1

@@ -250,7 +250,7 @@ def test_the_more_links_lead_to_a_url_the_sooner_it_comes() -> None:
 
 
 def test_places_that_were_given_up_do_not_pile_up() -> None:
-    items = [of_host("a.example", number, 1.0) for number in range(200)]
+    items = [of_host("a.example", number, 1.0) for number in range(100)]
     found = with_items(*items)
     for number, item in enumerate(items):
         for _ in range(1 << number % 8):
@@ -582,11 +582,11 @@ class QueuesModel(RuleBasedStateMachine):
     A commit is written first (`disk`) and acknowledged later, as the thread of the crawl does.
     """
 
-    @initialize(capacity=st.sampled_from([1, 3, 8, 1000]), per_host=st.sampled_from([1, 3, 256]))
+    @initialize(capacity=st.sampled_from([1, 3, 8, 1000]), per_host=st.sampled_from([1, 3, 128]))
     def begin(self, capacity: int, per_host: int) -> None:
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(queues, "_PER_HOST", per_host)
-        self.capacity, self.always_in_memory = capacity, capacity == 1000 and per_host == 256
+        self.capacity, self.always_in_memory = capacity, capacity == 1000 and per_host == 128
         self.now = 1000.0
         self.disk = Disk()
         self.queues = Queues(self.disk, capacity)

@@ -15,7 +15,7 @@ from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board
 from periplus.crawl.commit import Committer
 from periplus.crawl.leftovers import clear_leftovers
-from periplus.crawl.memory import give_back_code, give_back_early
+from periplus.crawl.memory import give_back_early, give_back_loading
 from periplus.crawl.outfit import Outfit
 from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
@@ -41,7 +41,7 @@ def work(assignment: Assignment, board: Board, number: int, look: Callable[[], N
 
 async def _work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None) -> Report:
     give_back_early()
-    give_back_code()
+    give_back_loading()
     pa.set_memory_pool(pa.system_memory_pool())  # of which the C library knows
     with _sparing_the_garbage_collector(), closing(Catalog(assignment.collection.catalog)) as catalog:
         shift = _Shift(assignment, board, number, catalog)

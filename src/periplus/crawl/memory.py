@@ -30,12 +30,13 @@ def give_back_early() -> None:
             _LIBRARY.mallopt(name, value)
 
 
-def give_back_code() -> None:
-    """Drop the code of libraries from this process's memory; what runs after all is there again at once."""
+def give_back_loading() -> None:
+    """What it took to load libraries: most of their code, which is there again at once when it runs after all."""
     with suppress(OSError):  # no such files elsewhere than on Linux
         for start, end in _MAPPED_CODE.findall(Path("/proc/self/smaps").read_text()):
             first = int(start, 16)
             _LIBRARY.madvise(ctypes.c_void_p(first), ctypes.c_size_t(int(end, 16) - first), _NOT_NEEDED)
+    _trim()
 
 
 class Housekeeper:
@@ -47,6 +48,11 @@ class Housekeeper:
     def tidy(self) -> None:
         """To be called often; does something every few seconds."""
         now = time.monotonic()
-        if now - self._last >= _EVERY and hasattr(_LIBRARY, "malloc_trim"):
+        if now - self._last >= _EVERY:
             self._last = now
-            _LIBRARY.malloc_trim(0)
+            _trim()
+
+
+def _trim() -> None:
+    if hasattr(_LIBRARY, "malloc_trim"):
+        _LIBRARY.malloc_trim(0)

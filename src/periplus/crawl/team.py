@@ -27,7 +27,7 @@ from types import ModuleType
 
 from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board, Figure
-from periplus.crawl.memory import give_back_code
+from periplus.crawl.memory import give_back_loading
 from periplus.crawl.tally import Tally
 from periplus.errors import PeriplusError, WorkerDied
 from periplus.parse.warden import PATIENCE
@@ -78,7 +78,7 @@ class _Team:
             trade()  # learned once, before they part
         for number in range(self.board.workers):
             self.members.append(_Member(number, *self._fork(self.assignment, number)))
-        give_back_code()
+        give_back_loading()
 
     def _fork(self, assignment: Assignment, number: int) -> tuple[BaseProcess, Connection]:
         """Only while this process has no thread and no connection to the catalog: neither must cross a fork."""

@@ -16,7 +16,7 @@ from periplus.frontier import priority
 from periplus.frontier.waiting import QueueSource, WaitingHost
 from periplus.model import HostPolicy, QueuedUrl
 
-_PER_HOST = 256
+_PER_HOST = 128
 _LOOK_AGAIN = 0.1  # seconds
 
 

@@ -215,6 +215,13 @@ def hang() -> None:
     time.sleep(600)
 
 
+def gorge() -> None:
+    hoard = []
+    for _ in range(3000):
+        hoard.append(b"x" * 1_000_000)
+        time.sleep(0.002)
+
+
 def sail_apart(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
     settings = settings_for(web, scope__hosts=[".*"], **flags)
     seeds = ["http://a.test/", "http://b.test/"]
@@ -256,6 +263,15 @@ def test_a_page_over_which_its_worker_stands_still_is_read_behind_the_fence(
 ) -> None:
     poisoned(monkeypatch, hang)
     figures = sail_apart(harbour, tmp_path, 2, parse__seconds=0.2).summary
+    assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
+    sound(tmp_path)
+
+
+def test_a_page_that_takes_all_the_memory_is_read_behind_the_fence(
+    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poisoned(monkeypatch, gorge)
+    figures = sail_apart(harbour, tmp_path, 2, parse__memory_mb=256).summary
     assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
     sound(tmp_path)
 

@@ -301,7 +301,7 @@ class Parsing(Section):
         "That process takes 60 MB; 0: every page.",
     )
     seconds: float = Field(default=5.0, gt=0, description="Seconds of processor time for one page.")
-    memory_mb: int = Field(default=512, ge=256, description="Megabytes of memory for one page that is read aside.")
+    memory_mb: int = Field(default=512, ge=256, description="Megabytes of memory for one page.")
     profiles: dict[str, SiteProfile] = Field(
         default={},
         description="How the pages of some sites are read: `hosts`, `title`, `body`, `categories`, `remove` under "

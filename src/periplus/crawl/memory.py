@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import resource
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +38,14 @@ def give_back_loading() -> None:
             first = int(start, 16)
             _LIBRARY.madvise(ctypes.c_void_p(first), ctypes.c_size_t(int(end, 16) - first), _NOT_NEEDED)
     _trim()
+
+
+def resident_bytes(process: int | None) -> int:
+    """What a process has in memory; 0 where that cannot be told."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 class Housekeeper:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import logging
+import math
 import multiprocessing
 import os
 import signal
@@ -27,7 +28,7 @@ from types import ModuleType
 
 from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board, Figure
-from periplus.crawl.memory import give_back_loading
+from periplus.crawl.memory import give_back_loading, resident_bytes
 from periplus.crawl.tally import Tally
 from periplus.errors import PeriplusError, WorkerDied
 from periplus.parse.warden import PATIENCE
@@ -63,6 +64,7 @@ class _Member:
     deaths: int = 0  # of workers of this number
     in_vain: int = 0  # of those, the last ones, who had something to do and acknowledged nothing
     commits: int = 0  # of all of them, when the last one died
+    before: float = math.inf  # bytes it had in memory when it began to read the page that it is reading
 
 
 @dataclass(slots=True)
@@ -118,11 +120,18 @@ class _Team:
                 looked = time.monotonic()
 
     def _watch_over(self, member: _Member) -> None:
-        """Kill a worker that does not come to the end of a page."""
-        longest = self.assignment.settings.parse.seconds * PATIENCE
-        if self.board.reading_for(member.number) > longest:
+        """Kill a worker that does not come to the end of a page, or needs too much memory for it."""
+        seconds = self.board.reading_for(member.number)
+        if seconds < _TICK:
+            member.before = math.inf
+            return
+        limits, resident = self.assignment.settings.parse, resident_bytes(member.process.pid)
+        member.before = min(member.before, resident)
+        grown = (resident - member.before) / 1_000_000
+        if seconds > limits.seconds * PATIENCE or grown > limits.memory_mb:
             url = self.board.reading(member.number)
-            logger.info("worker %d has been reading %s for %g s and is killed", member.number, url, longest)
+            words = "worker %d has been reading %s for %.1f s, has grown by %d MB, and is killed"
+            logger.info(words, member.number, url, seconds, grown)
             member.process.kill()
             member.process.join()
 

@@ -111,6 +111,17 @@ def readers_of(parent: int) -> list[int]:
     return found
 
 
+def test_large_pages_of_many_hosts_come_one_after_the_other(tmp_path: Path) -> None:
+    large = Page("Large", "word " * 400_000)
+    sites = [Site(f"h{number}.test", {"/": Page(links=["/1", "/2"]), "/1": large, "/2": large}) for number in range(6)]
+    with TestWeb(sites) as web:
+        seeds = [f"http://{site.host}/" for site in sites]
+        figures = sail(web, tmp_path, *seeds, fetch__large_bytes=3 << 20).summary
+        assert set(web.log.fetched().values()) == {1}
+    assert (figures["fetched"], figures["errors"]) == (18, {})
+    sound(tmp_path)
+
+
 def test_pages_in_other_languages_are_neither_indexed_nor_followed(web: TestWeb, tmp_path: Path) -> None:
     serve(web, de=Page("Fahrplan", GERMAN, links=["/behind"]), en=Page("Timetable", ENGLISH))
     web.site("a.test").pages["/behind"] = Page("Behind")

@@ -100,6 +100,9 @@ class Exchange:
 
     def finish(self, fetched_at: float, request: bytes, error: pycurl.error | None) -> Response:
         """The record of what happened; *error* is libcurl's when the transfer did not run to its end."""
+        if self._waits_since:  # the server did not
+            self._waits_since = 0.0
+            self._hold.leave(host_of(self._url))
         ip = self.curl.getinfo(pycurl.PRIMARY_IP)
         body = b"".join(self._chunks)
         self._chunks = []  # a handle may wait long for its next use, and the body is large

@@ -78,6 +78,7 @@ def test_a_body_that_had_to_wait_is_cut_like_any_other() -> None:
 def test_waiting_does_not_count_as_the_server_s_time() -> None:
     answers = all_in_turn(says(answer(BODY)), pause=2.0, timeout=2.0)
     assert [response.failure for response in answers] == [None] * 3
+    assert max(response.seconds for response in answers) < 2.0
 
 
 def test_small_bodies_wait_for_no_large_one() -> None:

@@ -81,6 +81,7 @@ class Exchange:
         self._allowance = _UNREAD  # until the head is complete
         self._room = self._room_when_large = 0
         self._waits_since = 0.0  # for room; monotonic, 0: it does not
+        self._waited = 0.0  # seconds
         self._sniffing = False
         self._chunks: list[bytes] = []
         self._truncated = False
@@ -123,7 +124,7 @@ class Exchange:
             ip=ip,
             failure=self._failure,
             detail=self._detail if failed else "",
-            seconds=self.curl.getinfo(pycurl.TOTAL_TIME),
+            seconds=self.curl.getinfo(pycurl.TOTAL_TIME) - self._waited,
             connect_seconds=max(self.curl.getinfo(pycurl.CONNECT_TIME), self.curl.getinfo(pycurl.APPCONNECT_TIME)),
         )
 
@@ -227,9 +228,9 @@ class Exchange:
             self._limit_time(_NO_LIMIT)
 
     def _go_on(self) -> None:
-        waited, self._waits_since = time.monotonic() - self._waits_since, 0.0
+        self._waited, self._waits_since = time.monotonic() - self._waits_since, 0.0
         self._room_when_large = _NEVER
-        self._limit_time(self._milliseconds + round(1000 * waited))
+        self._limit_time(self._milliseconds + round(1000 * self._waited))
         with suppress(pycurl.error):  # what came meanwhile is all that is wanted: the transfer itself will say so
             self.curl.pause(pycurl.PAUSE_CONT)
 

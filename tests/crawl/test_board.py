@@ -101,11 +101,13 @@ def test_a_share_belongs_to_one_worker_at_a_time(board: Board) -> None:
         ({1: 900, 2: 500, 3: 300}, 1000, 3),
         ({1: 900, 2: 500, 3: 300}, 1500, None),
         ({1: 900}, 0, None),
+        (dict.fromkeys(range(10), 100), 0, 1),
+        (dict.fromkeys(range(20), 100), 100, None),
         ({1: 900, 2: 5}, 0, None),
         ({}, 0, None),
     ],
 )
-def test_a_gift_never_leaves_the_giver_with_less_than_the_receiver(
+def test_a_gift_is_worth_it_and_never_leaves_the_giver_with_less_than_the_receiver(
     waiting: dict[int, int], load: int, given: int | None
 ) -> None:
     assert share_to_give(Counter(waiting), load) == given

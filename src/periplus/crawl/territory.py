@@ -15,6 +15,9 @@ from periplus.crawl.board import SHARES, Board
 from periplus.url import registrable_domain
 
 _WORTH_GIVING = 20  # URLs waiting in a share
+_WORTH_MOVING = (
+    0.1  # of the difference, as long as the other worker has something to do: it has to learn about the hosts
+)
 
 
 @lru_cache(maxsize=65536)
@@ -29,8 +32,9 @@ def share_to_give(waiting: Counter[int], load: int) -> int | None:
     The most laden one that leaves no more to do there than here; the most laden of all is kept, for it would only make
     the other worker the one with too much.
     """
-    most = (waiting.total() - load) / 2
-    return next((share for share, urls in waiting.most_common()[1:] if _WORTH_GIVING <= urls <= most), None)
+    difference = waiting.total() - load
+    least = max(_WORTH_GIVING, _WORTH_MOVING * difference) if load else _WORTH_GIVING
+    return next((share for share, urls in waiting.most_common()[1:] if least <= urls <= difference / 2), None)
 
 
 class Territory:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -111,9 +110,7 @@ def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
 def test_addresses_that_were_admitted_by_hand_have_no_limits(tmp_path: Path) -> None:
     sites = [Site(f"h{number}.test", {"/": Page(delay=0.3)}) for number in range(10)]
     with TestWeb(sites) as web:
-        began = time.monotonic()
         sail(web, tmp_path, *(f"http://{site.host}/" for site in sites))
-        assert time.monotonic() - began < 3
         assert web.log.max_concurrent() == 10
 
 

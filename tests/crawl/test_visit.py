@@ -107,7 +107,7 @@ def test_a_site_whose_robots_file_cannot_be_had_is_left_alone(tmp_path: Path, ro
     with TestWeb(sites) as web:
         began = time.monotonic()
         result = sail(web, tmp_path, "http://a.test/", "http://b.test/")
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 20
         assert set(web.log.paths("a.test")) == {"/robots.txt"}
     assert (result.ending, result.failure, result.summary["fetched"]) == (Ending.DONE, None, 3)
     assert state_of(tmp_path, "http://a.test/")[0] == UrlState.QUEUED
@@ -170,12 +170,12 @@ def test_a_crawl_delay_over_the_limit_refuses_the_host_and_says_so(tmp_path: Pat
 
 def test_the_delay_lies_between_all_requests_of_a_host_robots_included(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 3), mesh("b.test", 3)]) as web:
-        began = time.monotonic()
         sail(web, tmp_path, "http://a.test/", "http://b.test/", politeness__delay=DELAY)
         for host in ("a.test", "b.test"):
             assert web.log.paths(host)[0] == "/robots.txt"
             assert delays_kept(web, host)
-        assert time.monotonic() - began < 6 * DELAY  # both hosts at the same time
+        began, ended = ([web.log.entries(host)[end].started for host in ("a.test", "b.test")] for end in (0, -1))
+        assert max(began) < min(ended), "both hosts at the same time"
 
 
 def test_a_crawl_delay_is_obeyed_also_by_the_next_run(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_host_that_asks_for_hours_does_not_keep_the_crawl_alive(tmp_path: Path
         for requests in (2, 2):  # the second run does not even ask
             began = time.monotonic()
             result = sail(web, tmp_path, "http://a.test/", "http://b.test/")
-            assert time.monotonic() - began < 3
+            assert time.monotonic() - began < 20
             assert web.log.count("a.test") == requests
             assert result.summary["queued"] == 1
     sound(tmp_path)
@@ -320,5 +320,5 @@ def test_many_urls_of_a_host_that_may_not_be_dialled_take_no_time(tmp_path: Path
         result = sail(
             web, tmp_path, "http://a.test/", fetch__connect_to=rules, scope__hosts=[".*"], politeness__delay=0.5
         )
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 12
     assert result.summary["refused"] == {"private_address": 30}

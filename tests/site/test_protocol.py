@@ -54,14 +54,14 @@ def test_a_client_that_stops_talking_is_let_go(site: Site, words: bytes) -> None
         connection.sendall(words)
         begun = time.monotonic()
         assert everything(connection) == b""
-        assert time.monotonic() - begun < 3
+        assert time.monotonic() - begun < 15
 
 
 def test_a_client_that_talks_slowly_is_let_go(site: Site) -> None:
     begun = time.monotonic()
     with site.connect() as connection, pytest.raises(OSError, match=r"Broken pipe|reset"):
         dribble(connection, b"GET / HTTP/1.1\r\nHost: " + 200 * b"a")
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 15
 
 
 def dribble(connection: socket.socket, words: bytes) -> None:

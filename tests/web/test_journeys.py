@@ -66,7 +66,8 @@ def test_from_the_box_to_the_copy_of_a_page(browser: Browser, site: Site, script
     with browser.new_context(java_script_enabled=scripts) as context:
         page = context.new_page()
         page.goto(site.base)
-        page.keyboard.type("harbour rome")  # the box has the focus
+        page.locator("input:focus").wait_for()  # nobody has to click into the box
+        page.keyboard.type("harbour rome")
         page.keyboard.press("Enter")
         page.wait_for_url("**/search?q=harbour+rome")
         assert page.get_by_label("Search for").input_value() == "harbour rome"

@@ -134,7 +134,7 @@ def test_a_public_address_is_refused_while_nobody_has_said_who_is_crawling() -> 
 
     response = run(main())
     assert (response.failure, response.ip) == (Reason.NO_CONTACT, "")
-    assert response.seconds < 0.1
+    assert response.seconds < 5
 
 
 def test_connect_to_dials_another_address_and_asks_for_the_same_host() -> None:

@@ -214,14 +214,14 @@ def test_the_time_of_a_lookup_is_part_of_the_time_to_connect(monkeypatch: pytest
         async with serving(PAGE) as site:
 
             def ask(_host: str) -> list[str]:
-                time.sleep(0.2)
+                time.sleep(0.5)
                 return ["127.0.0.1"]
 
             monkeypatch.setattr(names, "_ask_system", ask)
             async with Fetcher(Fetching(allow_private=True), AGENT, public_allowed=False) as client:
                 first, second = [await client.fetch(f"http://a.test:{site.port}/{page}") for page in range(2)]
-            assert first.seconds > first.connect_seconds >= 0.2
-            assert second.seconds < 0.2
+            assert first.seconds > first.connect_seconds >= 0.5
+            assert second.seconds < 0.5
 
     run(main())
 

@@ -133,7 +133,7 @@ BOMBS = {
 def test_a_compression_bomb_is_cut_by_its_decoded_size(encoding: str) -> None:
     response = ask(encoded(BOMBS[encoding], encoding), html_bytes=MIB)
     assert (len(response.body), response.truncated, response.failure) == (MIB, True, None)
-    assert response.seconds < 2
+    assert response.seconds < 10
 
 
 PDF = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n"
@@ -142,7 +142,7 @@ PDF = b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n"
 def test_a_pdf_that_is_declared_too_large_is_not_read() -> None:
     response = ask(says(PDF + b"Content-Length: 5000\r\n\r\n", b"%PDF-", pause=5), pdf_bytes=4096)
     assert (response.failure, response.status, response.body) == (Reason.TOO_LARGE, 200, b"")
-    assert response.seconds < 1
+    assert response.seconds < 4
 
 
 def test_a_pdf_that_grows_too_large_is_dropped_whole() -> None:
@@ -167,7 +167,7 @@ def test_a_wrong_type_ends_the_transfer_before_the_body() -> None:
     assert (response.failure, response.status, response.body) == (Reason.WRONG_TYPE, 200, b"")
     assert response.headers == {"content-type": "video/mp4"}
     assert "video/mp4" in response.detail
-    assert response.seconds < 1
+    assert response.seconds < 4
 
 
 def test_a_page_without_a_type_is_read_when_it_looks_like_text() -> None:

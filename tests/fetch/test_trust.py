@@ -133,7 +133,7 @@ def test_a_handshake_that_never_ends_is_a_timeout(authority: Authority) -> None:
 
     response = run(main())
     assert (response.failure, response.status) == (Reason.TIMEOUT, 0)
-    assert response.seconds < 1
+    assert response.seconds < 10
 
 
 def test_http_2_answers_read_like_those_of_http_1(authority: Authority) -> None:

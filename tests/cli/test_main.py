@@ -42,6 +42,14 @@ def test_help_answers_at_once() -> None:
     assert min(seconds() for _ in range(3)) < 0.6
 
 
+def test_the_process_that_watches_over_a_crawl_loads_nothing_that_only_workers_need() -> None:
+    look = (
+        "import sys, periplus.cli.crawl; print({'numpy', 'pyarrow', 'pycurl', 'turbohtml', 'uvloop'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "set()"
+
+
 def test_help_loads_nothing_that_a_command_needs() -> None:
     heavy = "{'pyarrow', 'numpy', 'pycurl', 'pydantic', 'fastwarc', 'turbohtml', 'uvloop'}"
     code = f"""

@@ -34,7 +34,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 _LOOK_EVERY = 0.5  # seconds between two looks at the progress
 
 
-def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None = None) -> Report:
+def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None) -> Report:
     """Be worker *number* of a run to its end; *look* is called now and then."""
     return uvloop.run(_work(assignment, board, number, look))
 

@@ -215,7 +215,8 @@ class _Voyage:
             self._watch(self._progress(assignment, board))
 
         if board.workers == 1 and not self._request.apart:
-            return [trade().work(assignment, board, 0, look)]
+            work = trade()
+            return [work(assignment, board, 0, look)]
         return crawl_together(assignment, board, look)
 
     def _is_more_to_come(self, rounds: int) -> bool:

@@ -10,7 +10,6 @@ number, its shares and its files, and goes on from what was acknowledged.
 from __future__ import annotations
 
 import ctypes
-import importlib
 import logging
 import math
 import multiprocessing
@@ -24,7 +23,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from types import ModuleType
 
 from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board, Figure
@@ -42,12 +40,17 @@ _DEATHS_IN_VAIN = 5  # in a row, without anything acknowledged between them: one
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
-def trade() -> ModuleType:
-    """How to crawl; it brings half a dozen libraries along."""
-    return importlib.import_module("periplus.crawl.assembly")
+Look = Callable[[], None]
 
 
-def crawl_together(assignment: Assignment, board: Board, look: Callable[[], None]) -> list[Report]:
+def trade() -> Callable[[Assignment, Board, int, Look | None], Report]:
+    """How to be a worker of a run to its end, calling somebody now and then."""
+    from periplus.crawl.assembly import work  # noqa: PLC0415  # it brings half a dozen libraries along
+
+    return work
+
+
+def crawl_together(assignment: Assignment, board: Board, look: Look) -> list[Report]:
     """Run every worker of the board to its end; *look* is called now and then."""
     team = _Team(assignment, board)
     with _passing_on_signals(board):
@@ -91,7 +94,7 @@ class _Team:
         outbox.close()
         return process, inbox
 
-    def see_home(self, look: Callable[[], None]) -> list[Report]:
+    def see_home(self, look: Look) -> list[Report]:
         try:
             self._watch(look)
         except BaseException:
@@ -104,7 +107,7 @@ class _Team:
             raise self.failure
         return [member.report for member in self.members if member.report is not None]
 
-    def _watch(self, look: Callable[[], None]) -> None:
+    def _watch(self, look: Look) -> None:
         looked = time.monotonic()
         while away := [member for member in self.members if not member.inbox.closed]:
             heard = wait([member.inbox for member in away], _TICK)
@@ -227,7 +230,8 @@ def _work_aside(assignment: Assignment, board: Board, number: int, outbox: Conne
     if os.getppid() != parent:
         return  # it died before we asked to die with it
     try:
-        outbox.send(trade().work(assignment, board, number))
+        work = trade()
+        outbox.send(work(assignment, board, number, None))
     except PeriplusError as error:
         outbox.send(error)
     except Exception as error:

@@ -258,20 +258,14 @@ def test_a_page_that_nobody_can_read_costs_itself_and_says_why(
     assert harbour.log.count("a.test", "/poison") == asked, "it is not asked for again"
 
 
-def test_a_page_over_which_its_worker_stands_still_is_read_behind_the_fence(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("effect", "limit"), [(hang, {"parse__seconds": 0.2}), (gorge, {"parse__memory_mb": 256, "parse__seconds": 60.0})]
+)
+def test_a_page_that_takes_its_worker_too_long_or_too_much_memory_is_read_behind_the_fence(
+    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None], limit: dict[str, Any]
 ) -> None:
-    poisoned(monkeypatch, hang)
-    figures = sail_apart(harbour, tmp_path, 2, parse__seconds=0.2).summary
-    assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
-    sound(tmp_path)
-
-
-def test_a_page_that_takes_all_the_memory_is_read_behind_the_fence(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    poisoned(monkeypatch, gorge)
-    figures = sail_apart(harbour, tmp_path, 2, parse__memory_mb=256).summary
+    poisoned(monkeypatch, effect)
+    figures = sail_apart(harbour, tmp_path, 2, **limit).summary
     assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
     sound(tmp_path)
 

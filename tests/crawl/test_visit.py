@@ -211,6 +211,16 @@ def test_a_robots_file_that_moved_to_a_host_being_crawled_waits_for_its_turn(tmp
         assert delays_kept(web, "b.test")
 
 
+def test_a_large_robots_file_of_another_host_takes_up_no_room_once_it_was_read(tmp_path: Path) -> None:
+    rules = Page(body=b"# rules\n" * 200_000, content_type="text/plain")
+    large = Page("Large", "word " * 400_000)
+    sites = [Site("a.test", {"/": large}, robots=Page(redirect="http://b.test/r")), Site("b.test", {"/r": rules})]
+    with TestWeb(sites) as web:
+        sizes = {"fetch__robots_bytes": 2 << 20, "fetch__large_bytes": 2 << 20}
+        result = sail(web, tmp_path, "http://a.test/", budget=Budget(seconds=20), **sizes)
+    assert (result.ending, result.summary["fetched"]) == (Ending.DONE, 1)
+
+
 def test_a_robots_file_that_moved_is_never_asked_for_while_its_host_answers_another(tmp_path: Path) -> None:
     """Ten hosts send us to one that is slow, and that has a queue of its own."""
     moved = [Site(f"m{number}.test", {"/": Page()}, Page(redirect="http://b.test/robots.txt")) for number in range(10)]

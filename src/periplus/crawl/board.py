@@ -42,7 +42,8 @@ class Figure(IntEnum):
     BACKLOG = 15  # URLs that it knows to wait
 
 
-_PRESENT = (
+# What is true of a worker only while it lives.
+_OF_THE_LIVING = (
     Figure.UNDER_WAY,
     Figure.BUFFERED,
     Figure.HOSTS,
@@ -50,7 +51,7 @@ _PRESENT = (
     Figure.HUNGRY,
     Figure.SHARES,
     Figure.BACKLOG,
-)  # what is true of a worker only while it lives
+)
 _ROW = len(Figure)
 _SINCE, _SIZE = int(Figure.READING_SINCE), int(Figure.READING_SIZE)  # sums of plain numbers are ten times faster
 
@@ -168,7 +169,7 @@ class Board:
     def bury(self, worker: int, *, fetched: int, size: int) -> None:
         """A worker is dead: only what it had acknowledged counts, and others may have left it letters or shares."""
         self.return_pages(worker, self.told(worker, Figure.GRANTED) - fetched)
-        for figure in _PRESENT:
+        for figure in _OF_THE_LIVING:
             self.tell(worker, figure, 0)
         self.tell(worker, Figure.FETCHED, fetched)
         self.tell(worker, Figure.BYTES, size)

@@ -172,6 +172,7 @@ class Visitor:
                 self._queues.release(host, response)
             return
         if host != item.host:
+            self._fetcher.unload(host)
             after = self._politeness.after(host, response, self._clock.now())
             self._rest(after)
             self._loans.give_back(host, after.ready - self._clock.now())

@@ -33,7 +33,7 @@ class Admission:
         pieces = []
         for self._last_piece, keys in catalog.seen_keys(self._last_piece):  # noqa: B020  # from the last one on
             pieces.append(keys)
-        self._seen.add_many(np.frombuffer(b"".join(pieces), np.uint64))
+        self._seen.add_many(np.frombuffer(b"".join(pieces), "<u8"))
         for domain, size in catalog.domain_sizes().items():
             self._urls_of[domain] = max(size, self._urls_of.get(domain, 0))
         for host, domain in catalog.hosts():

@@ -47,6 +47,15 @@ def test_all_libraries_load_here() -> None:
     assert check.grade is Grade.OK, check.found
 
 
+def test_a_reader_that_was_not_compiled_is_worth_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "IS_COMPILED", True)
+    assert machine.reader().grade is Grade.OK
+    monkeypatch.setattr(machine, "IS_COMPILED", False)
+    check = machine.reader()
+    assert check.grade is Grade.WARN
+    assert "compiler" in check.advice
+
+
 def test_a_library_that_does_not_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "_LIBRARIES", ("json", "no_such_library"))
     check = machine.libraries()

@@ -21,6 +21,7 @@ def examine(home: Path) -> list[Check]:
     return [
         machine.python(),
         machine.libraries(),
+        machine.reader(),
         configured,
         contact(settings),
         disk.writable(home),

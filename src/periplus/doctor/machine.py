@@ -14,6 +14,7 @@ from pathlib import Path
 
 import periplus
 from periplus.doctor.check import Check, Grade, graded
+from periplus.parse.glance import IS_COMPILED
 
 _OLDEST_PYTHON = (3, 11)
 _LIBRARIES = (
@@ -54,6 +55,14 @@ def libraries() -> Check:
     why = (child.stderr.strip().splitlines() or [f"ended by signal {-child.returncode}"])[-1]
     advice = "Install again: `python -m pip install --force-reinstall periplus`."
     return Check("libraries", Grade.BAD, f"{last} does not load ({why})", advice)
+
+
+def reader() -> Check:
+    """Whether what skims pages was compiled."""
+    if IS_COMPILED:
+        return Check("page reader", Grade.OK, "compiled")
+    advice = "Install a C compiler and Python's headers (on Debian: gcc, python3-dev), then Periplus again."
+    return Check("page reader", Grade.WARN, "not compiled: a crawl takes about a third more time", advice)
 
 
 def memory(index_mb: int) -> Check:

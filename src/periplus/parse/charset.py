@@ -36,10 +36,22 @@ _UTF8_AT_ONCE = re.compile(
 
 def decode(body: bytes, content_type: str) -> str:
     """The text of a page; what cannot be decoded becomes U+FFFD, and no lone surrogate is ever made."""
+    length, encoding = _encoding(body, content_type)
+    return _read(body[length:], encoding)
+
+
+def as_utf8(body: bytes, content_type: str) -> bytes:
+    """The same as UTF-8; a page that only says that it is stays as it is."""
+    length, encoding = _encoding(body, content_type)
+    return body[length:] if encoding == "utf-8" else _read(body[length:], encoding).encode()
+
+
+def _encoding(body: bytes, content_type: str) -> tuple[int, str]:
+    """The length of the byte order mark, and the encoding of what follows it."""
     for mark, length, encoding in _MARKS:
         if body.startswith(mark):
-            return _read(body[length:], encoding)
-    return _read(body, _from_header(content_type) or _declared(body) or _guessed(body))
+            return length, encoding
+    return 0, _from_header(content_type) or _declared(body) or _guessed(body)
 
 
 def _read(body: bytes, encoding: str) -> str:

@@ -13,6 +13,8 @@ from turbohtml import Document, Element
 
 from periplus.model import Link
 from periplus.parse.folders import Folder
+from periplus.parse.glance import Element as Seen
+from periplus.parse.glance import Glance
 from periplus.parse.limits import ANCHOR, squeeze
 
 _UNENDORSED = frozenset({"nofollow", "ugc", "sponsored"})
@@ -37,16 +39,15 @@ class LinkCollector:
         if target and not self._anchors.get(target):
             self._anchors[target] = squeeze(anchor, ANCHOR)
 
-    def add_anchors(self, document: Document) -> None:
+    def add_anchors(self, document: Document | Glance) -> None:
         """Every ``<a href>``, in document order, but those that stay on the page."""
         folder, anchors, unendorsed, most = self._folder, self._anchors, self._unendorsed, self._most
-        elements = iter(document.find_all("a"))  # measured: half the cost of iter_elements
-        for element in elements:
-            href = element.attr("href")
-            if not href or href[0] == "#":
+        elements: Iterator[tuple[str, Element | Seen]]
+        elements = _anchors(document) if isinstance(document, Document) else iter(document.links())
+        for written, element in elements:
+            if not written or written[0] == "#":
                 continue
-            if "#" in href:
-                href = _without_fragment(href)
+            href = _without_fragment(written) if "#" in written else written
             target = folder[href]
             known = anchors.get(target)
             if not target or (known and not unendorsed):  # as most links of most pages
@@ -68,10 +69,15 @@ class LinkCollector:
         flags = map(unendorsed.__contains__, anchors) if unendorsed and not nofollow else repeat(nofollow)
         return tuple(map(Link._make, zip(anchors, anchors.values(), flags, strict=False)))
 
-    def _count_rest(self, first: str, elements: Iterator[Element]) -> int:
-        hrefs = {_without_fragment(element.attr("href") or "#") for element in elements}
+    def _count_rest(self, first: str, elements: Iterator[tuple[str, Element | Seen]]) -> int:
+        hrefs = {_without_fragment(href or "#") for href, _ in elements}
         hrefs.add(first)
         return sum(self._folder.get(href, href) not in self._anchors for href in hrefs if href[0] != "#")
+
+
+def _anchors(document: Document) -> Iterator[tuple[str, Element]]:
+    for element in document.find_all("a"):  # measured: half the cost of iter_elements
+        yield element.attr("href") or "", element
 
 
 def _without_fragment(href: str) -> str:
@@ -83,7 +89,7 @@ def _is_unendorsed(rel: str | None) -> bool:
     return rel is not None and not _UNENDORSED.isdisjoint(rel.lower().split())
 
 
-def _anchor(element: Element) -> str:
+def _anchor(element: Element | Seen) -> str:
     words = element.to_text()
     if not words.isascii() or "\n" in words:
         words = " ".join(words.split())

@@ -1,7 +1,9 @@
 """Which elements say something about the page?
 
-One walk finds them all, and on its way prepares the tree for reading its text: turbohtml lays out tables, lists and
-quotations as a terminal would, padded and numbered, where a search engine wants their words. They become plain blocks.
+One walk finds them all, and on its way prepares a tree for reading its text. turbohtml lays out tables, lists and
+quotations as a terminal would, padded and numbered, where a search engine wants their words: they become plain blocks.
+And a block inside a ``<span>`` or a link would not begin a line: it is set apart, or its first word would be glued to
+the one before it.
 """
 
 from __future__ import annotations
@@ -11,15 +13,22 @@ from collections.abc import Callable
 from turbohtml import Document, Element, Namespace, Text
 
 from periplus.parse import directives
+from periplus.parse.glance import Element as Seen
+from periplus.parse.glance import Glance
 from periplus.parse.limits import DESCRIPTION, HEADING, HEADINGS, KEYWORDS, TITLE, squeeze
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 # fmt: off
-_BLOCKS = frozenset({
+_LAID_OUT = frozenset({
     "blockquote", "button", "caption", "center", "dialog", "dir", "fieldset", "form", "hgroup", "label", "legend",
     "listing", "menu", "ol", "optgroup", "option", "plaintext", "pre", "search", "select", "table", "td", "textarea",
     "th", "ul", "xmp",
 })
+_BLOCKS = _LAID_OUT | {
+    "address", "article", "aside", "dd", "details", "div", "dl", "dt", "figcaption", "figure", "footer", "header", "hr",
+    "li", "main", "nav", "p", "section", "summary", *_HEADINGS,
+}
+_AROUND_BLOCKS = _BLOCKS | {"body", "html", "tbody", "tfoot", "thead", "tr"}
 # fmt: on
 _NEIGHBOURS = frozenset({"next", "prev", "previous"})
 
@@ -27,7 +36,7 @@ _NEIGHBOURS = frozenset({"next", "prev", "previous"})
 class Outline:
     """The parts of one document, apart from its text and its ``<a>`` elements."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document | Glance) -> None:
         self.title = ""
         self.description = ""
         self.keywords = ""
@@ -36,15 +45,31 @@ class Outline:
         self.robots: set[str] = set()  # what the page asks of robots
         self.refreshes = False
         self.links: list[tuple[str, str]] = []  # href and text of links that are no <a>
-        self._headings: list[Element] = []
-        self._unseen: list[Element] = []
+        self._headings: list[Element | Seen] = []
+        if isinstance(document, Document):
+            self._walk(document)
+        else:
+            for element in document.elements():
+                _READERS[element.tag](self, element)
+
+    def _walk(self, document: Document) -> None:
+        unseen, within_lines = [], []
         for element in document.iter_elements(_TAGS):
             tag = element.tag
             if tag in _BLOCKS:
+                parent = element.parent
+                if isinstance(parent, Element) and parent.tag not in _AROUND_BLOCKS:
+                    within_lines.append(element)
+            if tag in _LAID_OUT:
                 element.tag = "div"
-            else:
+            elif tag in _UNSEEN:
+                unseen.append(element)
+            if tag in _READERS:
                 _READERS[tag](self, element)
-        for element in self._unseen:
+        for element in within_lines:
+            element.insert_before(Element("br"))
+            element.insert_after(Element("br"))
+        for element in unseen:
             element.extract()
 
     def headings(self) -> tuple[str, ...]:
@@ -52,17 +77,17 @@ class Outline:
         found = (squeeze(element.to_text(), HEADING).rstrip(" ¶") for element in self._headings)
         return tuple([words for words in found if words])
 
-    def _read_title(self, element: Element) -> None:
-        if element.namespace is not Namespace.HTML:
+    def _read_title(self, element: Element | Seen) -> None:
+        if isinstance(element, Element) and element.namespace is not Namespace.HTML:
             element.insert(0, Text(" "))  # the name of a drawing: not part of the word before it
         elif not self.title:
             self.title = squeeze(element.text, TITLE)
 
-    def _read_heading(self, element: Element) -> None:
+    def _read_heading(self, element: Element | Seen) -> None:
         if len(self._headings) < HEADINGS:
             self._headings.append(element)
 
-    def _read_meta(self, element: Element) -> None:
+    def _read_meta(self, element: Element | Seen) -> None:
         name = element.attr("name")
         if name is None:
             self.refreshes = self.refreshes or (element.attr("http-equiv") or "").lower() == "refresh"
@@ -76,38 +101,35 @@ class Outline:
         elif name in directives.META_NAMES:
             self.robots |= directives.meta_words(content)
 
-    def _read_link(self, element: Element) -> None:
+    def _read_link(self, element: Element | Seen) -> None:
         relations = (element.attr("rel") or "").lower().split()
         href = element.attr("href")
         if not href:
             return
         if "canonical" in relations:
-            parent = element.parent
-            # In the body it may have been written by a visitor.
-            if self.canonical is None and isinstance(parent, Element) and parent.tag == "head":
+            if self.canonical is None and _is_in_head(element):  # in the body a visitor may have written it
                 self.canonical = href
         elif not _NEIGHBOURS.isdisjoint(relations) or ("alternate" in relations and element.attr("hreflang")):
             self.links.append((href, ""))
 
-    def _read_base(self, element: Element) -> None:
+    def _read_base(self, element: Element | Seen) -> None:
         if self.base is None:
             self.base = element.attr("href")
 
-    def _read_area(self, element: Element) -> None:
+    def _read_area(self, element: Element | Seen) -> None:
         self.links.append((element.attr("href") or "", element.attr("alt") or ""))
 
-    def _read_frame(self, element: Element) -> None:
+    def _read_frame(self, element: Element | Seen) -> None:
         self.links.append((element.attr("src") or "", element.attr("title") or ""))
 
-    def _read_iframe(self, element: Element) -> None:
-        self._read_frame(element)
-        self._unseen.append(element)
 
-    def _read_unseen(self, element: Element) -> None:
-        self._unseen.append(element)
+def _is_in_head(element: Element | Seen) -> bool:
+    if not isinstance(element, Element):
+        return element.is_in_head
+    return isinstance(element.parent, Element) and element.parent.tag == "head"
 
 
-_READERS: dict[str, Callable[[Outline, Element], None]] = {
+_READERS: dict[str, Callable[[Outline, Element | Seen], None]] = {
     "title": Outline._read_title,
     "meta": Outline._read_meta,
     "link": Outline._read_link,
@@ -115,8 +137,7 @@ _READERS: dict[str, Callable[[Outline, Element], None]] = {
     "area": Outline._read_area,
     "frame": Outline._read_frame,
     **dict.fromkeys(_HEADINGS, Outline._read_heading),
-    "iframe": Outline._read_iframe,
-    "noscript": Outline._read_unseen,
-    "template": Outline._read_unseen,
+    "iframe": Outline._read_frame,
 }
-_TAGS = (*_BLOCKS, *_READERS)
+_UNSEEN = frozenset({"iframe", "noscript", "template"})
+_TAGS = tuple({*_BLOCKS, *_UNSEEN, *_READERS})

@@ -10,7 +10,7 @@ from dataclasses import replace
 from periplus.config import Parsing
 from periplus.model import Link, Page, Reason, Response
 from periplus.parse import directives
-from periplus.parse.charset import decode
+from periplus.parse.charset import as_utf8, decode
 from periplus.parse.dates import epoch
 from periplus.parse.feed import read_feed
 from periplus.parse.finish import Finisher
@@ -106,8 +106,10 @@ class PageParser:
             return self._parse(response)
         asked = directives.header_words(response)
         if mime == "text/html":
-            return self._html.skim(_text(response), response.url, asked)
-        return self._html.skim(as_html(_text(response)), response.url, asked)
+            html = as_utf8(response.body, response.headers.get("content-type", ""))
+        else:
+            html = as_html(_text(response)).encode()
+        return self._html.skim(html, response.url, asked)
 
     def _parse(self, response: Response) -> Page:
         page = self._read(response)

@@ -7,8 +7,8 @@ from pathlib import Path
 from crawl.voyage import environment, periplus
 
 NAMES = {
-    "python", "libraries", "settings", "contact", "folder", "file system", "disk space", "free inodes", "fsync",
-    "memory", "open files", "clock", "port", "sandbox",
+    "python", "libraries", "page reader", "settings", "contact", "folder", "file system", "disk space", "free inodes",
+    "fsync", "memory", "open files", "clock", "port", "sandbox",
 }  # fmt: skip
 
 

@@ -171,8 +171,11 @@ def test_real_pages_are_seen_as_the_tree_has_them() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
-    [b"<p>", b"<a href=x>", b"<a href=x>y</a>", b"<!--", b"<!-- >", b"&", b"&amp", b"<b>", b"<table><td>", b"</p>", b"<",
-     b"<script>", b"<title>", b"<svg>", b"<svg><g/></svg>", b"<li>", b"<select><option>", b'<a href="', b"\xc2\xa0"],
+    [
+        b"<p>", b"<a href=x>", b"<a href=x>y</a>", b"<!--", b"<!-- >", b"&", b"&amp", b"<b>", b"<table><td>", b"</p>",
+        b"<", b"<script>", b"<title>", b"<svg>", b"<svg><g/></svg>", b"<li>", b"<select><option>", b'<a href="',
+        b"\xc2\xa0",
+    ],
 )  # fmt: skip
 def test_twice_as_much_of_anything_takes_no_more_than_twice_as_long(piece: bytes) -> None:
     def seconds(size: int) -> float:

@@ -9,7 +9,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from periplus.model import Page, Reason
-from periplus.parse.language import detect
 from periplus.parse.quality import assess
 from periplus.text.signature import signature
 
@@ -26,6 +25,8 @@ class Finisher:
 
     def finish(self, page: Page, *, size: int, linked: float = 0.0) -> Page:
         """The page with what its words tell; its language is so far the one it declares, *size* is in bytes."""
+        from periplus.parse.language import detect  # noqa: PLC0415  # its tables take time to load, and skimming needs none
+
         words = page.main_text
         language = detect(words if len(words) >= _ENOUGH else page.text, page.language)
         unwanted = bool(self._languages) and language.code not in self._languages and language.certainty >= _CERTAIN

@@ -25,8 +25,8 @@ page = importlib.util.module_from_spec(found)
 found.loader.exec_module(page)
 chooser, seen = random.Random(1), 0
 def documents():
-    for _ in range(200_000):
-        yield page_at_random(chooser).encode()
+    for number in range(200_000):
+        yield page_at_random(chooser).encode() * (1 if number % 50 else 400)
     yield from mutations(pages(), 1, 50_000)
 for document in documents():
     for cut in (document, document[: chooser.randrange(len(document) + 1)]):
@@ -50,7 +50,7 @@ print(seen)
 def test_half_a_million_damaged_pages_under_sanitizers(tmp_path: Path) -> None:
     built = tmp_path / "page.so"
     include = sysconfig.get_paths()["include"]
-    arguments = ["gcc", "-O1", "-g", "-w", "-shared", "-fPIC", *CHECKS, f"-I{include}", SOURCE, "-o", built]
+    arguments = ["gcc", "-O1", "-g", "-w", "-shared", "-fPIC", *CHECKS, f"-I{include}", str(SOURCE), "-o", str(built)]
     subprocess.run(arguments, check=True)
     library = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
     environment = {

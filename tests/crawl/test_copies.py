@@ -101,6 +101,21 @@ def test_a_page_adds_only_lines_that_its_host_has_not_shown() -> None:
     assert again.letters == 0
 
 
+def test_a_line_that_comes_again_and_again_is_not_forgotten_for_lines_that_came_once() -> None:
+    copies = Copies()
+    form = Parsed("Reply", text="Log in to reply to this.")
+    copies.meet("a.test", "http://a.test/reply", form)
+    for number in range(300):  # more lines than there are places
+        article = "\n".join(f"The log of the {_letters(80 * number + line)}" for line in range(80))
+        copies.meet("a.test", f"http://a.test/{number}", Parsed("", text=article), trusting=False)
+        assert copies.meet("a.test", f"http://a.test/reply/{number}", form, trusting=False).letters == 0
+
+
+def _letters(number: int) -> str:
+    """A name for a number, of letters only: the digits of a line do not count."""
+    return "".join(chr(ord("a") + int(digit)) for digit in f"{number:06d}")
+
+
 def test_known_words_in_another_order_are_news_twice_at_most() -> None:
     copies = Copies()
     combinations = ["red large", "large blue", "blue red", "red blue", "blue large"]

@@ -23,8 +23,9 @@ _FEWEST = 24  # votes that a signature must stand on, or chance has too much to 
 _HOSTS = 512  # that are remembered
 _TITLES = 256  # of each host
 _SAME_TITLE = 32  # pages of each title
-_LINES = 1 << 14  # places for lines of each host; a newer line takes the place of an older one
-_MARK = np.uint16  # what is kept of a line: one in 16,000 is taken for another
+_LINES = 1 << 14  # places for lines of each host; a newer line takes the place of one that was met once
+_MARK = np.uint16  # what is kept of a line: one in 8,000 is taken for another
+_TAKEN, _MET_AGAIN = _MARK(1), _MARK(2)
 _NEWS = 12  # new letters that make a page worth its request
 _NEWS_OF_A_COPY = 200  # the same, of one that repeats another page but for a few lines
 _FEW = 400  # letters of new lines, up to which their words are looked at
@@ -114,13 +115,17 @@ class _Memory:
         if not lines:
             return []
         hashes = np.fromiter(map(hash, lines), np.int64, len(lines))
-        marks = (hashes >> 40).astype(_MARK) | _MARK(1)
+        marks = (hashes >> 40).astype(_MARK) & ~_MET_AGAIN | _TAKEN
         places, others = hashes & (_LINES - 1), (hashes >> 20) & (_LINES - 1)
-        there = self._lines[places]
-        is_new = (there != marks) & (self._lines[others] != marks)
+        here, there = self._lines[places], self._lines[others]
+        is_here, is_there = here & ~_MET_AGAIN == marks, there & ~_MET_AGAIN == marks
+        self._lines[places[is_here]] |= _MET_AGAIN
+        self._lines[others[is_there]] |= _MET_AGAIN
+        is_new = ~(is_here | is_there)
         if not is_new.any():
             return []
-        self._lines[np.where(there == 0, places, others)[is_new]] = marks[is_new]
+        stays = (here != 0) & ((there == 0) | (here & _MET_AGAIN != 0))
+        self._lines[np.where(stays, others, places)[is_new]] = marks[is_new]
         return list(compress(lines, is_new.tolist()))
 
     def compare(self, url: str, page: Page) -> Copy | None:

@@ -53,6 +53,7 @@ class Exchange:
         self._refusal = refusal
         self._sent: Callable[[], None] | None = None
         self._verifies = True
+        self._way: tuple[str, bool] | None = None  # that the last request took: its place, and whether it was kept open
         self.curl = pycurl.Curl()
         for option, value in options.items():
             self.curl.setopt(option, value)
@@ -89,8 +90,10 @@ class Exchange:
         self._refused: Reason | None = None
         self._detail = ""
         self.curl.setopt(pycurl.URL, url)
-        self.curl.setopt(pycurl.CONNECT_TO, [f"::{place}"])
-        self.curl.setopt(pycurl.FORBID_REUSE, not keep)
+        if (place, keep) != self._way:
+            self._way = place, keep
+            self.curl.setopt(pycurl.CONNECT_TO, [f"::{place}"])
+            self.curl.setopt(pycurl.FORBID_REUSE, not keep)
 
     def verify(self, wanted: bool) -> None:
         """Whether the server has to prove who it is."""

@@ -25,6 +25,7 @@ import math
 import re
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 
 from periplus.config import Recrawl
 from periplus.frontier.priority import plain
@@ -113,7 +114,7 @@ class Schedule:
 
     def _first(self, at: float, last_modified: str) -> float:
         first = self._settings.first
-        if last_modified and (modified := _day(last_modified)) is not None:
+        if last_modified and (modified := _midnight(last_modified[5:16])) is not None:
             return max(first, _OF_AGE * (at - modified))
         return first
 
@@ -132,9 +133,10 @@ def _likely_changes(expected: float) -> float:
     return expected / -math.expm1(-expected)
 
 
-def _day(text: str) -> float | None:
-    """The day of a Last-Modified header, `Sun, 06 Nov 1994 08:49:37 GMT`; None for other forms, which are rare."""
+@lru_cache(maxsize=1_024)
+def _midnight(day: str) -> float | None:
+    """The beginning of a day as Last-Modified headers write it, `06 Nov 1994`; None for other forms, which are rare."""
     try:
-        return datetime(int(text[12:16]), _MONTHS[text[8:11]], int(text[5:7]), tzinfo=UTC).timestamp()
+        return datetime(int(day[7:11]), _MONTHS[day[3:6]], int(day[:2]), tzinfo=UTC).timestamp()
     except (ValueError, KeyError, OverflowError):
         return None

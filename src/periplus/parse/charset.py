@@ -15,6 +15,7 @@ import turbohtml
 from turbohtml.detect import detect  # its import registers the whatwg- codecs too
 
 _PRESCAN = 1_024
+_LONGEST_TYPE = 200  # characters of a header that are looked at
 _MARKS = (
     (b"\xef\xbb\xbf", 3, "utf-8"),
     (b"\xff\xfe", 2, "utf-16le"),
@@ -51,7 +52,7 @@ def _encoding(body: bytes, content_type: str) -> tuple[int, str]:
     for mark, length, encoding in _MARKS:
         if body.startswith(mark):
             return length, encoding
-    return 0, _from_header(content_type) or _declared(body) or _guessed(body)
+    return 0, _from_header(content_type[:_LONGEST_TYPE]) or _declared(body) or _guessed(body)
 
 
 def _read(body: bytes, encoding: str) -> str:
@@ -60,6 +61,7 @@ def _read(body: bytes, encoding: str) -> str:
     return body.decode(f"whatwg-{encoding}")
 
 
+@lru_cache(maxsize=256)
 def _from_header(content_type: str) -> str:
     found = _HEADER_LABEL.search(content_type)
     return _known(found[1].lower()) if found else ""

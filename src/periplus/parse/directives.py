@@ -1,6 +1,7 @@
 """What does a page ask of robots?
 
-The words come from ``<meta name=robots>`` and from ``X-Robots-Tag`` headers; the stricter one wins.
+The words come from ``<meta name=robots>`` and from ``X-Robots-Tag`` headers; the stricter one wins. A single link asks
+by its ``rel``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 
 from periplus.model import Response
 
+UNENDORSED = frozenset({"nofollow", "ugc", "sponsored"})  # in the `rel` of a link
 META_NAMES = frozenset({"robots", "periplus"})
 _HEADER = "x-robots-tag"
 _AGENT = re.compile(r"\s*([a-z*][a-z0-9_*-]*)\s*:")

@@ -12,12 +12,11 @@ from itertools import repeat
 from turbohtml import Document, Element
 
 from periplus.model import Link
+from periplus.parse.directives import UNENDORSED
 from periplus.parse.folders import Folder
 from periplus.parse.glance import Element as Seen
 from periplus.parse.glance import Glance
 from periplus.parse.limits import ANCHOR, squeeze
-
-_UNENDORSED = frozenset({"nofollow", "ugc", "sponsored"})
 
 
 class LinkCollector:
@@ -86,7 +85,7 @@ def _without_fragment(href: str) -> str:
 
 
 def _is_unendorsed(rel: str | None) -> bool:
-    return rel is not None and not _UNENDORSED.isdisjoint(rel.lower().split())
+    return rel is not None and not UNENDORSED.isdisjoint(rel.lower().split())
 
 
 def _anchor(element: Element | Seen) -> str:

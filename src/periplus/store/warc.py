@@ -32,11 +32,11 @@ def exchange(response: Response, content_id: bytes, earlier: Fetch | None, profi
         f"{'WARC-Truncated: length' + chr(13) + chr(10) if response.truncated else ''}"
         "Content-Type: application/http;msgtype=response\r\n"
     )
-    block = _stored_head(response) + b"\r\n"
+    stored = _stored_head(response)
     if earlier is None:
-        answer = _record("response", response_id, head, block + response.body)
+        answer = _record("response", response_id, head, stored, b"\r\n", response.body)
     else:
-        answer = _record("revisit", response_id, f"{head}{_reference(earlier, profile)}", block)
+        answer = _record("revisit", response_id, f"{head}{_reference(earlier, profile)}", stored, b"\r\n")
     return _record("request", request_id, request_head, response.request), answer
 
 
@@ -49,11 +49,10 @@ def _reference(earlier: Fetch, profile: str) -> str:
     )
 
 
-def _record(kind: str, record_id: str, head: str, block: bytes) -> bytes:
-    start = (
-        f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {record_id}\r\n{head}Content-Length: {len(block)}\r\n\r\n"
-    )
-    return b"%b%b\r\n\r\n" % (start.encode(), block)
+def _record(kind: str, record_id: str, head: str, *block: bytes) -> bytes:
+    length = sum(map(len, block))
+    start = f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {record_id}\r\n{head}Content-Length: {length}\r\n\r\n"
+    return b"".join([start.encode(), *block, b"\r\n\r\n"])
 
 
 def warcinfo(name: str) -> bytes:

@@ -17,9 +17,17 @@ from libc.string cimport memchr, memcmp, memcpy
 
 from html.entities import html5 as _NAMED
 
+from periplus.parse.directives import UNENDORSED as _UNENDORSED
+
 include "characters.pxi"
 include "tags.pxi"
 include "references.pxi"
+
+cdef enum:
+    MENTION = 1
+    WORDS = 2
+    ENDORSEMENT = 4
+    EVERYTHING = 7
 
 cdef enum:
     DEEPEST = 256
@@ -46,6 +54,7 @@ cdef struct Open:
     Py_ssize_t part  # -1: none
 
 cdef Span NONE = Span(0, -1)
+cdef frozenset UNENDORSED = _UNENDORSED
 
 
 cdef class Element:
@@ -129,12 +138,13 @@ cdef class Glance:
         return [self.element(at) for at in range(1, self.part_count) if self.parts[at].kind != ANCHOR]
 
     def links(self):
-        """Every <a> that leads away from the page, after its href; not those that add nothing to one before them."""
+        """Every <a> that leads away from the page, after its href; not those that add nothing to those before them."""
         cdef Py_ssize_t at
         cdef Part* part
         cdef Span span, last = NONE
+        cdef int had, brought
         cdef str href
-        cdef set settled = set()
+        cdef dict brought_by = {}
         cdef list found = []
         for at in range(1, self.part_count):
             part = &self.parts[at]
@@ -144,13 +154,23 @@ cdef class Glance:
             if span.start == span.end or self.are_same(span, last):
                 continue
             href = self.value(span)
-            if href in settled:
-                continue
-            found.append((href, self.element(at)))
-            if self.start_of_words(part) < part.end and part.values[1].end < 0:  # no `rel`, so no `nofollow`
-                settled.add(href)
+            had = brought_by.get(href, 0)
+            brought = had | self.brought(part) if had != EVERYTHING else had
+            if brought != had:
+                brought_by[href] = brought
+                found.append((href, self.element(at)))
+            if brought == EVERYTHING:
                 last = span
         return found
+
+    cdef int brought(self, Part* part):
+        """What an <a> says of the place it leads to: that it is one, in words, and that its author stands by it."""
+        cdef int brought = MENTION
+        if self.start_of_words(part) < part.end or (self.value(part.values[2]) or "").strip():
+            brought |= WORDS
+        if part.values[1].end < 0 or UNENDORSED.isdisjoint(self.value(part.values[1]).lower().split()):
+            brought |= ENDORSEMENT
+        return brought
 
     cdef Span without_fragment(self, Span href) noexcept:
         cdef const uint8_t* start = self.source + href.start

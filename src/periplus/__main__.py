@@ -1,5 +1,5 @@
 """Lets `python -m periplus` be the command."""
 
-from periplus.cli.main import run
+from periplus.cli.main import main
 
-run()
+main()

@@ -188,9 +188,10 @@ def url_key(text: str) -> int:
     return xxhash.xxh3_64_intdigest(text.encode())
 
 
-@lru_cache(maxsize=1)
-def _suffixes() -> PublicSuffixList:
-    return PublicSuffixList()
+@lru_cache(maxsize=2)
+def _suffixes(*, encoded: bool) -> PublicSuffixList:
+    """The public suffixes; to encode those with letters beyond ASCII takes three times as long as to read them all."""
+    return PublicSuffixList(accept_encoded_idn=encoded)
 
 
 @lru_cache(maxsize=65536)
@@ -198,4 +199,4 @@ def registrable_domain(host: str) -> str:
     """The part of a host name that one registrant owns; an address literal or a bare suffix is its own domain."""
     if host.startswith("[") or _IPV4.fullmatch(host):
         return host
-    return _suffixes().privatesuffix(host) or host
+    return _suffixes(encoded="xn--" in host).privatesuffix(host) or host

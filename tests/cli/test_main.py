@@ -50,6 +50,15 @@ def test_the_process_that_watches_over_a_crawl_loads_nothing_that_only_workers_n
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_output_that_could_not_be_written_is_a_failure() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "periplus", "config", "show"], stdout=full, env=environment(), check=False
+        )
+    assert done.returncode == 1
+
+
 def test_help_loads_nothing_that_a_command_needs() -> None:
     heavy = "{'pyarrow', 'numpy', 'pycurl', 'pydantic', 'fastwarc', 'turbohtml', 'uvloop'}"
     code = f"""

@@ -5,9 +5,9 @@ Commands are loaded when they are called, so that `periplus --help` answers at o
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
-from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any, NoReturn
@@ -99,9 +99,12 @@ def main() -> NoReturn:
         run()
     except SystemExit as end:
         code = end.code
-    with suppress(BrokenPipeError):
+    atexit._run_exitfuncs()
+    try:
         sys.stdout.flush()
         sys.stderr.flush()
+    except OSError:
+        code = code or _FAILURE  # nobody has seen all of it
     os._exit(code if isinstance(code, int) else int(code is not None))
 
 

@@ -1,15 +1,17 @@
 """What is compiled? Everything else is said in pyproject.toml."""
 
+from pathlib import Path
+
 from setuptools import Extension, setup
 
-GLANCE = "src/periplus/parse/glance"
+GLANCE = Path("src/periplus/parse/glance")
 
 setup(
     ext_modules=[
         Extension(
             "periplus.parse.glance.page",
-            [f"{GLANCE}/page.pyx"],
-            depends=[f"{GLANCE}/{part}.pxi" for part in ("characters", "references", "tags")],
+            [str(GLANCE / "page.pyx")],
+            depends=[str(part) for part in GLANCE.glob("*.pxi")],
             optional=True,  # without a compiler, trees do the same work in more time
         )
     ]

@@ -122,7 +122,8 @@ cdef uint64_t SCRIPT = hash_of("script"), STYLE = hash_of("style"), NOBR = hash_
 cdef uint64_t UL = hash_of("ul"), OL = hash_of("ol"), DIV = hash_of("div"), ADDRESS = hash_of("address")
 cdef uint64_t HREF = hash_of("href"), REL = hash_of("rel"), HREFLANG = hash_of("hreflang"), ALT = hash_of("alt")
 cdef uint64_t NAME = hash_of("name"), CONTENT = hash_of("content"), HTTP_EQUIV = hash_of("http-equiv")
-cdef uint64_t SRC = hash_of("src"), TITLE_NAME = hash_of("title"), LANG = hash_of("lang"), XML_LANG = hash_of("xml:lang")
+cdef uint64_t SRC = hash_of("src"), TITLE_NAME = hash_of("title")
+cdef uint64_t LANG = hash_of("lang"), XML_LANG = hash_of("xml:lang")
 
 # What ends a drawing or a formula, though elsewhere it is nothing special; and in what of theirs there is HTML again.
 cdef set FOREIGN_NEVER = set(map(hash_of, (
@@ -135,6 +136,11 @@ cdef bint is_foreign(uint64_t name):
     """Whether it may be a part of a drawing or a formula."""
     cdef Kind kind = kind_of(name)
     return name not in FOREIGN_NEVER if kind == INLINE else name == TITLE_NAME or name == STYLE or name == SCRIPT
+
+
+cdef inline bint is_special(Kind kind) noexcept nogil:
+    """Whether the end of another element cannot just reach across it."""
+    return kind > ANCHOR and kind != LABEL
 
 
 cdef inline bint is_boundary(Kind kind) noexcept nogil:

@@ -64,6 +64,7 @@ SEEN = [
     "<select><option>a<option>b</option><optgroup label=x><option>c</optgroup></select>d",
     "<textarea>\n one <b> &amp;</textarea>two",
     "<h1>one</h1><h2>two <a href=x>three</a></h3>four<h4>five<h5>six</h5>",
+    "<h1></h1>" * 10 + "<h2>a</h2>" * 60,
     "<h1>Title<a class=headerlink href='#t'>¶</a></h1>",
     "<script>if (a < b) '</div>'</script>x<style>p > a {}</style>y<noscript><p>no</noscript>z",
     "<script><!-- old --></script>x",

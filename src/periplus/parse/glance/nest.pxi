@@ -3,6 +3,8 @@
 cdef enum:
     DEEPEST = 256
 
+cdef Py_ssize_t MOST_HEADINGS = _HEADINGS  # that anybody looks at
+
 cdef struct Open:
     uint64_t name
     Kind kind
@@ -19,6 +21,7 @@ cdef class Nest(Text):
     cdef Py_ssize_t anchor  # the part of the open link, -1 without one
     cdef bint has_loose_anchor  # an <a> without href may be open
     cdef bint has_form, in_select, in_option
+    cdef Py_ssize_t headings  # so far
 
     def __cinit__(self, bytes html):
         self.anchor = -1
@@ -147,7 +150,8 @@ cdef class Nest(Text):
         if self.depth and self.stack[self.depth - 1].kind == HEADING:
             self.pop_to(self.depth - 1)
         self.end_line()
-        self.push(name, HEADING, self.add_part(HEADING))
+        self.headings += 1
+        self.push(name, HEADING, self.add_part(HEADING) if self.headings <= MOST_HEADINGS else -1)
         return 0
 
     cdef void end_item_before(self, Kind kind) noexcept:

@@ -18,6 +18,7 @@ from libc.string cimport memchr, memcmp, memcpy
 from html.entities import html5 as _NAMED
 
 from periplus.parse.directives import UNENDORSED as _UNENDORSED
+from periplus.parse.limits import HEADINGS as _HEADINGS
 
 include "characters.pxi"
 include "tags.pxi"
@@ -251,7 +252,7 @@ cdef class Glance(Nest):
             self.is_odd = True
         return 0
 
-    cdef int read_root(self) noexcept:
+    cdef void read_root(self) noexcept:
         """The first <html> is the root, whatever came before it; what others say is added to it."""
         if self.has_attributes and (self.has_root or self.has_body or self.part_count > 1):
             self.is_odd = True
@@ -265,7 +266,7 @@ cdef class Glance(Nest):
         """An element in which there are no tags."""
         cdef const uint8_t* p = self.source
         cdef const uint8_t* found = p + start - 1
-        cdef Py_ssize_t end, part
+        cdef Py_ssize_t end
         while True:
             found = <const uint8_t*>memchr(found + 1, c"<", p + self.size - found - 1)
             if found == NULL:

@@ -91,6 +91,8 @@ def test_the_canonical_link_is_relative_to_the_base() -> None:
         ("<details><summary>More</summary>hidden</details>", "More\nhidden"),
         ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢kan"),
         ("<img alt='picture'>text", "text"),
+        ("<a href=x><h5>Alphonse</h5><span>Author</span></a>", "Alphonse\nAuthor"),
+        ("one<span>two<div>three</div>four</span>five", "onetwo\nthree\nfourfive"),
     ],
 )
 def test_blocks_separate_words_and_inline_elements_do_not(body: str, text: str) -> None:

@@ -25,6 +25,7 @@ from periplus.fetch.options import constant_options
 from periplus.fetch.question import Question, Questions
 from periplus.fetch.resolver import Resolver
 from periplus.fetch.routes import Routes
+from periplus.fetch.transfers import Transfers
 from periplus.model import Reason, Response
 
 _IDLE_PER_REQUEST = 16  # connections kept for each one in use: a polite crawl comes back to a host only after its delay
@@ -69,14 +70,13 @@ class Fetcher:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by host, while one is wanted
 
     async def __aenter__(self) -> Self:
-        self._multi = pycurl.AsyncCurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, _connections_kept(self._settings.concurrency))
+        self._transfers = Transfers(_connections_kept(self._settings.concurrency))
         return self
 
     async def __aexit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
-        await self._multi.aclose()
+        self._transfers.close()
         while self._idle:
             self._idle.pop().curl.close()
         self._connections.forget()
@@ -150,11 +150,11 @@ class Fetcher:
             exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *question.conditions])
         fetched_at, error = self._now(), None
         try:
-            await self._multi.add_handle(exchange.curl)
+            await self._transfers.begin(exchange.curl)
         except pycurl.error as failed:
             error = failed
         except asyncio.CancelledError:
-            # The handle may still be in use and is left to the garbage collector.
+            self._transfers.drop(exchange.curl)
             self._connections.leave(passage, None, broken=True)
             raise
         self._connections.leave(passage, exchange.connection, broken=error is not None)

@@ -203,8 +203,9 @@ def test_links_of_a_page_reached_with_credentials_lose_them() -> None:
     assert DEFAULT.join("https://me:secret@example.org/a/", "b") == "https://example.org/a/b"
 
 
-def test_a_page_without_a_valid_address_has_no_links() -> None:
-    assert DEFAULT.join("nowhere", "https://example.org/") is None
+def test_a_page_without_a_valid_address_has_no_relative_links() -> None:
+    assert DEFAULT.join("nowhere", "/") is None
+    assert DEFAULT.join("nowhere", "//example.org/") is None
 
 
 def test_http_and_https_stay_apart() -> None:
@@ -332,6 +333,7 @@ name_lists = st.lists(names, max_size=4)
 canonicalizers = st.just(DEFAULT) | st.builds(Canonicalizer, name_lists, name_lists)
 
 
+BARE = Canonicalizer()
 patient = settings(deadline=None)  # a busy machine is no fault of the address
 
 
@@ -348,6 +350,28 @@ def found(address: str | None) -> str:
 def test_a_canonical_address_is_left_as_it_is(link: str, rules: Canonicalizer) -> None:
     address = found(rules.canonical(link))
     assert rules.canonical(address) == address
+
+
+_LABELS = ["example", "a", "b-c", "-", "a--b", "xn--a", "1", "0x7f", "x1", "", "org", "localhost"]
+_NAMES = ["a", "B.html", "~me", ".", "..", "...", ".well-known", "a.", "-", "_", "", "a:b", "@", "%41", "c,d"]
+_plain = st.builds(
+    "{}://{}/{}{}".format,
+    st.sampled_from(["http", "https"]),
+    st.lists(st.sampled_from(_LABELS), min_size=1, max_size=4).map(".".join),
+    st.lists(st.sampled_from(_NAMES), max_size=5).map("/".join),
+    st.sampled_from(["", "", "?", "?a=1", "?a=b&c=d,e", "?@action=x", "?a'b", "?/../"]),
+)
+
+
+@patient
+@given(link=_plain)
+def test_an_address_that_looks_simple_is_read_as_the_standard_says(link: str) -> None:
+    try:
+        parsed = ada_url.normalize_url(link)
+    except ValueError:
+        assert BARE.canonical(link) is None
+        return
+    assert BARE.canonical(link) == BARE.join(PAGE, link) == BARE.canonical(f" {parsed}")
 
 
 @patient

@@ -33,6 +33,12 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _CREDENTIALS = re.compile(r"^(https?://)[^/?#@]*@")
 _ROOT_DOT = re.compile(r"^(https?://[^/]*[^/.])\.(?=[:/])")
 _PATH_PARAMETER = re.compile(r";([^;/=]*)=[^;/]*")
+# Absolute addresses that parsing leaves as they are, as most links to other sites; parsing costs ten times as much.
+_PARSED = re.compile(
+    r"https?://(?:[a-z0-9](?:-?[a-z0-9])*+\.)++[a-z]{2,}+"  # no name of letters makes the whole an IPv4 address
+    r"/(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?+"
+    r"(?:\?[A-Za-z0-9_.~/@&=+,:-]*+)?+"
+)
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -77,7 +83,7 @@ class Canonicalizer:
     def join(self, base: str, href: str) -> str | None:
         """The canonical address of a link found on the page *base*, or None when it does not lead to the web."""
         try:
-            text = ada_url.join_url(base, href)
+            text = href if _PARSED.fullmatch(href) else ada_url.join_url(base, href)
         except ValueError:
             return None
         return self._finish(text)
@@ -85,7 +91,7 @@ class Canonicalizer:
     def canonical(self, raw: str) -> str | None:
         """The canonical spelling of an absolute address, or None when it is not one of the web."""
         try:
-            text = ada_url.normalize_url(raw)
+            text = raw if _PARSED.fullmatch(raw) else ada_url.normalize_url(raw)
         except ValueError:
             return None
         return self._finish(text)

@@ -51,7 +51,7 @@ class HtmlReader:
             title=outline.title,
             description=outline.description,
             keywords=outline.keywords,
-            headings=outline.headings(),
+            headings=outline.headings,
             text=_visible_text(document),
             language=_language(document),
             canonical=self._joined(base, outline.canonical),
@@ -72,7 +72,7 @@ class HtmlReader:
         nofollow = directives.nofollow(asked)
         base = self._base(url, outline.base)
         links = self._links(document, outline, base)
-        body, headings = (excerpt.read() if excerpt else None) or (self._bodies.read(document), outline.headings())
+        body, headings = (excerpt.read() if excerpt else None) or (self._bodies.read(document), outline.headings)
         page = Page(
             title=(excerpt.title if excerpt else "") or outline.title or facts.title,
             description=outline.description or facts.description,

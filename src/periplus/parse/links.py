@@ -14,9 +14,10 @@ from turbohtml import Document, Element
 from periplus.model import Link
 from periplus.parse.directives import UNENDORSED
 from periplus.parse.folders import Folder
-from periplus.parse.glance import Element as Seen
 from periplus.parse.glance import Glance
 from periplus.parse.limits import ANCHOR, squeeze
+
+_tuple = tuple.__new__
 
 
 class LinkCollector:
@@ -40,9 +41,36 @@ class LinkCollector:
 
     def add_anchors(self, document: Document | Glance) -> None:
         """Every ``<a href>``, in document order, but those that stay on the page."""
+        if isinstance(document, Document):
+            self._add_elements(document)
+        else:
+            self._add_seen(document)
+
+    def _add_seen(self, page: Glance) -> None:
         folder, anchors, unendorsed, most = self._folder, self._anchors, self._unendorsed, self._most
-        elements: Iterator[tuple[str, Element | Seen]]
-        elements = _anchors(document) if isinstance(document, Document) else iter(document.links())
+        found = iter(page.links())
+        for written, anchor, is_unendorsed in found:
+            href = _without_fragment(written) if "#" in written else written
+            target = folder[href]
+            known = anchors.get(target)
+            if known is None:
+                if not target:
+                    continue
+                if len(anchors) >= most:
+                    self.dropped += self._count_rest(href, (written for written, _, _ in found))
+                    return
+                anchors[target] = anchor
+                if is_unendorsed:
+                    unendorsed.add(target)
+                continue
+            if not known:
+                anchors[target] = anchor
+            if not is_unendorsed:
+                unendorsed.discard(target)
+
+    def _add_elements(self, document: Document) -> None:
+        folder, anchors, unendorsed, most = self._folder, self._anchors, self._unendorsed, self._most
+        elements = _anchors(document)
         for written, element in elements:
             if not written or written[0] == "#":
                 continue
@@ -53,7 +81,7 @@ class LinkCollector:
                 continue
             if known is None:
                 if len(anchors) >= most:
-                    self.dropped += self._count_rest(href, elements)
+                    self.dropped += self._count_rest(href, (written for written, _ in elements))
                     return
                 if _is_unendorsed(element.attr("rel")):
                     unendorsed.add(target)
@@ -66,10 +94,11 @@ class LinkCollector:
         """What was collected; *nofollow* marks all of it."""
         anchors, unendorsed = self._anchors, self._unendorsed
         flags = map(unendorsed.__contains__, anchors) if unendorsed and not nofollow else repeat(nofollow)
-        return tuple(map(Link._make, zip(anchors, anchors.values(), flags, strict=False)))
+        fields = zip(anchors, anchors.values(), flags, strict=False)
+        return tuple(map(_tuple, repeat(Link), fields))  # half of what the class itself would take
 
-    def _count_rest(self, first: str, elements: Iterator[tuple[str, Element | Seen]]) -> int:
-        hrefs = {_without_fragment(href or "#") for href, _ in elements}
+    def _count_rest(self, first: str, rest: Iterator[str]) -> int:
+        hrefs = {_without_fragment(href or "#") for href in rest}
         hrefs.add(first)
         return sum(self._folder.get(href, href) not in self._anchors for href in hrefs if href[0] != "#")
 
@@ -88,7 +117,7 @@ def _is_unendorsed(rel: str | None) -> bool:
     return rel is not None and not UNENDORSED.isdisjoint(rel.lower().split())
 
 
-def _anchor(element: Element | Seen) -> str:
+def _anchor(element: Element) -> str:
     words = element.to_text()
     if not words.isascii() or "\n" in words:
         words = " ".join(words.split())

@@ -45,12 +45,15 @@ class Outline:
         self.robots: set[str] = set()  # what the page asks of robots
         self.refreshes = False
         self.links: list[tuple[str, str]] = []  # href and text of links that are no <a>
-        self._headings: list[Element | Seen] = []
+        self._headings: list[Element] = []
         if isinstance(document, Document):
             self._walk(document)
+            headings = [squeeze(element.to_text(), HEADING) for element in self._headings]
         else:
             for element in document.elements():
                 _READERS[element.tag](self, element)
+            headings = document.headings()
+        self.headings = tuple([words for heading in headings if (words := heading.rstrip(" ¶"))])
 
     def _walk(self, document: Document) -> None:
         unseen, within_lines = [], []
@@ -72,11 +75,6 @@ class Outline:
         for element in unseen:
             element.extract()
 
-    def headings(self) -> tuple[str, ...]:
-        """The words of the headings, in document order."""
-        found = (squeeze(element.to_text(), HEADING).rstrip(" ¶") for element in self._headings)
-        return tuple([words for words in found if words])
-
     def _read_title(self, element: Element | Seen) -> None:
         if isinstance(element, Element) and element.namespace is not Namespace.HTML:
             element.insert(0, Text(" "))  # the name of a drawing: not part of the word before it
@@ -84,7 +82,7 @@ class Outline:
             self.title = squeeze(element.text, TITLE)
 
     def _read_heading(self, element: Element | Seen) -> None:
-        if len(self._headings) < HEADINGS:
+        if len(self._headings) < HEADINGS and isinstance(element, Element):  # a glance has found them itself
             self._headings.append(element)
 
     def _read_meta(self, element: Element | Seen) -> None:

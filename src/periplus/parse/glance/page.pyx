@@ -18,7 +18,10 @@ from libc.string cimport memchr, memcmp, memcpy
 from html.entities import html5 as _NAMED
 
 from periplus.parse.directives import UNENDORSED as _UNENDORSED
+from periplus.parse.limits import ANCHOR as _ANCHOR
+from periplus.parse.limits import HEADING as _HEADING
 from periplus.parse.limits import HEADINGS as _HEADINGS
+from periplus.parse.limits import squeeze
 
 include "characters.pxi"
 include "tags.pxi"
@@ -37,9 +40,11 @@ cdef enum:
     DEEPEST_DRAWING = 32
 
 cdef list TAGS = [""] * (BODY + 1)
-TAGS[ANCHOR], TAGS[HEADING], TAGS[META], TAGS[LINK], TAGS[BASE] = "a", "h1", "meta", "link", "base"
+TAGS[META], TAGS[LINK], TAGS[BASE] = "meta", "link", "base"
 TAGS[AREA], TAGS[IFRAME], TAGS[TITLE], TAGS[ROOT] = "area", "iframe", "title", "html"
 cdef frozenset UNENDORSED = _UNENDORSED
+cdef Py_ssize_t LONGEST_OF_LINK = _ANCHOR
+cdef Py_ssize_t LONGEST_OF_HEADING = _HEADING
 
 
 cdef class Element:
@@ -50,13 +55,9 @@ cdef class Element:
     cdef readonly str tag
 
     def attr(self, str name):
-        """The value of an attribute, None without it; of a link also the `alt` of the first picture in it."""
+        """The value of an attribute, None without it."""
         cdef int place = place_of(self.part.kind, hash_of(name))
         return self.page.value(self.part.values[place - 1]) if place else None
-
-    def find(self, str tag):
-        """The first picture in a link, None without one."""
-        return self if tag == "img" and self.part.values[2].end >= 0 else None
 
     @property
     def is_in_head(self):
@@ -66,11 +67,6 @@ cdef class Element:
     def text(self):
         """What is written in a title."""
         return unescaped(self.page.source, self.part.values[0].start, self.part.values[0].end, False)
-
-    def to_text(self):
-        """Its words."""
-        cdef Py_ssize_t start = self.page.start_of_words(self.part)
-        return PyUnicode_DecodeUTF8(<const char*>self.page.text + start, self.part.end - start, NULL)
 
 
 cdef class Glance(Nest):
@@ -90,16 +86,25 @@ cdef class Glance(Nest):
         return PyUnicode_DecodeUTF8(<const char*>self.text, self.length, NULL)
 
     def elements(self):
-        """What says something about the page, but for links."""
-        return [self.element(at) for at in range(1, self.part_count) if self.parts[at].kind != ANCHOR]
+        """What says something about the page, but for links and headings."""
+        return [self.element(at) for at in range(1, self.part_count) if self.parts[at].kind > HEADING]
+
+    def headings(self):
+        """The words of every heading, in one line."""
+        return [self.words(&self.parts[at], LONGEST_OF_HEADING) for at in range(1, self.part_count)
+                if self.parts[at].kind == HEADING]
 
     def links(self):
-        """Every <a> that leads away from the page, after its href; not those that add nothing to those before them."""
+        """What leads away from the page: href, words, whether its author does not stand by it.
+
+        An <a> that adds nothing to those before it is left out.
+        """
         cdef Py_ssize_t at
         cdef Part* part
         cdef Span span, last = NONE
         cdef int had, brought
-        cdef str href
+        cdef bint is_unendorsed
+        cdef str href, words
         cdef dict brought_by = {}
         cdef list found = []
         for at in range(1, self.part_count):
@@ -111,22 +116,31 @@ cdef class Glance(Nest):
                 continue
             href = self.value(span)
             had = brought_by.get(href, 0)
-            brought = had | self.brought(part) if had != EVERYTHING else had
-            if brought != had:
-                brought_by[href] = brought
-                found.append((href, self.element(at)))
-            if brought == EVERYTHING:
+            if had != EVERYTHING:
+                words, is_unendorsed = self.words_of_link(part), self.is_unendorsed(part)
+                brought = had | MENTION | (WORDS if words else 0) | (0 if is_unendorsed else ENDORSEMENT)
+                if brought != had:
+                    brought_by[href] = had = brought
+                    found.append((href, words, is_unendorsed))
+            if had == EVERYTHING:
                 last = span
         return found
 
-    cdef int brought(self, Part* part):
-        """What an <a> says of the place it leads to: that it is one, in words, and that its author stands by it."""
-        cdef int brought = MENTION
-        if self.start_of_words(part) < part.end or (self.value(part.values[2]) or "").strip():
-            brought |= WORDS
-        if part.values[1].end < 0 or UNENDORSED.isdisjoint(self.value(part.values[1]).lower().split()):
-            brought |= ENDORSEMENT
-        return brought
+    cdef str words_of_link(self, Part* part):
+        """Its words, or else those that stand for the first picture in it."""
+        cdef str words = self.words(part, LONGEST_OF_LINK)
+        return words if words or part.values[2].end <= 0 else squeeze(self.value(part.values[2]), LONGEST_OF_LINK)
+
+    cdef bint is_unendorsed(self, Part* part):
+        return part.values[1].end >= 0 and not UNENDORSED.isdisjoint(self.value(part.values[1]).lower().split())
+
+    cdef str words(self, Part* part, Py_ssize_t most):
+        cdef Py_ssize_t start = self.start_of_words(part)
+        cdef Py_ssize_t length = part.end - start
+        cdef const char* words = <const char*>self.text + start
+        if length <= most and memchr(words, c"\n", length) == NULL:
+            return PyUnicode_DecodeUTF8(words, length, NULL)
+        return squeeze(PyUnicode_DecodeUTF8(words, length, NULL), most)
 
     cdef Element element(self, Py_ssize_t at):
         cdef Element element = Element.__new__(Element)

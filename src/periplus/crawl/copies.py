@@ -1,7 +1,8 @@
 """Does a page say anything that its host has not said before?
 
 For each of the hosts asked of late, a bounded memory: the lines of its pages, and the signatures of the newest ones.
-Of a host that has had nothing but news for long, one page in eight is looked at; the others are taken on trust.
+Of a host that has had nothing but news for long, one page in eight is looked at; the others are taken on trust. And that
+page is compared with others only if few of its lines are new: most others it could repeat were taken on trust, too.
 All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
 recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
 """
@@ -89,9 +90,12 @@ class _Memory:
 
     def meet(self, url: str, page: Page, *, trusting: bool) -> Novelty:
         self._met += 1
-        if trusting and self._credit >= _TRUSTED and self._met % _ONE_IN:
+        trusting = trusting and self._credit >= _TRUSTED
+        if trusting and self._met % _ONE_IN:
             return _TAKEN_FOR_NEWS
-        novelty = Novelty(self.learn(lines_of(_said_by(page))), self.compare(url, page))
+        letters = self.learn(lines_of(_said_by(page)))
+        is_new_enough = trusting and letters >= _NEWS_OF_A_COPY
+        novelty = Novelty(letters, None if is_new_enough else self.compare(url, page))
         self._credit = min(self._credit + 1, 2 * _TRUSTED) if novelty.is_news else self._credit // 2
         return novelty
 

@@ -47,7 +47,8 @@ class Paths:
         self._tally, self._territory, self._log = tally, territory, log
         self._hops, self._hold, self._schedule = settings.fetch.redirects, hold, Schedule(settings.recrawl)
         self.news = 0  # addresses that were new so far, as far as can be told here
-        self._verdicts: dict[str, Decision | None] = {}
+        self._let_in: set[str] = set()  # addresses met of late: nothing more is to be done about these
+        self._refused: dict[str, Decision] = {}
 
     # -- what people, robots.txt and other workers name ---------------------------------------------------------
 
@@ -97,36 +98,43 @@ class Paths:
         harmless = self.traps.learn(item.url, item.host, has_news=has_news, is_certain=is_certain)
         if harmless:
             self._log.batch.harmless += [(item.host, pattern) for pattern in harmless]
-            self._verdicts.clear()
+            self._forget_verdicts()
         return has_news or not self.traps.is_learning
 
     # -- what answers name --------------------------------------------------------------------------------------
 
     def follow(self, item: QueuedUrl, page: Page, quality: float = 1.0) -> None:
         """Admit what a page links to, sooner the better the page is."""
-        verdicts = self._verdicts
-        if len(verdicts) > _VERDICTS_REMEMBERED:
-            verdicts.clear()
-        self._queues.mention(link.target for link in page.links if not link.nofollow)
-        depth, batch, refused = item.depth + 1, self._log.batch, 0
-        priority = found(depth, quality)
-        new = -len(batch.admitted) - len(batch.letters)
-        for link in page.links:
-            url = link.target
-            if link.nofollow:
-                refusal: Decision | None = _NOFOLLOW
-                self._refuse(url, _NOFOLLOW, item.url)
-            elif url in verdicts:
-                refusal = verdicts[url]
-                if refusal is not None:
-                    self._refuse(url, refusal, "")
-            else:
-                refusal = self._admit(url, depth, Reason.LINK, via=item.url, priority=priority)
-                if refusal is None or refusal.reason is not Reason.TOO_DEEP:
-                    verdicts[url] = refusal  # too deep from here may be near enough from elsewhere
-            refused += refusal is not None
-        new += len(batch.admitted) + len(batch.letters)
-        self._tally.known_links += len(page.links) - refused - new
+        if len(self._let_in) + len(self._refused) > _VERDICTS_REMEMBERED:
+            self._forget_verdicts()
+        targets = [target for target, _, nofollow in page.links if not nofollow]
+        if len(targets) < len(page.links):
+            for link in page.links:
+                if link.nofollow:
+                    self._refuse(link.target, _NOFOLLOW, item.url)
+        self._queues.mention(targets)
+        batch = self._log.batch
+        known = len(targets) + len(batch.admitted) + len(batch.letters)
+        known -= sum([self._follow(item, url, quality) for url in targets if url not in self._let_in])
+        self._tally.known_links += known - len(batch.admitted) - len(batch.letters)
+
+    def _follow(self, item: QueuedUrl, url: str, quality: float) -> bool:
+        """Admit a link, unless a rule refuses it."""
+        refusal = self._refused.get(url)
+        if refusal is not None:
+            self._refuse(url, refusal, "")
+            return True
+        depth = item.depth + 1
+        refusal = self._admit(url, depth, Reason.LINK, via=item.url, priority=found(depth, quality))
+        if refusal is None:
+            self._let_in.add(url)
+        elif refusal.reason is not Reason.TOO_DEEP:  # too deep from here may be near enough from elsewhere
+            self._refused[url] = refusal
+        return refusal is not None
+
+    def _forget_verdicts(self) -> None:
+        self._let_in.clear()
+        self._refused.clear()
 
     def follow_redirect(self, item: QueuedUrl, target: str) -> None:
         """Admit the address that stands for another."""
@@ -136,7 +144,7 @@ class Paths:
             # Somebody who asks for example.org means the site, even if it lives at www.example.org.
             self._admission.scope.add_seed_host(host_of(target))
             self._log.batch.seeds.append(target)
-            self._verdicts.clear()
+            self._forget_verdicts()
         reason = item.reason if item.reason in _KEPT_BY_REDIRECTS else Reason.REDIRECT_TARGET
         self._admit(target, item.depth, reason, via=item.url, redirects=item.redirects + 1)
 

@@ -23,7 +23,7 @@ class PageReader:
     def __init__(self, parser: PageParser, vigil: Vigil | None = None) -> None:
         """*vigil*: somebody watches over this process while it reads."""
         self._parser, self._vigil = parser, vigil
-        self._targets: dict[str, Target] = {}
+        self._targets = _Targets()
 
     def parse(self, response: Response, *, aside: bool = False) -> Page:
         """The fields, text and links of a response; *aside*: `is_read_aside` is true of it."""
@@ -61,13 +61,13 @@ class PageReader:
 
     def row(self, fetch: Fetch, page: Page) -> PageRow:
         """The page as a row of a segment."""
-        targets = self._targets
-        if len(targets) > _TARGETS_REMEMBERED:
-            targets.clear()
-        found = []
-        for link in page.links:
-            target = targets.get(link.target)
-            if target is None:
-                target = targets[link.target] = Target(url_id(link.target), host_of(link.target))
-            found.append(target)
-        return PageRow(fetch, url_id(fetch.url), host_of(fetch.url), page, found)
+        if len(self._targets) > _TARGETS_REMEMBERED:
+            self._targets.clear()
+        targets = [self._targets[target] for target, _, _ in page.links]
+        return PageRow(fetch, url_id(fetch.url), host_of(fetch.url), page, targets)
+
+
+class _Targets(dict[str, Target]):
+    def __missing__(self, url: str) -> Target:
+        target = self[url] = Target(url_id(url), host_of(url))
+        return target

@@ -128,8 +128,11 @@ class Exchange:
             failure=self._failure,
             detail=self._detail if failed else "",
             seconds=self.curl.getinfo(pycurl.TOTAL_TIME) - self._waited,
-            connect_seconds=max(self.curl.getinfo(pycurl.CONNECT_TIME), self.curl.getinfo(pycurl.APPCONNECT_TIME)),
+            connect_seconds=self._connect_seconds() if self.connection is not None else 0.0,
         )
+
+    def _connect_seconds(self) -> float:
+        return float(max(self.curl.getinfo(pycurl.CONNECT_TIME), self.curl.getinfo(pycurl.APPCONNECT_TIME)))
 
     def _blame(self, error: pycurl.error | None, connected: bool) -> None:
         if error is None:
@@ -184,7 +187,9 @@ class Exchange:
         if not lines[0].startswith(b"HTTP/1"):  # later versions have no status line of their own
             lines[0] = f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n".encode()
         self._status = status
-        self._head = b"".join(line if line.endswith(b"\r\n") else line.rstrip(b"\r\n") + b"\r\n" for line in lines)
+        self._head = b"".join(lines)
+        if self._head.count(b"\r\n") < len(lines):
+            self._head = b"".join([line.rstrip(b"\r\n") + b"\r\n" for line in lines])
         for line in self._head.decode("latin-1").split("\r\n")[1:-1]:
             name, _, value = line.partition(":")
             add_header(self._headers, name.rstrip().lower(), value.strip())

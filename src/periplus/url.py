@@ -39,6 +39,7 @@ _PARSED = re.compile(
     r"/(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+/)*+(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+)?+"
     r"(?:\?[A-Za-z0-9_.~/@&=+,:-]*+)?+"
 )
+_NOT_WEB = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
@@ -82,6 +83,8 @@ class Canonicalizer:
 
     def join(self, base: str, href: str) -> str | None:
         """The canonical address of a link found on the page *base*, or None when it does not lead to the web."""
+        if _NOT_WEB.match(href):
+            return None
         try:
             text = href if _PARSED.fullmatch(href) else ada_url.join_url(base, href)
         except ValueError:

@@ -18,7 +18,7 @@ _BLANK = "".join(map(chr, range(0x21)))  # what the standard removes around an a
 _NOT_WEB = ("javascript:", "mailto:", "tel:", "data:", "#")
 _OF_SITE = ("/", "http://", "https://")
 # Names without a dot in front: joined with a folder they need no change, and most links are such.
-_PLAIN = re.compile(r"((?:\.\./)*)(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*(?:/|$))+")
+_PLAIN = re.compile(r"(/|(?:\.\./)*+)(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+(?:/|$))++")
 _OF_FOLDER = re.compile(r"[^\x00-\x20:?#][^\x00-\x20:]*")  # anything else may depend on the page: "?a", "http:?a"
 
 
@@ -43,12 +43,12 @@ class Folder(dict[str, str]):
 
     def _resolved(self, href: str) -> str | None:
         """The target, if it is the same for every page of the folder."""
+        is_of_site = href.startswith(_OF_SITE)
+        if is_of_site and self._site is not None:
+            return self._site[href]
         if len(href) <= _LONGEST_REMEMBERED and (plain := _PLAIN.fullmatch(href)) is not None:
             return self._above(plain.end(1) // len("../")) + href[plain.end(1) :]
-        if href.startswith(_OF_SITE):
-            if self._site is not None:
-                return self._site[href]
-        elif not _OF_FOLDER.fullmatch(href):
+        if not is_of_site and not _OF_FOLDER.fullmatch(href):
             return None
         return self._memory.join(self._address, href)
 

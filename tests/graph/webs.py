@@ -17,7 +17,7 @@ from periplus.model import ArchivePosition, Decision, Fetch, Link, Page, QueuedU
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.ledger import Batch, Settled, Written
-from periplus.store.manifest import PageRow, Target
+from periplus.store.manifest import PageRow
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
@@ -134,9 +134,8 @@ def _row(told: Told) -> PageRow:
     links = [Link(link, "", False) if isinstance(link, str) else Link(*(*link, False)[:3]) for link in told.links]
     content = hashlib.sha256((told.body or told.url).encode()).digest()
     fetch = Fetch(told.url, told.at, 200, Decision(Verdict.FETCHED, Reason.OK), "text/html", 8, content)
-    targets = [Target(url_id(link.target), host_of(link.target)) for link in links]
     page = Page(canonical=told.canonical, links=tuple(links))
-    return PageRow(fetch, url_id(told.url), host_of(told.url), page, targets)
+    return PageRow(fetch, page)
 
 
 def _settled(move: Moved, number: int) -> Settled:

@@ -16,9 +16,8 @@ from periplus.parse import warden
 from periplus.reparse import Reparsed, reparse
 from periplus.reparse.former import FormerRows
 from periplus.store.collection import open_collection
-from periplus.store.manifest import PageRow, Target
+from periplus.store.manifest import PageRow
 from periplus.store.segments import SegmentWriter
-from periplus.url import host_of, url_id
 from testweb import Page, Site, TestWeb
 
 WORDS = "The pilot waits at the mole until the ebb, and nobody sails before he has come aboard. " * 8
@@ -145,8 +144,7 @@ cell.main()
 def page_row(url: str, page: ReadPage) -> PageRow:
     position = ArchivePosition("w00-000001.warc.gz", 0, 1)
     fetch = Fetch(url, 1.5, 200, Decision(Verdict.FETCHED, Reason.OK), content_id=bytes(32), position=position)
-    targets = [Target(url_id(link.target), host_of(link.target)) for link in page.links]
-    return PageRow(fetch, url_id(url), host_of(url), page, targets)
+    return PageRow(fetch, page)
 
 
 def test_a_former_row_is_the_page_that_was_written(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from periplus.store.archive import ArchiveWriter, archive_name
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.ledger import Batch, Settled, Written
-from periplus.store.manifest import PageRow, Target
+from periplus.store.manifest import PageRow
 from periplus.store.ranks import Figures
 from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
@@ -80,8 +80,7 @@ def shelve(home: Path, docs: Iterable[Doc]) -> Collection:
         for doc in docs:
             fetch = _fetched(doc, archive)
             settled.append(_settled(fetch))
-            targets = [Target(url_id(link.target), host_of(link.target)) for link in doc.links]
-            segment.add(PageRow(fetch, url_id(doc.url), host_of(doc.url), doc.page, targets))
+            segment.add(PageRow(fetch, doc.page))
         archive.sync(archive.cut())
         archive.close()
         new = [entry.item for entry in settled if catalog.url(entry.item.url) is None]

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Image, Link, Page, Quality, Reason, Video
 from periplus.store.durable import reporting_full_disk
-from periplus.store.manifest import PageRow, Target, place_of, segment_name
+from periplus.store.manifest import PageRow, place_of, segment_name
 from periplus.store.schema import (
     LINKS,
     PAGES,
@@ -25,7 +25,7 @@ from periplus.store.schema import (
 )
 from periplus.store.sealing import file_digest
 from periplus.store.segments import SegmentWriter
-from periplus.url import host_of, url_id
+from periplus.url import url_id
 from store.records import AT, a_fetch, names_in, told
 from store.small_disk import fill, small_disk
 from store.test_durable import Trace
@@ -50,8 +50,7 @@ RICH = Page(
 
 def row(url: str, page: Page = RICH, offset: int = 0) -> PageRow:
     fetch = a_fetch(url, position=ArchivePosition("w00-000001.warc.gz", offset, 100))
-    targets = [Target(url_id(link.target), host_of(link.target)) for link in page.links]
-    return PageRow(fetch, url_id(url), host_of(url), page, targets)
+    return PageRow(fetch, page)
 
 
 def sealed(folder: Path, *rows: PageRow, revision: int = 0) -> dict[str, list[dict[str, Any]]]:
@@ -98,6 +97,15 @@ def test_every_link_is_a_row_beside_its_page(tmp_path: Path) -> None:
     assert {link["fetched_at"] for link in found} == {AT}
 
 
+def test_what_is_remembered_of_links_is_bounded(tmp_path: Path) -> None:
+    writer = SegmentWriter(tmp_path, 0, 1)
+    for number in range(2_000):
+        links = tuple(Link(f"https://example.org/{number}/{one}", "", False) for one in range(100))
+        writer.add(row(f"https://example.org/{number}", Page(links=links)))
+    assert len(writer._ends) <= 20_000
+    assert [segment.rows for segment in writer.seal()] == [2_000, 200_000]
+
+
 def test_a_page_without_anything_is_a_row_of_empty_strings(tmp_path: Path) -> None:
     found = sealed(tmp_path, row("https://example.org/", Page()))
     (page,) = found["pages"]
@@ -107,9 +115,7 @@ def test_a_page_without_anything_is_a_row_of_empty_strings(tmp_path: Path) -> No
 
 
 def test_a_page_outside_the_archive_has_no_position(tmp_path: Path) -> None:
-    entry = row("https://example.org/", Page())
-    bare = PageRow(a_fetch("https://example.org/"), entry.url_id, entry.host, entry.page, [])
-    (page,) = sealed(tmp_path, bare)["pages"]
+    (page,) = sealed(tmp_path, PageRow(a_fetch("https://example.org/"), Page()))["pages"]
     assert (page["archive"], page["offset"], page["length"]) == (None, None, None)
 
 

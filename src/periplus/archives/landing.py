@@ -68,7 +68,7 @@ class Landing:
             self._tally.set_aside(page.problem)
         decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, page.problem_detail)
         fetch = self._archived(response, decision)
-        self._rows.append(self._reader.row(fetch, page))
+        self._rows.append(PageRow(fetch, page))
         self._add(fetch, file)
 
     def add_redirect(self, response: Response, target: str, file: Path) -> None:

@@ -1,8 +1,8 @@
 """Does a page say anything that its host has not said before?
 
 For each of the hosts asked of late, a bounded memory: the lines of its pages, and the signatures of the newest ones.
-Of a host that has had nothing but news for long, one page in eight is looked at; the others are taken on trust. And that
-page is compared with others only if few of its lines are new: most others it could repeat were taken on trust, too.
+Of a host that has had nothing but news for long, one page in eight is looked at; the others are taken on trust. That
+page is compared with others only if few of its lines are new: most that it could repeat were taken on trust, too.
 All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
 recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
 """

@@ -33,6 +33,7 @@ from periplus.model import (
 from periplus.parse.sitemap import Sitemap, is_sitemap
 from periplus.store.archive import Archived
 from periplus.store.ledger import Settled
+from periplus.store.manifest import PageRow
 from periplus.url import Canonicalizer
 
 logger = logging.getLogger("periplus.crawl")
@@ -137,7 +138,7 @@ class Digester:
         fetch = Fetch.of(response, decision, archived.position, archived.content_id)
         self._settle_page(item, fetch, changed=changed)
         if not archived.is_revisit:
-            self._log.rows.append(self._reader.row(fetch, page))
+            self._log.rows.append(PageRow(fetch, page))
         if page.problem is not Reason.OTHER_LANGUAGE:
             self._paths.follow(item, page, judgement.quality if judgement is not None else 1.0)
         self._tally.timing.parse += time.perf_counter() - began

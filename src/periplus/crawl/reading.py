@@ -8,22 +8,18 @@ from __future__ import annotations
 import asyncio
 
 from periplus.crawl.vigil import Vigil
-from periplus.model import Fetch, Page, Response
+from periplus.model import Page, Response
 from periplus.parse.page import PageParser
 from periplus.parse.sitemap import Sitemap, read_sitemap
-from periplus.store.manifest import PageRow, Target
-from periplus.url import Canonicalizer, host_of, url_id
-
-_TARGETS_REMEMBERED = 20_000
+from periplus.url import Canonicalizer
 
 
 class PageReader:
-    """Parses responses; remembers the identities of link targets, because pages of one site link to the same ones."""
+    """Parses responses, and lets somebody watch."""
 
     def __init__(self, parser: PageParser, vigil: Vigil | None = None) -> None:
         """*vigil*: somebody watches over this process while it reads."""
         self._parser, self._vigil = parser, vigil
-        self._targets = _Targets()
 
     def parse(self, response: Response, *, aside: bool = False) -> Page:
         """The fields, text and links of a response; *aside*: `is_read_aside` is true of it."""
@@ -58,16 +54,3 @@ class PageReader:
     def close(self) -> None:
         """Let go of what reads what takes long."""
         self._parser.close()
-
-    def row(self, fetch: Fetch, page: Page) -> PageRow:
-        """The page as a row of a segment."""
-        if len(self._targets) > _TARGETS_REMEMBERED:
-            self._targets.clear()
-        targets = [self._targets[target] for target, _, _ in page.links]
-        return PageRow(fetch, url_id(fetch.url), host_of(fetch.url), page, targets)
-
-
-class _Targets(dict[str, Target]):
-    def __missing__(self, url: str) -> Target:
-        target = self[url] = Target(url_id(url), host_of(url))
-        return target

@@ -10,6 +10,7 @@ from periplus.store.archive import read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
+from periplus.store.manifest import PageRow
 
 _AT_ONCE = 256
 
@@ -35,7 +36,7 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
                 continue
             response = read_response(collection.archive, fetch.position)
             aside = reader.is_read_aside(response) or fetch.decision.reason in COULD_NOT_BE_READ
-            rows.append(reader.row(fetch, reader.parse(response, aside=aside)))
+            rows.append(PageRow(fetch, reader.parse(response, aside=aside)))
             if len(rows) >= _AT_ONCE:
                 parsed += len(rows)
                 stream.add(rows, file.archive_id, fetch.position.offset + fetch.position.length)

@@ -46,7 +46,7 @@ class Folder(dict[str, str]):
         is_of_site = href.startswith(_OF_SITE)
         if is_of_site and self._site is not None:
             return self._site[href]
-        if len(href) <= _LONGEST_REMEMBERED and (plain := _PLAIN.fullmatch(href)) is not None:
+        if self._address and len(href) <= _LONGEST_REMEMBERED and (plain := _PLAIN.fullmatch(href)):
             return self._above(plain.end(1) // len("../")) + href[plain.end(1) :]
         if not is_of_site and not _OF_FOLDER.fullmatch(href):
             return None

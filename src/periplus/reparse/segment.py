@@ -111,7 +111,7 @@ class SegmentReader:
                     why = f"{fetch.url}: {trouble}"
                     raise DamagedFile(f"more than {_MOST_UNREAD} pages cannot be read again", why)
             assert page is not None
-            yield self._reader.row(fetch, page)
+            yield PageRow(fetch, page)
 
     def _read(self, fetch: Fetch, *, aside: bool) -> tuple[Page | None, str]:
         """The page as far as it could be read, and what went wrong."""

@@ -7,8 +7,6 @@ every command that only asks the catalog, does without.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from periplus.errors import DamagedFile
@@ -28,22 +26,11 @@ class SealedSegment(NamedTuple):
     sha256: bytes
 
 
-class Target(NamedTuple):
-    """The end of a link: its identity and host, computed once for all the pages that link there."""
-
-    url_id: bytes
-    host: str
-
-
-@dataclass(frozen=True, slots=True)
-class PageRow:
+class PageRow(NamedTuple):
     """A parsed page with what the crawl knows about it."""
 
     fetch: Fetch
-    url_id: bytes
-    host: str
     page: Page
-    targets: Sequence[Target]  # beside page.links, one for one
 
 
 def segment_name(kind: str, worker: int, number: int, revision: int = 0) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -17,6 +17,7 @@ from periplus.store.durable import move_into_place
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, PageRow, SealedSegment, segment_name
 from periplus.store.schema import LINKS, PAGES, SCHEMA_VERSION, SKIMMED_PAGES, SKIMMED_VERSION, described
 from periplus.store.sealing import file_digest
+from periplus.url import host_of, url_id
 
 _REPEATING_COLUMNS = {
     "pages": ["host", "mime", "language", "archive", "categories.list.element", "problem"],
@@ -24,6 +25,7 @@ _REPEATING_COLUMNS = {
 }
 _ROW_GROUP_PAGES = 256  # these two bound what waits in memory
 _ROW_GROUP_CHARACTERS = 2 << 20
+_ENDS_REMEMBERED = 20_000
 
 
 class SegmentWriter:
@@ -34,6 +36,7 @@ class SegmentWriter:
         self._folder, self.worker, self.number, self._revision = folder, worker, number, revision
         self._rows: list[PageRow] = []
         self._waiting = 0  # characters of text
+        self._ends = _Ends()
         self._pages = PAGES if revision else SKIMMED_PAGES
         self._files = {"pages": self._begin("pages", self._pages)}
         try:
@@ -81,7 +84,9 @@ class SegmentWriter:
     def _flush(self) -> None:
         if self._rows:
             self._files["pages"].write(_page_table(self._rows, self._pages))
-            self._files["links"].write(_link_table(self._rows))
+            self._files["links"].write(_link_table(self._rows, self._ends))
+            if len(self._ends) > _ENDS_REMEMBERED:
+                self._ends.clear()
             self._rows.clear()
             self._waiting = 0
 
@@ -119,9 +124,9 @@ def _page_table(rows: list[PageRow], schema: pa.Schema) -> pa.Table:
 def _skimmed(rows: list[PageRow]) -> dict[str, list[Any]]:
     positions = [row.fetch.position for row in rows]
     return {
-        "url_id": [row.url_id for row in rows],
+        "url_id": [url_id(row.fetch.url) for row in rows],
         "url": [row.fetch.url for row in rows],
-        "host": [row.host for row in rows],
+        "host": [host_of(row.fetch.url) for row in rows],
         "fetched_at": [row.fetch.at for row in rows],
         "status": [row.fetch.status for row in rows],
         "mime": [row.fetch.mime for row in rows],
@@ -156,19 +161,34 @@ def _read_closely(rows: list[PageRow]) -> dict[str, list[Any]]:
     }
 
 
-def _link_table(rows: list[PageRow]) -> pa.Table:
+class _End(NamedTuple):
+    """Of a link, either of the two: the page by its identity and its host."""
+
+    url_id: bytes
+    host: str
+
+
+class _Ends(dict[str, _End]):
+    """The ends of links met of late: the pages of one site link to the same ones."""
+
+    def __missing__(self, url: str) -> _End:
+        end = self[url] = _End(url_id(url), host_of(url))
+        return end
+
+
+def _link_table(rows: list[PageRow], ends: _Ends) -> pa.Table:
     links = [link for row in rows for link in row.page.links]
-    targets = [target for row in rows for target in row.targets]
-    counts = [len(row.targets) for row in rows]
+    targets = [ends[link.target] for link in links]
+    sources = [(ends[row.fetch.url], row.fetch.at, len(row.page.links)) for row in rows if row.page.links]
     columns = [
-        _ids(b"".join(row.url_id * count for row, count in zip(rows, counts, strict=True))),
+        _ids(b"".join([source.url_id * count for source, _, count in sources])),
         _ids(b"".join([target.url_id for target in targets])),
-        pa.array([row.host for row, count in zip(rows, counts, strict=True) for _ in range(count)], pa.string()),
+        pa.array([source.host for source, _, count in sources for _ in range(count)], pa.string()),
         pa.array([target.host for target in targets], pa.string()),
         pa.array([link.target for link in links], pa.string()),
         pa.array([link.anchor for link in links], pa.string()),
         pa.array([link.nofollow for link in links], pa.bool_()),
-        pa.array([row.fetch.at for row, count in zip(rows, counts, strict=True) for _ in range(count)], pa.float64()),
+        pa.array([at for _, at, count in sources for _ in range(count)], pa.float64()),
     ]
     return pa.table(columns, schema=LINKS)
 

@@ -6,7 +6,7 @@ cdef enum Sort:
     MARK  # <
     REFERENCE  # &
     PERHAPS_SPACE  # the first byte of a space beyond ASCII, or of something else
-    CONTROL  # a space for Python, not for the standard
+    CONTROL  # a space for Python, not for the standard; and the zero after the last byte
 
 cdef uint8_t SORT[256]  # PLAIN, but for
 
@@ -21,7 +21,7 @@ sort_out(SPACE, b" \t\n\f\r")
 sort_out(MARK, b"<")
 sort_out(REFERENCE, b"&")
 sort_out(PERHAPS_SPACE, b"\xc2\xe1\xe2\xe3")
-sort_out(CONTROL, b"\x0b\x1c\x1d\x1e\x1f")
+sort_out(CONTROL, b"\0\x0b\x1c\x1d\x1e\x1f")
 
 
 cdef inline bint is_space(uint8_t byte) noexcept nogil:
@@ -68,13 +68,13 @@ cdef bint is_same_word(const uint8_t* one, const uint8_t* other, Py_ssize_t leng
 cdef bint is_utf8(const uint8_t* p, Py_ssize_t size) noexcept nogil:
     """Whether it is UTF-8 throughout; there is a zero after the last byte."""
     cdef Py_ssize_t at = 0
-    cdef uint64_t eight
+    cdef uint64_t some[4]
     cdef int length
     while at < size:
-        if at + 8 <= size:
-            memcpy(&eight, p + at, 8)
-            if not eight & 0x8080808080808080ULL:
-                at += 8
+        if at + 32 <= size:
+            memcpy(some, p + at, 32)
+            if not (some[0] | some[1] | some[2] | some[3]) & 0x8080808080808080ULL:
+                at += 32
                 continue
         length = utf8_length(p + at)
         if length == 0:

@@ -215,17 +215,22 @@ cdef class Glance(Nest):
                 at += length
                 continue
             start = at
-            at += 1
-            while at < end:
-                sort = SORT[p[at]]
-                if sort == PLAIN or (p[at] == c" " and at + 1 < end and SORT[p[at + 1]] == PLAIN):
-                    at += 1
-                elif sort == PERHAPS_SPACE and not space_length(p + at):
-                    at += 1
-                else:
-                    break
+            at = self.end_of_words(at + 1)
             self.write(p + start, at - start)
         return at
+
+    cdef inline Py_ssize_t end_of_words(self, Py_ssize_t at) noexcept:
+        """Where words with single spaces between them end: at the latest at the next tag, or after the last byte."""
+        cdef const uint8_t* p = self.source
+        while True:
+            while SORT[p[at]] == PLAIN:
+                at += 1
+            if p[at] == c" " and SORT[p[at + 1]] == PLAIN:
+                at += 2
+            elif SORT[p[at]] == PERHAPS_SPACE and not space_length(p + at):
+                at += 1
+            else:
+                return at
 
     cdef Py_ssize_t read_start(self, Py_ssize_t start) except -2:
         """What follows the tag, and what it swallows; -1: it has no end."""

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Self
-from weakref import WeakValueDictionary
 
 import pycurl
 
@@ -26,6 +25,7 @@ from periplus.fetch.question import Question, Questions
 from periplus.fetch.resolver import Resolver
 from periplus.fetch.routes import Routes
 from periplus.fetch.transfers import Transfers
+from periplus.fetch.turns import Turns
 from periplus.model import Reason, Response
 
 _IDLE_PER_REQUEST = 16  # connections kept for each one in use: a polite crawl comes back to a host only after its delay
@@ -66,8 +66,7 @@ class Fetcher:
         self._questions = Questions(user_agent)
         self._doubts: dict[str, str] = {}  # by origin: what is wrong with its certificate
         self._idle: list[Exchange] = []
-        self._slots = asyncio.Semaphore(settings.concurrency)
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by host, while one is wanted
+        self._turns = Turns(settings.concurrency)  # libcurl's own limit would take all hosts at one address for one
 
     async def __aenter__(self) -> Self:
         self._transfers = Transfers(_connections_kept(self._settings.concurrency))
@@ -94,18 +93,11 @@ class Fetcher:
         question = self._questions.about(url, purpose, etag, last_modified)
         if question is None:
             return Response(url, self._now(), failure=Reason.NOT_WEB, detail="not the canonical form of a web address")
-        async with self._turn(question.host), self._slots:
-            began = time.monotonic()
-            route = await self._routes.find(question.host, question.port)
-            lookup = time.monotonic() - began
-            response = None
-            for address in route.addresses[:_MOST_ADDRESSES]:
-                response = await self._ask_proven(question, address, route.port)
-                if response.failure not in _UNANSWERED or response.ip:
-                    break
-                self._routes.avoid(route, address)
-        response = response or Response(url, self._now(), failure=route.failure, detail=route.detail)
-        return response if lookup < _WORTH_TELLING else _with_lookup(response, lookup)
+        await self._turns.take(question.host)
+        try:
+            return await self._answer(question)
+        finally:
+            self._turns.leave(question.host)
 
     def unload(self, host: str) -> None:
         """What a host has answered, or would have, is needed no longer."""
@@ -121,12 +113,18 @@ class Fetcher:
         for host in hosts:
             self._connections.hang_up(host)
 
-    def _turn(self, host: str) -> asyncio.Lock:
-        """Held while the host is asked; libcurl's own limit would take all hosts at one address for one."""
-        turn = self._turns.get(host)
-        if turn is None:
-            turn = self._turns[host] = asyncio.Lock()
-        return turn
+    async def _answer(self, question: Question) -> Response:
+        began = time.monotonic()
+        route = await self._routes.find(question.host, question.port)
+        lookup = time.monotonic() - began
+        response = None
+        for address in route.addresses[:_MOST_ADDRESSES]:
+            response = await self._ask_proven(question, address, route.port)
+            if response.failure not in _UNANSWERED or response.ip:
+                break
+            self._routes.avoid(route, address)
+        response = response or Response(question.url, self._now(), failure=route.failure, detail=route.detail)
+        return response if lookup < _WORTH_TELLING else _with_lookup(response, lookup)
 
     async def _ask_proven(self, question: Question, address: str, port: int) -> Response:
         """Ask a server that proves who it is; if it does not, and that is only to be recorded, ask it anyway."""

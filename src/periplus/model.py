@@ -223,8 +223,7 @@ class Worth(NamedTuple):
         return 0.25 * much + 0.2 * some + 0.15 * self.links + 0.1 * little
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """What is on a page, as far as search is concerned."""
 
     title: str = ""
@@ -241,7 +240,7 @@ class Page:
     published: float | None = None  # seconds since the epoch, as the page says
     modified: float | None = None  # the same, or else as the server says
     signature: int = 0  # of the main text, 64 bits: near duplicates have nearly the same
-    quality: Quality = Quality()  # noqa: RUF009  # it is frozen
+    quality: Quality = Quality()
     canonical: str = ""  # the address the page prefers, canonicalised
     noindex: bool = False
     nofollow: bool = False
@@ -277,8 +276,7 @@ class RobotsFile:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ArchivePosition:
+class ArchivePosition(NamedTuple):
     """Where one record lies: a name relative to the archive folder, and the bytes of its gzip member."""
 
     name: str
@@ -286,8 +284,7 @@ class ArchivePosition:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(NamedTuple):
     """One acknowledged attempt at a URL: the row that says what happened and where the bytes are."""
 
     url: str

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from typing import NamedTuple, Self
 
 import ada_url
 import xxhash
@@ -43,8 +42,7 @@ _NOT_WEB = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(NamedTuple):
     """One canonical address and the names derived from it."""
 
     text: str  # the canonical spelling: equal texts are equal pages

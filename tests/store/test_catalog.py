@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,7 +98,7 @@ def test_an_archive_lists_its_fetches_in_the_order_of_their_bytes(catalog: Catal
 def test_every_redirect_is_listed_and_nothing_else(catalog: Catalog) -> None:
     old, plain = queued("https://example.org/old"), queued("https://example.org/plain")
     targets = [("https://example.org/a", 1.0), ("https://example.org/b", 2.0)]
-    moves = [replace(a_fetch(old.url, status=301), redirect_to=target, at=at) for target, at in targets]
+    moves = [a_fetch(old.url, status=301)._replace(redirect_to=target, at=at) for target, at in targets]
     commit(catalog, Batch(admitted=[old, plain], settled=[done(plain), *(done(old)._replace(fetch=f) for f in moves)]))
     assert list(catalog.redirects()) == [(old.url, target, at) for target, at in targets]
 

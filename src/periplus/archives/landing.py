@@ -8,7 +8,6 @@ before gets one more version.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ class Landing:
     def add_redirect(self, response: Response, target: str, file: Path) -> None:
         """Take an answer that leads elsewhere."""
         fetch = self._archived(response, Decision(Verdict.MERGED, Reason.REDIRECTED, target))
-        self._add(replace(fetch, redirect_to=target, content_id=b""), file)
+        self._add(fetch._replace(redirect_to=target, content_id=b""), file)
 
     def finish(self) -> None:
         """Make everything durable and part of the segments."""

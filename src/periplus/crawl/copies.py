@@ -1,7 +1,7 @@
 """Does a page say anything that its host has not said before?
 
 For each of the hosts asked of late, a bounded memory: the lines of its pages, and the signatures of the newest ones.
-Of a host that has had nothing but news for long, one page in eight is looked at; the others are taken on trust. That
+Of a host that has had nothing but news for long, one page in sixteen is looked at; the others are taken on trust. That
 page is compared with others only if few of its lines are new: most that it could repeat were taken on trust, too.
 All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
 recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
@@ -31,7 +31,7 @@ _NEWS = 12  # new letters that make a page worth its request
 _NEWS_OF_A_COPY = 200  # the same, of one that repeats another page but for a few lines
 _FEW = 400  # letters of new lines, up to which their words are looked at
 _TRUSTED = 32  # credit from which on most pages are taken on trust
-_ONE_IN = 8  # of those is looked at
+_ONE_IN = 16  # of those is looked at
 
 
 class Novelty(NamedTuple):

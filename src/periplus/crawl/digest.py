@@ -197,7 +197,7 @@ class Digester:
             self._settle_missing(item, Fetch.of(response, decision, position))
             return
         decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
-        fetch = replace(Fetch.of(response, decision, position), redirect_to=target)
+        fetch = Fetch.of(response, decision, position)._replace(redirect_to=target)
         self._settle(self._schedule.visited(item, fetch.at, changed=False), UrlState.DONE, fetch)
         self._paths.follow_redirect(item, target)
 

@@ -6,7 +6,6 @@ Its language, its signature, its quality; and whether it is wanted at all.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from periplus.model import Page, Reason
 from periplus.parse.quality import assess
@@ -30,8 +29,7 @@ class Finisher:
         words = page.main_text
         language = detect(words if len(words) >= _ENOUGH else page.text, page.language)
         unwanted = bool(self._languages) and language.code not in self._languages and language.certainty >= _CERTAIN
-        found = replace(
-            page,
+        found = page._replace(
             language=language.code,
             language_certainty=language.certainty,
             signature=signature(words),
@@ -39,4 +37,4 @@ class Finisher:
             problem=Reason.OTHER_LANGUAGE if unwanted else page.problem,
             problem_detail=f"it is written in {language.code!r}" if unwanted else page.problem_detail,
         )
-        return replace(found, quality=assess(found, size=size, linked=linked))
+        return found._replace(quality=assess(found, size=size, linked=linked))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 from periplus.config import Parsing
 from periplus.model import Link, Page, Reason, Response
@@ -114,7 +113,7 @@ class PageParser:
     def _parse(self, response: Response) -> Page:
         page = self._read(response)
         if page.modified is None and (changed := response.headers.get("last-modified")):
-            page = replace(page, modified=epoch(changed))
+            page = page._replace(modified=epoch(changed))
         return page
 
     def _read(self, response: Response) -> Page:
@@ -184,4 +183,4 @@ def _sniffed(body: bytes) -> str:
 
 
 def _marked(page: Page, asked: set[str]) -> Page:
-    return replace(page, noindex=directives.noindex(asked), nofollow=directives.nofollow(asked)) if asked else page
+    return page._replace(noindex=directives.noindex(asked), nofollow=directives.nofollow(asked)) if asked else page

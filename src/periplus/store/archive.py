@@ -14,7 +14,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,8 +33,7 @@ _GZIP = 31  # zlib's window bits that mean "with a gzip header"
 _READABLE = WarcRecordType.response
 
 
-@dataclass(frozen=True, slots=True)
-class Archived:
+class Archived(NamedTuple):
     """A response that lies in the archive: where, and what its payload is."""
 
     position: ArchivePosition
@@ -187,7 +186,7 @@ def responses(folder: Path, name: str, start: int, end: int) -> Iterator[Record]
 
 def _ended(record: Record, end: int) -> Record:
     """A record is as long as it is until the next one begins."""
-    return record._replace(position=replace(record.position, length=end - record.position.offset))
+    return record._replace(position=record.position._replace(length=end - record.position.offset))
 
 
 class _Window(io.RawIOBase):

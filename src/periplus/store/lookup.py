@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +174,7 @@ class Lookup:
         """The last version of a URL, with the validators that its server sent last; None when it was never fetched."""
         fetched = [fetch for fetch in self.fetches_of(text) if fetch.decision.verdict in _WITH_CONTENT]
         version = next((fetch for fetch in reversed(fetched) if fetch.decision.reason is not Reason.SAME_CONTENT), None)
-        return version and replace(version, etag=fetched[-1].etag, last_modified=fetched[-1].last_modified)
+        return version and version._replace(etag=fetched[-1].etag, last_modified=fetched[-1].last_modified)
 
     def was_dull(self, text: str) -> bool:
         """Whether a page was found to say nothing new."""

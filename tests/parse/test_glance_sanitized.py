@@ -33,11 +33,9 @@ for document in documents():
         what = page.glance(cut)
         if what is not None:
             seen += 1
-            what.to_text(), what.root.attr("lang")
-            for href, element in what.links():
-                element.attr("rel"), element.attr("alt"), element.to_text(), element.find("img")
+            what.to_text(), what.root.attr("lang"), what.links(), what.headings()
             for element in what.elements():
-                element.attr("href"), element.attr("content"), element.to_text()
+                element.attr("href"), element.attr("content"), element.is_in_head
                 _ = element.tag == "title" and element.text
 print(seen)
 """

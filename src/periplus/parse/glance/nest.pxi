@@ -21,10 +21,12 @@ cdef class Nest(Text):
     cdef Py_ssize_t anchor  # the part of the open link, -1 without one
     cdef bint has_loose_anchor  # an <a> without href may be open
     cdef bint has_form, in_select, in_option
+    cdef int ruby  # how many were open when the last <ruby> began
     cdef Py_ssize_t headings  # so far
 
     def __cinit__(self, bytes html):
         self.anchor = -1
+        self.ruby = DEEPEST
 
     cdef inline void push(self, uint64_t name, Kind kind, Py_ssize_t part) noexcept:
         if self.depth == DEEPEST:
@@ -93,6 +95,10 @@ cdef class Nest(Text):
             if self.fragile:
                 self.is_odd = self.is_odd or name == NOBR  # a second one ends the first
                 self.push(name, INLINE, -1)
+            if name == RUBY:
+                self.ruby = self.depth
+            elif (name == RT or name == RB or name == RTC) and self.depth > self.ruby:
+                self.is_odd = True  # it would end what is open in the <ruby>
         elif kind == ANCHOR:
             self.open_anchor(name)
         elif kind == BLOCK or kind == PARAGRAPH or kind == TABLE:
@@ -148,6 +154,7 @@ cdef class Nest(Text):
     cdef int open_heading(self, uint64_t name) except -1:
         self.close_paragraph()
         if self.depth and self.stack[self.depth - 1].kind == HEADING:
+            self.is_odd = self.is_odd or self.inlines > 0  # one that is open around both may keep the first open
             self.pop_to(self.depth - 1)
         self.end_line()
         self.headings += 1

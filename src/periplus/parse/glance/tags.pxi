@@ -119,6 +119,7 @@ learn(BODY, "body")
 learn(ODD, "datalist frame frameset plaintext rp template xmp")
 
 cdef uint64_t SCRIPT = hash_of("script"), STYLE = hash_of("style"), NOBR = hash_of("nobr")
+cdef uint64_t RUBY = hash_of("ruby"), RT = hash_of("rt"), RB = hash_of("rb"), RTC = hash_of("rtc")
 cdef uint64_t UL = hash_of("ul"), OL = hash_of("ol"), DIV = hash_of("div"), ADDRESS = hash_of("address")
 cdef uint64_t HREF = hash_of("href"), REL = hash_of("rel"), HREFLANG = hash_of("hreflang"), ALT = hash_of("alt")
 cdef uint64_t NAME = hash_of("name"), CONTENT = hash_of("content"), HTTP_EQUIV = hash_of("http-equiv")

@@ -17,7 +17,6 @@ cdef class Nest(Text):
     cdef Open stack[DEEPEST]
     cdef int depth
     cdef int fragile  # open elements that the end of an inline element could close, or that one could keep open
-    cdef int inlines  # more inline elements opened than closed since the last form began
     cdef Py_ssize_t anchor  # the part of the open link, -1 without one
     cdef bint has_loose_anchor  # an <a> without href may be open
     cdef bint has_form, in_select, in_option
@@ -91,14 +90,13 @@ cdef class Nest(Text):
 
     cdef int open(self, uint64_t name, Kind kind) except -1:
         if kind == INLINE:
-            self.inlines += 1
+            if (name == RT or name == RB or name == RTC) and self.depth > self.ruby:
+                self.is_odd = True  # it would end what is open in the <ruby>
             if self.fragile:
                 self.is_odd = self.is_odd or name == NOBR  # a second one ends the first
                 self.push(name, INLINE, -1)
             if name == RUBY:
                 self.ruby = self.depth
-            elif (name == RT or name == RB or name == RTC) and self.depth > self.ruby:
-                self.is_odd = True  # it would end what is open in the <ruby>
         elif kind == ANCHOR:
             self.open_anchor(name)
         elif kind == BLOCK or kind == PARAGRAPH or kind == TABLE:
@@ -111,7 +109,6 @@ cdef class Nest(Text):
         elif kind == FORM:
             if not self.has_form:
                 self.open_block(name, kind)
-                self.inlines = 0
             self.has_form = True
         elif kind == BUTTON or kind == LABEL:
             self.is_odd = self.is_odd or self.has_loose_anchor or (kind == BUTTON and self.find_kind(BUTTON) >= 0)
@@ -154,8 +151,7 @@ cdef class Nest(Text):
     cdef int open_heading(self, uint64_t name) except -1:
         self.close_paragraph()
         if self.depth and self.stack[self.depth - 1].kind == HEADING:
-            self.is_odd = self.is_odd or self.inlines > 0  # one that is open around both may keep the first open
-            self.pop_to(self.depth - 1)
+            self.is_odd = True  # it ends the first, unless a <b> around both is in the way
         self.end_line()
         self.headings += 1
         self.push(name, HEADING, self.add_part(HEADING) if self.headings <= MOST_HEADINGS else -1)
@@ -229,7 +225,6 @@ cdef class Nest(Text):
         if self.in_select:
             self.end_in_select(kind)
         elif kind == INLINE:
-            self.inlines -= 1
             if self.fragile:
                 self.end_inline(name)
         elif kind == ANCHOR:
@@ -296,7 +291,7 @@ cdef class Nest(Text):
         self.has_form = False
         while top > at >= 0 and PARAGRAPH <= self.stack[top].kind <= TERM:
             top -= 1
-        if top == at >= 0 and self.inlines == 0:
+        if top == at >= 0:
             self.pop_to(at)
         else:
             self.is_odd = True

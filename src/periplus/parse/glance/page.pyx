@@ -304,6 +304,7 @@ cdef class Glance(Nest):
             self.values[0] = Span(start, end)
             self.add_part(kind)
         elif kind == TEXTAREA:
+            self.has_body = True
             self.end_line()
             self.read_text(start, end, True)
             self.end_line()

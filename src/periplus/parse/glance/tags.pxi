@@ -163,7 +163,7 @@ cdef inline bint is_line(Kind kind) noexcept nogil:
 
 cdef inline bint is_fragile(Kind kind) noexcept nogil:
     """Whether the inline elements in it have to be nested as they should be."""
-    return kind == ANCHOR or kind == LABEL or kind == HEADING
+    return kind == ANCHOR or kind == LABEL or kind == HEADING or kind == FORM
 
 
 cdef inline int place_of(Kind kind, uint64_t attribute) noexcept nogil:

@@ -70,7 +70,7 @@ def by_step(answers: Sequence[Response]) -> dict[str, float]:
     documents = watch.run("dom", lambda text: turbohtml.parse(text, positions=False, scripting=True), texts)
     watch.run("facts", read_facts, documents)
     outlines = watch.run("outline", Outline, documents)
-    watch.run("headings", lambda outline: outline.headings(), outlines)
+    watch.run("headings", lambda outline: outline.headings, outlines)
     watch.run("links", links, range(len(answers)))
     watch.run("text", lambda document: document.to_text(), documents)
     found = watch.run("main", bodies.read, documents)

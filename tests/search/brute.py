@@ -99,12 +99,11 @@ class Shelf:
 def _field(language: str, values: Iterable[str]) -> Field:
     places: Field = {}
     start = 0
-    for value in values:
+    for value in filter(None, values):
         found = tokens(language, value)
         for term, place in found:
             places.setdefault(term, set()).add(start + place)
-        if found:
-            start += found[-1].position + 1 + _GAP
+        start += (found[-1].position + 1 if found else 0) + _GAP  # also after a value of nothing but stop words
     return places
 
 

@@ -104,6 +104,13 @@ def test_it_does_so_whatever_the_pages(pages: list[Doc], asked: list[str]) -> No
             agree(opened, shelf, query)
 
 
+def test_a_heading_of_stop_words_keeps_its_neighbours_apart(tmp_path: Path) -> None:
+    page = Doc("http://a.test/", description="café not", headings=("not to", "Über running café"), language="en")
+    with library(tmp_path, [page]) as opened:
+        for gap in ("", "to ", "to to ", "to to to ", "to to to to "):
+            agree(opened, Shelf([page]), f'"café {gap}running"')
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

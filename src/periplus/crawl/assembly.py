@@ -14,6 +14,7 @@ import uvloop
 from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board
 from periplus.crawl.commit import Committer
+from periplus.crawl.cores import keep_to_one_core
 from periplus.crawl.leftovers import clear_leftovers
 from periplus.crawl.memory import give_back_early, give_back_loading
 from periplus.crawl.outfit import Outfit
@@ -40,6 +41,7 @@ def work(assignment: Assignment, board: Board, number: int, look: Callable[[], N
 
 
 async def _work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None) -> Report:
+    keep_to_one_core(number, board.workers)
     give_back_early()
     give_back_loading()
     pa.set_memory_pool(pa.system_memory_pool())  # of which the C library knows

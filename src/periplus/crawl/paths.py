@@ -182,7 +182,7 @@ class Paths:
     def _admit(
         self, url: str, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
     ) -> Decision | None:
-        if not self._territory.is_alone and not self._territory.owns(host := host_of(url)):
+        if not self._territory.is_alone and self._is_foreign(host := host_of(url)):
             return self._forward(Letter(share_of(host), url, depth, reason, via, redirects), host)
         outcome = self._admission.admit(
             url, depth=depth, reason=reason, via=via, redirects=redirects, priority=priority
@@ -198,6 +198,10 @@ class Paths:
             self._refuse(url, outcome, via)
             return outcome
         return None
+
+    def _is_foreign(self, host: str) -> bool:
+        """Whether another worker decides about a host; what no worker would let in can be refused by any."""
+        return self._admission.scope.covers_host(host) and not self._territory.owns(host)
 
     def _forward(self, letter: Letter, host: str) -> Decision | None:
         outcome = self._admission.forward(letter.url, host, letter.depth, letter.reason)

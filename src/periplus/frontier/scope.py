@@ -31,7 +31,7 @@ class ScopeRules:
 
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
         """Why the URL is out of scope, or None when it is in."""
-        if not self._covers_host(host):
+        if not self.covers_host(host):
             return self.host_refusal(host)
         if depth > self._settings.depth:
             return _refused(Reason.TOO_DEEP, f"depth {depth} is over scope.depth = {self._settings.depth}")
@@ -53,7 +53,7 @@ class ScopeRules:
 
     def host_refusal(self, host: str) -> Decision | None:
         """Why no URL of a host is in scope, or None when some may be."""
-        return None if self._covers_host(host) else _refused(Reason.SCOPE_HOST, self._host_rule(host))
+        return None if self.covers_host(host) else _refused(Reason.SCOPE_HOST, self._host_rule(host))
 
     def _shape_refusal(self, path: str) -> Decision | None:
         name = path.rpartition("/")[2]
@@ -70,7 +70,8 @@ class ScopeRules:
                     return _refused(Reason.TRAP_REPEAT, detail)
         return None
 
-    def _covers_host(self, host: str) -> bool:
+    def covers_host(self, host: str) -> bool:
+        """Whether some URLs of a host may be in scope."""
         verdict = self._host_verdicts.get(host)
         if verdict is None:
             verdict = any(p.fullmatch(host) for p in self._hosts) if self._hosts else host in self._seed_hosts

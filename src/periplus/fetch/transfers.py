@@ -104,8 +104,13 @@ class Transfers:
         self._go_on(self._lookout.ready())
 
     def _go_on(self, events: list[tuple[int, int]]) -> None:
-        for descriptor, ready in events:
-            self._multi.socket_action(descriptor, ready)
+        try:
+            for descriptor, ready in events:
+                self._multi.socket_action(descriptor, ready)
+        except pycurl.error as broken:  # libcurl as a whole: it will not say any more what has ended
+            for curl in list(self._under_way):
+                self._end(curl, broken)
+            return
         _, succeeded, failed = self._multi.info_read()
         for curl in succeeded:
             self._end(curl, None)

@@ -203,6 +203,11 @@ def test_links_of_a_page_reached_with_credentials_lose_them() -> None:
     assert DEFAULT.join("https://me:secret@example.org/a/", "b") == "https://example.org/a/b"
 
 
+@pytest.mark.parametrize("letter", ["\u017f", "\u212a"])
+def test_a_letter_that_only_looks_like_one_of_a_scheme_begins_a_path(letter: str) -> None:
+    assert (DEFAULT.join("https://example.org/a/", f"{letter}:b") or "").startswith("https://example.org/a/%")
+
+
 def test_a_page_without_a_valid_address_has_no_relative_links() -> None:
     assert DEFAULT.join("nowhere", "/") is None
     assert DEFAULT.join("nowhere", "//example.org/") is None

@@ -58,6 +58,7 @@ class Reason(StrEnum):
     NOFOLLOW = "nofollow"
     # delayed
     RETRY = "retry"
+    TRAP_SUSPECTED = "trap_suspected"  # the other URLs of its host come first
     # fetched
     OK = "ok"
     # fetched, and the same as before
@@ -329,16 +330,29 @@ class Fetch(NamedTuple):
 NOTHING_NEW = "it says nothing new"  # the detail of a page that its host could have spared us
 
 
+class Novelty(IntEnum):
+    """What a page adds to what its host has said before, numbers and dates aside."""
+
+    NONE = 0  # nothing
+    ALIKE = 1  # known words in a new order
+    NEW = 2  # a new word in the title, a new title without parameters in the URL, or enough new text
+
+
+NEVER_SUSPECTED = -1e9  # the score of a pattern that a person has unlearned
+
+
 class Pattern(NamedTuple):
-    """How a host makes up addresses, and what was found there."""
+    """A pattern of URLs of one host, and what its pages were like."""
 
     host: str
     pattern: str
-    score: float  # pages without news, each page with news halving it
-    fetched: int  # since the first page without news
-    wasted: int  # of those, pages without news
+    score: float  # pages without anything new, halved by each page with something new
+    fetched: int  # since the first page without anything new
+    wasted: int  # of those, pages without anything new
     saved: int  # requests that were not made
-    probe: int  # the number of refusals after which one more page is looked at
+    probe: int  # the number of refusals after which one more page is fetched
+    repeated: int = 0  # of the wasted, pages with the same text as another page
+    spent: int = 0  # pages fetched of the allowance for suspected traps
 
 
 class Copy(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from crawl.voyage import catalog_of, sail, settings_for, sound, typed
 from periplus.crawl.copies import Copies
 from periplus.crawl.start import Request, crawl
-from periplus.model import Copy
+from periplus.model import Copy, Novelty
 from periplus.model import Page as Parsed
 from periplus.pipeline import build, open_engine
 from testweb import Page, Site, TestWeb, mesh, prose
@@ -97,8 +98,8 @@ def test_a_page_adds_only_lines_that_its_host_has_not_shown() -> None:
     first = copies.meet("a.test", "http://a.test/1", Parsed("", text="Home\nContact\nA tide table for May 2024"))
     again = copies.meet("a.test", "http://a.test/2", Parsed("", text="Home\nContact\nA tide table for May 2025"))
     other = copies.meet("b.test", "http://b.test/1", Parsed("", text="Home\nContact\nA tide table for May 2025"))
-    assert first.letters == other.letters > 10
-    assert again.letters == 0
+    assert first.novelty is other.novelty is Novelty.NEW
+    assert again.novelty is Novelty.NONE
 
 
 def test_a_line_that_comes_again_and_again_is_not_forgotten_for_lines_that_came_once() -> None:
@@ -108,7 +109,7 @@ def test_a_line_that_comes_again_and_again_is_not_forgotten_for_lines_that_came_
     for number in range(300):  # more lines than there are places
         article = "\n".join(f"The log of the {_letters(80 * number + line)}" for line in range(80))
         copies.meet("a.test", f"http://a.test/{number}", Parsed("", text=article), trusting=False)
-        assert copies.meet("a.test", f"http://a.test/reply/{number}", form, trusting=False).letters == 0
+        assert copies.meet("a.test", f"http://a.test/reply/{number}", form, trusting=False).novelty is Novelty.NONE
 
 
 def _letters(number: int) -> str:
@@ -116,19 +117,44 @@ def _letters(number: int) -> str:
     return "".join(chr(ord("a") + int(digit)) for digit in f"{number:06d}")
 
 
-def test_known_words_in_another_order_are_news_twice_at_most() -> None:
+COMBINATIONS = ["large chairs", "chairs of oak", "large and oak", "oak and large", "of large chairs"]
+
+
+def _novelties(pages: Iterable[Parsed], path: str) -> list[Novelty]:
     copies = Copies()
-    combinations = ["red large", "large blue", "blue red", "red blue", "blue large"]
-    news = [copies.meet("a.test", f"http://a.test/{n}", Parsed(words)).letters for n, words in enumerate(combinations)]
-    assert news == [8, 9, 7, 0, 0]
+    return [copies.meet("a.test", f"http://a.test/{path}{n}", page).novelty for n, page in enumerate(pages)]
+
+
+def test_known_words_in_a_new_order_are_alike_where_parameters_are_combined() -> None:
+    found = _novelties(map(Parsed, COMBINATIONS), "list?n=")
+    assert found == [Novelty.NEW, Novelty.NEW, Novelty.NEW, Novelty.ALIKE, Novelty.ALIKE]
+
+
+def test_a_title_that_differs_in_more_than_numbers_and_dates_is_new() -> None:
+    assert set(_novelties(map(Parsed, COMBINATIONS), "")) == {Novelty.NEW}
+    dates = [f"Monday, {day} January 2024" for day in (1, 8, 15)] + ["Tuesday, 2 February 2024"]
+    assert _novelties(map(Parsed, dates), "")[1:] == [Novelty.NONE] * 3
+
+
+def test_a_title_that_an_index_has_named_before_is_new_all_the_same() -> None:
+    index = Parsed("Index", text="\n".join(COMBINATIONS))
+    pages = [Parsed(title, text="See the index.") for title in COMBINATIONS]
+    assert set(_novelties([index, *pages], "")) == {Novelty.NEW}
+
+
+def test_a_page_with_the_text_of_another_repeats_it_and_one_with_other_numbers_does_not() -> None:
+    copies = Copies()
+    told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("Rain", text=f"{n % 2} mm of rain")) for n in range(4)]
+    assert [one.is_repeat for one in told] == [False, False, True, True]
+    assert told[1].novelty is Novelty.NONE
 
 
 def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -> None:
     copies = Copies()
     told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("", text=prose.text(f"{n}"))) for n in range(100)]
-    assert all(novelty.is_news for novelty in told)
+    assert all(one.novelty is Novelty.NEW for one in told)
     again = [copies.meet("a.test", f"http://a.test/again/{n}", Parsed("", text="Nothing more.")) for n in range(40)]
-    dull = [not novelty.is_news for novelty in again]
+    dull = [one.novelty is not Novelty.NEW for one in again]
     assert dull.index(True) <= 16, "the second look at a line that is known tells"
     assert all(dull[dull.index(True) + 9 :]), "and after two of them every page is looked at"
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from periplus.frontier import queues
+from periplus.frontier.priority import deferred
 from periplus.frontier.queues import Queues
 from periplus.model import HostPolicy, QueuedUrl, Reason
 from periplus.url import host_of
@@ -93,6 +94,34 @@ def test_a_host_is_asked_one_request_at_a_time() -> None:
     assert found.take(100.0) is None
     found.release("a.example", 0.0)
     assert found.take(100.0) not in (None, first)
+
+
+def test_deferred_urls_come_after_all_others_in_memory_and_on_disk() -> None:
+    items = [of_host("a.example", number, number) for number in range(300)]
+    found, disk = loaded(items)
+    first = found.take(0.0)
+    assert first is not None
+    last = first._replace(priority=deferred(first.priority))
+    disk.rows[first.url] = last
+    found.put_back(last)
+    found.release("a.example", 0.0)
+    late = of_host("a.example", 999, 5.0)
+    order = []
+    while (item := found.take(0.0)) is not None:
+        order.append(item.url)
+        if len(order) == 150:  # found while deferred URLs wait
+            found.add(late)
+            disk.rows[late.url] = late
+            found.acknowledged([], [late])
+        found.release("a.example", 0.0)
+    assert (len(order), len(set(order)), order[-1]) == (301, 301, first.url)
+
+
+def test_reading_only_deferred_urls_from_disk_does_not_read_them_again_for_each() -> None:
+    items = [of_host("a.example", number, deferred(number)) for number in range(500)]
+    found, disk = loaded(items)
+    assert len(drained(found)) == 500
+    assert disk.questions < 10
 
 
 def test_a_host_is_not_asked_before_its_delay_has_passed() -> None:

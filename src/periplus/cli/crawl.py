@@ -17,6 +17,7 @@ from periplus.cli.order import (
     Continuous,
     Entries,
     NewOnly,
+    NoTraps,
     OfClass,
     Order,
     Rounds,
@@ -57,6 +58,7 @@ def command(
     continuous: Continuous = False,
     class_: OfClass = None,
     new_only: NewOnly = False,
+    no_traps: NoTraps = False,
     depth: Annotated[int | None, typer.Option(min=0, help="Follow at most so many links from a seed.")] = None,
     delay: Annotated[float | None, typer.Option(min=0, help="Seconds between two requests to a host.")] = None,
     workers: Workers = 1,
@@ -74,6 +76,7 @@ def command(
     """
     flags = {
         "scope.depth": depth,
+        "frontier.trap_fetches": 0 if no_traps else None,
         "scope.hosts": scope_host,
         "scope.paths": scope_path,
         "politeness.delay": delay,

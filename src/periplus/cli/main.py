@@ -33,6 +33,7 @@ COMMANDS = {
     "runs": "Every crawl so far, newest first, and where its time went.",
     "export": "Write archived pages into a WARC file.",
     "inspect": "Everything known about one URL or host, and why.",
+    "traps": "URL patterns that lead to nothing new: list them, or unlearn them.",
     "verify": "Check every file and row of a collection against each other.",
     "doctor": "Check this machine, and say what to do about what will go wrong.",
     "config": "The settings in force, and where each comes from.",

@@ -42,6 +42,9 @@ OfClass = Annotated[
 NewOnly = Annotated[
     bool, typer.Option("--new-only", help="Ask for no page again, even if it is due; seeds named here are.")
 ]
+NoTraps = Annotated[
+    bool, typer.Option("--no-traps", help="Suspect no URL pattern, and fetch what suspected traps refused before.")
+]
 Workers = Annotated[int, typer.Option(min=1, max=64, help="Worker processes; each owns some of the domains.")]
 ScopeHosts = Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Hosts to crawl; repeatable.")]
 ScopePaths = Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Paths to crawl; repeatable.")]

@@ -79,10 +79,10 @@ def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),
         ("refused", by_count(figures["refused"])),
-        *([("saved", _saved(traps))] if (traps := figures.get("traps")) and traps["saved"] else []),
+        *([("skipped", _skipped(traps))] if (traps := figures.get("traps")) and traps["saved"] else []),
     ]
 
 
-def _saved(traps: Mapping[str, int]) -> str:
-    new = f"{traps['learned']:,} of them learned in this run"
-    return f"{traps['saved']:,} fetches, by patterns of URLs that lead to nothing new ({new})"
+def _skipped(traps: Mapping[str, int]) -> str:
+    urls = f"{traps['saved']:,} URLs of suspected traps ({traps['learned']:,} patterns learned in this run)"
+    return f"{urls}; `periplus traps` lists them, --no-traps fetches them"

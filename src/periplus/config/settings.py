@@ -138,8 +138,14 @@ class Frontier(Section):
     trap_fetches: int = Field(
         default=20,
         ge=0,
-        description="Pages that say nothing new, and hardly one that does, after which URLs of the same pattern are "
-        "refused on their host. 0: none ever are.",
+        description="Pages without anything new after which a URL pattern of a host is a suspected trap: its URLs are "
+        "fetched after all others of the host. 0: no pattern is ever suspected.",
+    )
+    trap_allowance: int = Field(
+        default=50,
+        ge=0,
+        description="Pages without anything new that are fetched of a host's suspected traps; then their URLs are "
+        "refused. A page with something new gives `trap_fetches` back.",
     )
 
 

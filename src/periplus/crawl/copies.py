@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from periplus.model import Copy, Page
-from periplus.text.gist import gist_of, lines_of, words_of
+from periplus.model import Copy, Novelty, Page
+from periplus.text.gist import gist_of, lines_of, phrase_of, words_of
 
 NEAR = 6  # bits in which the signatures of nearly the same text differ at most
 _LONGER = 0.03  # the part by which one of them may be longer than the other
@@ -30,24 +30,31 @@ _TAKEN, _MET_AGAIN = _MARK(1), _MARK(2)
 _NEWS = 12  # new letters that make a page worth its request
 _NEWS_OF_A_COPY = 200  # the same, of one that repeats another page but for a few lines
 _FEW = 400  # letters of new lines, up to which their words are looked at
+_IN_TITLE, _TITLE, _PHRASE = b"#", b"=", b"-"  # before words of titles, titles and phrases: no line begins like that
 _TRUSTED = 32  # credit from which on most pages are taken on trust
 _ONE_IN = 16  # of those is looked at
 
 
-class Novelty(NamedTuple):
+class Comparison(NamedTuple):
     """What a page adds to what is known of its host."""
 
-    letters: int  # of lines, or words, that are new
-    copy: Copy | None  # the page that it nearly repeats
-    is_certain: bool = True  # False: nobody has looked
-
-    @property
-    def is_news(self) -> bool:
-        """Whether the page was worth its request."""
-        return self.letters >= (_NEWS if self.copy is None else _NEWS_OF_A_COPY)
+    novelty: Novelty
+    copy: Copy | None = None  # the page that it nearly repeats
+    is_repeat: bool = False  # another page has the same title and text, numbers included
+    is_certain: bool = True  # False: the page was not compared
 
 
-_TAKEN_FOR_NEWS = Novelty(_NEWS, None, is_certain=False)
+_ON_TRUST = Comparison(Novelty.NEW, is_certain=False)
+
+
+class _Additions(NamedTuple):
+    """What a page has that no page of its host had before."""
+
+    letters: int  # of lines, or of words where few lines are new
+    phrase: bool  # a line, numbers and dates aside
+    title: bool  # its title, numbers and dates aside
+    title_word: bool
+    is_repeat: bool  # it has nothing: another page has the same title and text
 
 
 class _Known(NamedTuple):
@@ -67,7 +74,7 @@ class Copies:
     def __init__(self) -> None:
         self._hosts: OrderedDict[str, _Memory] = OrderedDict()
 
-    def meet(self, host: str, url: str, page: Page, *, trusting: bool = True) -> Novelty:
+    def meet(self, host: str, url: str, page: Page, *, trusting: bool = True) -> Comparison:
         """Compare a page with what its host has said before, and remember it; *trusting*: or take it on trust."""
         memory = self._hosts.get(host)
         if memory is None:
@@ -88,31 +95,43 @@ class _Memory:
         self._credit = 0  # one for each page in which news were found, half of it for each without
         self._met = 0  # pages
 
-    def meet(self, url: str, page: Page, *, trusting: bool) -> Novelty:
+    def meet(self, url: str, page: Page, *, trusting: bool) -> Comparison:
         self._met += 1
         trusting = trusting and self._credit >= _TRUSTED
         if trusting and self._met % _ONE_IN:
-            return _TAKEN_FOR_NEWS
-        letters = self.learn(lines_of(_said_by(page)))
-        is_new_enough = trusting and letters >= _NEWS_OF_A_COPY
-        novelty = Novelty(letters, None if is_new_enough else self.compare(url, page))
-        self._credit = min(self._credit + 1, 2 * _TRUSTED) if novelty.is_news else self._credit // 2
-        return novelty
+            return _ON_TRUST
+        new = self.learn(page)
+        is_new_enough = trusting and new.letters >= _NEWS_OF_A_COPY
+        copy = None if is_new_enough else self.compare(url, page)
+        novelty = _novelty_of(new, is_copy=copy is not None, has_parameters="?" in url)
+        self._credit = min(self._credit + 1, 2 * _TRUSTED) if novelty is Novelty.NEW else self._credit // 2
+        return Comparison(novelty, copy, new.is_repeat)
 
-    def learn(self, lines: frozenset[bytes]) -> int:
-        """Remember lines; returns how many letters those have that are new.
+    def learn(self, page: Page) -> _Additions:
+        """Remember the lines and the title of a page; returns what is new."""
+        whole, title = b"%d" % hash((page.title, page.text)), _title_marks(page.title)
+        lines = lines_of(f"{page.title}\n{page.description}\n{page.text}")
+        new = self._new_of(lines.union(title, (whole,)))
+        new_lines = [line for line in new if line in lines]
+        letters, has_phrase = self._look_closer(new_lines)
+        new_title = title.intersection(new)
+        has_title_word = any(mark.startswith(_IN_TITLE) for mark in new_title)
+        return _Additions(letters, has_phrase, bool(new_title), has_title_word, whole not in new)
 
-        Few new lines may be known words in another order, as where a list is narrowed or another day is shown: then the
+    def _look_closer(self, lines: list[bytes]) -> tuple[int, bool]:
+        """How many letters of some new lines count, and whether any line is new but for numbers and dates.
+
+        Few new lines may be known words in a new order, as where a list is narrowed or another day is shown: then the
         words count that such lines have not had twice. (Once is not enough: what a month says, its day says again.)
         """
-        new = self._new_of(lines)
-        letters = sum(map(len, new))
+        letters = sum(map(len, lines))
         if letters > _FEW or not letters:
-            return letters
-        words = words_of(new)
+            return letters, bool(letters)
+        words = words_of(lines)
         once = self._new_of(words)
         again = self._new_of(frozenset([b"+" + word for word in words.difference(once)]))
-        return sum(map(len, once)) + sum(map(len, again)) - len(again)
+        phrases = self._new_of(frozenset([_PHRASE + phrase_of(line) for line in lines]))
+        return sum(map(len, once)) + sum(map(len, again)) - len(again), bool(phrases)
 
     def _new_of(self, lines: frozenset[bytes]) -> list[bytes]:
         """Those of some lines that were not met before; each has two places to be in."""
@@ -153,5 +172,14 @@ class _Memory:
             self._pages.popitem(last=False)
 
 
-def _said_by(page: Page) -> str:
-    return f"{page.title}\n{page.description}\n{page.text}"
+def _title_marks(title: str) -> frozenset[bytes]:
+    """What is remembered of a title: the whole and its words, without numbers and dates."""
+    lines = lines_of(title)
+    whole = b"\0".join(sorted(map(phrase_of, lines)))
+    return frozenset([_TITLE + whole, *[_IN_TITLE + word for word in words_of(lines) if word]])
+
+
+def _novelty_of(new: _Additions, *, is_copy: bool, has_parameters: bool) -> Novelty:
+    if new.letters >= (_NEWS_OF_A_COPY if is_copy else _NEWS) or new.title_word or (new.title and not has_parameters):
+        return Novelty.NEW
+    return Novelty.ALIKE if new.phrase or new.title else Novelty.NONE

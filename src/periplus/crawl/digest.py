@@ -16,6 +16,7 @@ from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
 from periplus.errors import DamagedFile
+from periplus.frontier.priority import deferred
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
 from periplus.model import (
@@ -81,6 +82,13 @@ class Digester:
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
         self._note(Settled(self._schedule.refused(item, decision, now), UrlState.REFUSED, decision))
 
+    def defer(self, item: QueuedUrl, decision: Decision) -> QueuedUrl:
+        """Let the other URLs of a host come before this one."""
+        logger.info("deferred %s %s %s", decision.reason, item.url, decision.detail)
+        item = item._replace(priority=deferred(item.priority))
+        self._note(Settled(item, UrlState.QUEUED, decision))
+        return item
+
     async def read_ahead(self, item: QueuedUrl, response: Response) -> Page | Sitemap | None:
         """What takes long, while others go on: a page that is not read by this process, a list and where it leads."""
         if not 200 <= response.status < 300:
@@ -140,7 +148,10 @@ class Digester:
         if not archived.is_revisit:
             self._log.rows.append(PageRow(fetch, page))
         if page.problem is not Reason.OTHER_LANGUAGE:
-            self._paths.follow(item, page, judgement.quality if judgement is not None else 1.0)
+            if judgement is None:
+                self._paths.follow(item, page)
+            else:
+                self._paths.follow(item, page, judgement.quality, judgement.novelty)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _reads_like(self, page: Page, earlier: Fetch) -> bool:

@@ -9,13 +9,14 @@ from periplus.crawl.copies import Copies
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.worth import Worths, worth_of
-from periplus.model import Page, QueuedUrl, Worth
+from periplus.model import Novelty, Page, QueuedUrl, Worth
 
 
 class Judgement(NamedTuple):
     """What follows for a page and for its links."""
 
-    is_dull: bool  # it could have been spared
+    novelty: Novelty
+    is_dull: bool  # a page fetched for the first time that adds nothing
     quality: float  # of the page and of its host, from 0 to 1
 
 
@@ -29,12 +30,14 @@ class Judge:
     def judge(self, item: QueuedUrl, page: Page, size: int) -> Judgement:
         """Judge a new version of a page of *size* bytes."""
         batch = self._log.batch
-        novelty = self._copies.meet(item.host, item.url, page, trusting=not self._paths.traps.holds(item.host))
-        if novelty.copy is not None:
-            batch.copies.append(novelty.copy)
-        has_news = novelty.is_news or bool(item.visits)  # what was here before has no news by nature
-        worth = worth_of(page, size, has_news=has_news)
+        compared = self._copies.meet(item.host, item.url, page, trusting=not self._paths.traps.holds(item.host))
+        if compared.copy is not None:
+            batch.copies.append(compared.copy)
+        novelty = Novelty.NEW if item.visits else compared.novelty  # a known page repeats itself by nature
+        worth = worth_of(page, size, has_news=novelty is not Novelty.NONE)
         batch.count_worth(item.host, worth)
         score = worth.score
-        is_dull = not item.visits and not self._paths.learn(item, has_news=has_news, is_certain=novelty.is_certain)
-        return Judgement(is_dull, (score + self._worths.count(item.host, score)) / 2)
+        if not item.visits:
+            self._paths.learn(item, novelty, is_repeat=compared.is_repeat, is_certain=compared.is_certain)
+        is_dull = novelty is Novelty.NONE and self._paths.traps.is_learning
+        return Judgement(novelty, is_dull, (score + self._worths.count(item.host, score)) / 2)

@@ -50,7 +50,7 @@ class Outfit:
         self._territory = Territory(board, number)
         self._politeness = PolitenessClock(settings.politeness, after_kill=assignment.after_kill)
         self._queues = Queues(catalog, settings.store.buffer_urls, lambda host: self._politeness.forget([host]))
-        self._traps = Traps(settings.frontier.trap_fetches, catalog.was_dull)
+        self._traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance, catalog.was_dull)
         self._admission = open_admission(catalog, settings.scope, self._traps)
         self.paths = Paths(
             settings,

@@ -15,7 +15,7 @@ from periplus.frontier.priority import found
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
 from periplus.frontier.traps import Traps
-from periplus.model import Decision, Page, QueuedUrl, Reason, Verdict
+from periplus.model import Decision, Novelty, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
 from periplus.store.ledger import Letter, Refusal
 from periplus.url import Canonicalizer, host_of
@@ -84,8 +84,8 @@ class Paths:
             self._admission.scope.add_seed_host(host_of(letter.url))
         self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
 
-    def second_thoughts(self, item: QueuedUrl) -> Decision | None:
-        """Why a URL that waited is not to be fetched after all: the scope may be narrower than it was."""
+    def recheck(self, item: QueuedUrl) -> Decision | None:
+        """Refuse a queued URL that the current scope no longer admits; refuse or defer one of a suspected trap."""
         return self._admission.recheck(item)
 
     @property
@@ -93,18 +93,24 @@ class Paths:
         """What was learned about patterns of URLs."""
         return self._admission.traps
 
-    def learn(self, item: QueuedUrl, *, has_news: bool, is_certain: bool = True) -> bool:
-        """Let what a page says, or does not, tell what URLs like its own are worth; was it worth its request?"""
-        harmless = self.traps.learn(item.url, item.host, has_news=has_news, is_certain=is_certain)
-        if harmless:
-            self._log.batch.harmless += [(item.host, pattern) for pattern in harmless]
+    def learn(self, item: QueuedUrl, novelty: Novelty, *, is_repeat: bool, is_certain: bool) -> None:
+        """Count a page for the patterns of its URL; what a pattern refused that is cleared is queued again."""
+        cleared = self.traps.learn(item.url, item.host, novelty, is_repeat=is_repeat, is_certain=is_certain)
+        if cleared:
+            self._log.batch.harmless += [(item.host, pattern) for pattern in cleared]
             self._forget_verdicts()
-        return has_news or not self.traps.is_learning
 
     # -- what answers name --------------------------------------------------------------------------------------
 
-    def follow(self, item: QueuedUrl, page: Page, quality: float = 1.0) -> None:
+    def follow(self, item: QueuedUrl, page: Page, quality: float = 1.0, novelty: Novelty = Novelty.NEW) -> None:
         """Admit what a page links to, sooner the better the page is."""
+        queued, refused = len(self._log.batch.admitted), self.traps.saved
+        self._follow_all(item, page, quality)
+        if novelty is Novelty.ALIKE:
+            links = [link.url for link in self._log.batch.admitted[queued:]]
+            self.traps.grew(item.url, item.host, links, self.traps.saved - refused)
+
+    def _follow_all(self, item: QueuedUrl, page: Page, quality: float) -> None:
         if len(self._let_in) + len(self._refused) > _VERDICTS_REMEMBERED:
             self._forget_verdicts()
         targets = [target for target, _, nofollow in page.links if not nofollow]

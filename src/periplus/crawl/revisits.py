@@ -14,7 +14,7 @@ from periplus.crawl.paths import Paths
 from periplus.crawl.tally import Tally
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import class_of, revisit_priority
-from periplus.model import UrlState
+from periplus.model import QueuedUrl, UrlState, Verdict
 from periplus.store.catalog import Catalog
 from periplus.store.ledger import Batch, Revisit
 
@@ -94,8 +94,12 @@ class Revisits:
             (only is None or class_of(item.interval) is only)
             and item.url not in self._unwritten
             and self._paths.owns(item.url)
-            and self._paths.second_thoughts(item) is None
+            and self._is_admitted(item)
         )
+
+    def _is_admitted(self, item: QueuedUrl) -> bool:
+        decision = self._paths.recheck(item)
+        return decision is None or decision.verdict is Verdict.DELAYED
 
     def _queue(self, revisit: Revisit) -> None:
         item = revisit.item._replace(due=0.0, priority=revisit_priority(revisit.item))

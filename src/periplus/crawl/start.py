@@ -178,6 +178,8 @@ class _Voyage:
         was_done = previous is not None and previous["outcome"] == Ending.DONE  # else the same command just goes on
         catalog.requeue(self._beginnings.seeds, done_too=was_done)
         catalog.reread(self._beginnings.sitemaps)
+        if not self._request.settings.frontier.trap_fetches:
+            catalog.requeue_trapped()
         counters = catalog.counters()
         self._budget = self._request.budget.for_collection(counters["fetched"], counters["bytes"])
         self._known = counters["known"]

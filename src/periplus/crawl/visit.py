@@ -81,8 +81,11 @@ class Visitor:
             self._tally.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
-        if (refusal := self._paths.second_thoughts(item)) is not None:
-            self._digester.refuse(item, refusal, self._clock.now())
+        if (decision := self._paths.recheck(item)) is not None:
+            if decision.verdict is Verdict.DELAYED:
+                self._queues.put_back(self._digester.defer(item, decision))
+            else:
+                self._digester.refuse(item, decision, self._clock.now())
             self._queues.release(item.host, 0.0)
             return
         url = split(item.url)

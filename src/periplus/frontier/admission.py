@@ -6,7 +6,7 @@ import numpy as np
 
 from periplus.config import Scope
 from periplus.frontier.caps import DomainCaps
-from periplus.frontier.priority import plain
+from periplus.frontier.priority import is_deferred, plain
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
 from periplus.frontier.traps import Traps
@@ -51,11 +51,12 @@ class Admission:
         return self._scope_refusal(url, host, depth, reason) or self._forwarded.add(key)
 
     def recheck(self, item: QueuedUrl) -> Decision | None:
-        """Why a URL that was admitted before, perhaps by another run, would not be admitted today."""
+        """Why a URL that was admitted before, perhaps by another run, is refused or deferred today."""
         refusal = self._scope_refusal(item.url, item.host, item.depth, item.reason)
         if refusal is not None or item.visits:  # what was a page before is looked at again
             return refusal
-        return self.traps.refusal(item.url, item.host, item.via, item.reason)
+        deferred = is_deferred(item.priority)
+        return self.traps.decide(item.url, item.host, item.via, item.reason, is_deferred=deferred)
 
     def admit(
         self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
@@ -67,7 +68,7 @@ class Admission:
         host = host_of(url)
         refusal = self._scope_refusal(url, host, depth, reason)
         if refusal is None:
-            refusal = self.traps.refusal(url, host, via, reason, at_gate=True)
+            refusal = self.traps.refuse_link(url, host, via, reason)
         if refusal is not None:
             return refusal
         domain, name = registrable_domain(host), url_key(host)

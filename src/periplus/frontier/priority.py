@@ -10,6 +10,8 @@ makes up for a level:
   (0.1 when it is given none), and up to 0.2 more if it changed of late: half of that a month ago, a quarter two.
 * *linked*: 0.1 each time the links to it have doubled, counted in this run and while it waits in memory.
 
+A URL of a suspected trap is *deferred*: all other URLs of its host come first (`frontier/traps.py`).
+
 When a URL may be fetched at the earliest is another matter: that is its `due`.
 """
 
@@ -25,6 +27,7 @@ _FRESH = 0.2
 _HALF_LIFE = 30 * 86_400.0  # seconds
 _DOUBLED = 0.1
 _MOST = 0.9  # of all bonuses: less than a level
+_DEFERRED = 1_000_000.0  # more than any depth
 
 
 def plain(depth: int) -> float:
@@ -48,3 +51,13 @@ def listed(depth: int, priority: float | None, lastmod: float | None, now: float
 def linked(item: QueuedUrl) -> float:
     """The priority of a waiting URL once the links to it have doubled."""
     return max(item.priority - _DOUBLED, item.depth - _MOST)
+
+
+def deferred(priority: float) -> float:
+    """The priority of a URL that comes after all others of its host."""
+    return priority if is_deferred(priority) else priority + _DEFERRED
+
+
+def is_deferred(priority: float) -> bool:
+    """Whether a URL comes after all others of its host."""
+    return priority >= _DEFERRED - 1

@@ -52,6 +52,7 @@ class Queues:
             self._hold(host, item)
             self._list(host)
         else:
+            host.unread = True
             self._count_outside(host, host.outside + 1)
 
     def mention(self, urls: Iterable[str]) -> None:
@@ -118,8 +119,10 @@ class Queues:
             if item.due == math.inf:
                 continue  # it waits for another run
             host = self._host(item.host)
-            if item.url not in host.held and not host.on_disk:
-                self._expect_on_disk(host)
+            if item.url not in host.held:
+                host.unread = True
+                if not host.on_disk:
+                    self._expect_on_disk(host)
         for item in settled:
             if (known := self._hosts.get(item.host)) is not None:
                 known.held.discard(item.url)
@@ -205,7 +208,7 @@ class Queues:
             self.buffered -= 1
 
     def _next_of(self, host: WaitingHost, now: float) -> QueuedUrl | None:
-        if not host.heap and (host.on_disk or host.due_on_disk <= now):
+        if _is_worth_reading_on_disk(host, now):
             self._refill(host, now)
         while host.later and host.later[0][0] <= now:
             self._enter(host, heapq.heappop(host.later)[2])
@@ -223,6 +226,7 @@ class Queues:
         found = self._source.queue_of(host.name, limit, now)
         new = [item for item in found if item.url not in host.held]
         host.on_disk = len(found) == limit or len(new) > room
+        host.unread = host.on_disk and not any(priority.is_deferred(item.priority) for item in new[:room][-1:])
         due = None if host.on_disk else self._source.next_due(host.name, now)
         host.due_on_disk = math.inf if due is None else due
         self._count_outside(host, max(host.outside - len(new), _PER_HOST) if host.on_disk else 0)
@@ -231,7 +235,7 @@ class Queues:
 
     def _expect_on_disk(self, host: WaitingHost, urls: int = 1) -> None:
         """So many URLs of a host wait on disk, perhaps more."""
-        host.on_disk = True
+        host.on_disk = host.unread = True
         self._count_outside(host, max(host.outside, urls))
         self._list(host)
 
@@ -261,3 +265,10 @@ class Queues:
                 self._count_outside(host, 0)
                 del self._hosts[name]
                 self._forget(name)
+
+
+def _is_worth_reading_on_disk(host: WaitingHost, now: float) -> bool:
+    """Whether disk may hold a URL that comes before all in memory; deferred URLs come after those on disk."""
+    if host.heap and not priority.is_deferred(host.heap[0][0]):
+        return False
+    return host.due_on_disk <= now or (host.on_disk and (host.unread or not host.heap))

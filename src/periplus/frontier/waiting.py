@@ -34,6 +34,7 @@ class WaitingHost:
     later: list[Entry] = field(default_factory=list)  # by due time
     held: set[str] = field(default_factory=set)
     on_disk: bool = False  # there may be acknowledged URLs that are due and not in memory
+    unread: bool = False  # disk may hold URLs that come before deferred ones in memory
     outside: int = 0  # how many are known to wait that are not in memory
     due_on_disk: float = math.inf  # when the first of those that are not due yet will be
     busy: bool = False  # a request is under way

@@ -76,9 +76,9 @@ def _refusal(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
 
 
 def _refused_as_trap(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
-    traps = Traps(settings.frontier.trap_fetches)
+    traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance)
     traps.load(catalog.patterns_of(url.host))
-    return traps.judgement(url.text, url.host)
+    return traps.verdict(url.text, url.host)
 
 
 def _refused_by_cap(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:

@@ -10,8 +10,8 @@ from periplus.config import Settings
 from periplus.fetch.robots import Robots
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
-from periplus.frontier.traps import limit_of
 from periplus.inspector.history import STATES
+from periplus.inspector.traps import suspected
 from periplus.model import HostPolicy, RobotsFile, UrlState
 from periplus.store.catalog import Catalog
 from periplus.url import host_of, parse, registrable_domain
@@ -104,9 +104,8 @@ def _quality(catalog: Catalog, host: str) -> dict[str, Any]:
 
 def _traps(catalog: Catalog, settings: Settings, host: str) -> dict[str, Any]:
     """What was learned about the URLs of a host: the patterns that lead to nothing new, and what knowing them saved."""
-    limit = settings.frontier.trap_fetches
     known = catalog.patterns_of(host)
-    traps = [one for one in known if one.score >= limit_of(limit, one.fetched, one.wasted)]
+    traps = suspected(known, settings.frontier)
     shown = [
         {"pattern": one.pattern, "fetched": one.fetched, "wasted": one.wasted, "saved": one.saved} for one in traps
     ]

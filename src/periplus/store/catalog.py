@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
+from periplus.model import NEVER_SUSPECTED, Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import ledger
 from periplus.store.ledger import Batch, Letter, Revisit, Settled, Written
 from periplus.store.lookup import STATE_COUNTERS, Lookup
@@ -87,11 +87,26 @@ class Catalog(Lookup):
             counts.update({"queued": number, STATE_COUNTERS[state]: -number})
         return counts
 
-    def _bring_back(self, patterns: list[tuple[str, str]]) -> Counter[str]:
-        """URLs that were taken for a trap wait again."""
+    def _bring_back(self, patterns: Iterable[tuple[str, str]]) -> Counter[str]:
+        """Queue again what patterns refused."""
         now = time.time()
-        back = self._database.many("bring_back", ((now, self._host_id(host), pattern) for host, pattern in patterns))
+        back = self._database.many("bring_back", ((now, host, pattern) for host, pattern in patterns))
         return Counter(queued=back, refused=-back)
+
+    def requeue_trapped(self) -> None:
+        """Queue again everything that patterns refused."""
+        with self._database.transaction():
+            counts = self._bring_back((one.host, one.pattern) for one in self.patterns() if one.saved)
+            self._database.many("add_to_counter", counts.items())
+
+    def unlearn(self, patterns: Iterable[Pattern]) -> int:
+        """Never suspect some patterns again; returns how many URLs are queued again that they had refused."""
+        trusted = [one._replace(score=NEVER_SUSPECTED, saved=0, spent=0) for one in patterns]
+        with self._database.transaction():
+            self._database.many("set_pattern", trusted)
+            counts = self._bring_back((one.host, one.pattern) for one in trusted)
+            self._database.many("add_to_counter", counts.items())
+        return counts["queued"]
 
     def _note_copies(self, batch: Batch) -> None:
         """Write down which of the pages repeat another; the bytes have the last word, and the newest version counts."""

@@ -167,20 +167,23 @@ SELECT url, original, bits FROM copies WHERE url = ?;
 SELECT url FROM copies WHERE original = ? ORDER BY url LIMIT ?;
 
 -- name: set_pattern
-INSERT INTO patterns (host, pattern, score, fetched, wasted, saved, probe) VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO patterns (host, pattern, score, fetched, wasted, saved, probe, repeated, spent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET score = excluded.score, fetched = excluded.fetched, wasted = excluded.wasted,
-                          saved = excluded.saved, probe = excluded.probe;
+                          saved = excluded.saved, probe = excluded.probe, repeated = excluded.repeated, spent = excluded.spent;
 
 -- name: patterns
-SELECT host, pattern, score, fetched, wasted, saved, probe FROM patterns;
+SELECT host, pattern, score, fetched, wasted, saved, probe, repeated, spent FROM patterns;
 
 -- name: patterns_of_host
-SELECT host, pattern, score, fetched, wasted, saved, probe FROM patterns WHERE host = ? ORDER BY saved DESC, score DESC, pattern;
+SELECT host, pattern, score, fetched, wasted, saved, probe, repeated, spent FROM patterns
+WHERE host = ? ORDER BY saved DESC, score DESC, pattern;
 
 -- name: bring_back
--- What a pattern refused that is no trap any more.
+-- Queue again what a pattern refused. The URLs of a host lie side by side, one range for each scheme.
 UPDATE urls SET state = 0, reason = admitted, detail = '', due = 0, changed = ?1
-WHERE host_id = ?2 AND state = 2 AND reason = 'trap_learned' AND instr(detail, ' like ' || ?3 || ' said ') > 0;
+WHERE (url >= 'http://' || ?2 || '/' AND url < 'http://' || ?2 || char(59) OR url >= 'https://' || ?2 || '/' AND url < 'https://' || ?2 || char(59))
+  AND state = 2 AND reason = 'trap_learned' AND instr(detail, ' like ' || ?3 || ' said ') > 0
+  AND host_id = (SELECT host_id FROM hosts WHERE host = ?2);
 
 -- name: archives
 SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? ORDER BY archive_id;

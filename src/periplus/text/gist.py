@@ -65,6 +65,11 @@ def words_of(lines: Iterable[bytes]) -> frozenset[bytes]:
     return frozenset(b"\0".join(lines).split(b"\0")) - _DATES
 
 
+def phrase_of(line: bytes) -> bytes:
+    """The words of a line of a gist in order, without the names of months and days."""
+    return b"\0".join([word for word in line.split(b"\0") if word and word not in _DATES])
+
+
 def gist_of(text: str) -> Gist:
     """The signature of the beginning of a text."""
     padded = np.frombuffer(b"\n" + _letters(text[:_COMPARED]) + _PADDING, np.uint8)

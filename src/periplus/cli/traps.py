@@ -1,0 +1,61 @@
+"""periplus traps: URL patterns that lead to nothing new, and how to have their pages anyway."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+from periplus.cli.options import DEFAULT_HOME, Home, Json
+from periplus.cli.output import print_json, print_table, printable
+from periplus.config import load
+from periplus.errors import UsageError
+from periplus.inspector.traps import to_unlearn, trap_report
+from periplus.store.catalog import Catalog
+from periplus.store.collection import open_collection
+
+app = typer.Typer(add_completion=False)
+
+_HEADINGS = ("host", "pattern", "fetched", "nothing new", "refused")
+
+
+@app.command()
+def command(
+    host: Annotated[str | None, typer.Argument(metavar="HOST", help="List the traps of this host only.")] = None,
+    unlearn: Annotated[
+        bool, typer.Option("--unlearn", help="Never suspect these patterns again, and queue what they refused.")
+    ] = False,
+    pattern: Annotated[str | None, typer.Option(help="With --unlearn: only this pattern of the host.")] = None,
+    home: Home = DEFAULT_HOME,
+    as_json: Json = False,
+) -> None:
+    """List the URL patterns that are suspected traps, or unlearn those of a host."""
+    if unlearn and host is None:
+        raise UsageError("--unlearn needs a host", hint="`periplus traps` lists them.")
+    if pattern is not None and not unlearn:
+        raise UsageError("--pattern goes with --unlearn")
+    settings, collection = load(home).settings.frontier, open_collection(home)
+    if unlearn and host is not None:
+        with collection.locked(), closing(Catalog(collection.catalog)) as catalog:
+            found = to_unlearn(catalog, settings, host, pattern)
+            queued = catalog.unlearn(found)
+        _tell_unlearned(host, [one.pattern for one in found], queued, as_json=as_json)
+        return
+    with closing(Catalog(collection.catalog)) as catalog:
+        report = trap_report(catalog, settings, host)
+    if as_json:
+        print_json(report)
+    elif rows := report["traps"]:
+        numbers = ("fetched", "wasted", "refused")
+        print_table([(one["host"], one["pattern"], *(f"{one[key]:,}" for key in numbers)) for one in rows], _HEADINGS)
+    else:
+        typer.echo("No URL pattern is a suspected trap.")
+
+
+def _tell_unlearned(host: str, patterns: list[str], queued: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"host": host, "unlearned": patterns, "queued": queued})
+    else:
+        line = printable(f"Unlearned {', '.join(patterns)} of {host}; URLs queued again: {queued:,}.")
+        typer.echo(f"{line} `periplus crawl` fetches them.")

@@ -1,0 +1,41 @@
+"""Which URL patterns are suspected traps, and what did that refuse?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from periplus.config import Frontier
+from periplus.errors import UsageError
+from periplus.frontier.traps import limit_of
+from periplus.model import Pattern
+from periplus.store.catalog import Catalog
+
+
+def suspected(patterns: list[Pattern], settings: Frontier) -> list[Pattern]:
+    """Those of some patterns that are suspected traps, with the most refusals first."""
+    found = [one for one in patterns if one.score >= limit_of(settings.trap_fetches, one.fetched, one.wasted)]
+    return sorted(found, key=lambda one: (-one.saved, one.host, one.pattern))
+
+
+def trap_report(catalog: Catalog, settings: Frontier, host: str | None) -> dict[str, Any]:
+    """The suspected traps of one host or of all."""
+    patterns = catalog.patterns() if host is None else catalog.patterns_of(host)
+    return {"traps": [shown(one) for one in suspected(patterns, settings)]}
+
+
+def shown(one: Pattern) -> dict[str, Any]:
+    """A pattern as programs get it."""
+    figures = {"fetched": one.fetched, "wasted": one.wasted, "refused": one.saved}
+    return {"host": one.host, "pattern": one.pattern, **figures}
+
+
+def to_unlearn(catalog: Catalog, settings: Frontier, host: str, pattern: str | None) -> list[Pattern]:
+    """The suspected traps that a person wants to unlearn; there must be one."""
+    found = [one for one in suspected(catalog.patterns_of(host), settings) if pattern in (None, one.pattern)]
+    if not found:
+        what = f"the pattern {pattern}" if pattern else "any pattern"
+        raise UsageError(
+            f"{what} of {host} is not a suspected trap" if pattern else f"{host} has no suspected trap",
+            hint="`periplus traps` lists them.",
+        )
+    return found

@@ -61,6 +61,40 @@ class _Group:
     crawl_delay: float | None = None
 
 
+@dataclass(slots=True)
+class _Addressees:
+    """The groups that a line is for.
+
+    Names with no rule between them share the rules that follow, whatever other lines are between them (RFC 9309,
+    section 2.2.4). The RFC knows no delays: a delay is for the names right above it, because that is what files mean.
+    """
+
+    _ruled: list[_Group] = field(default_factory=list)
+    _delayed: list[_Group] = field(default_factory=list)
+    _had_rule: bool = False
+    _had_delay: bool = False
+
+    def add(self, groups: list[_Group]) -> None:
+        """A User-agent line opens these groups for us."""
+        if self._had_rule or self._had_delay:
+            self._delayed = []
+        if self._had_rule:
+            self._ruled = []
+        self._had_rule = self._had_delay = False
+        self._ruled += groups
+        self._delayed += groups
+
+    def of_rule(self) -> list[_Group]:
+        """The groups that an Allow or Disallow line is for."""
+        self._had_rule = True
+        return self._ruled
+
+    def of_delay(self) -> list[_Group]:
+        """The groups that a Crawl-delay line is for."""
+        self._had_delay = True
+        return self._delayed
+
+
 class Robots:
     """The rules of one robots.txt that concern us."""
 
@@ -87,24 +121,19 @@ class Robots:
         """The rules in *body* for the product token *agent*."""
         ours, everyone = _Group(), _Group()
         sitemaps: dict[str, None] = {}
-        addressed: list[_Group] = []  # those that the latest User-agent lines speak to
-        rules_follow = False  # a User-agent line after a rule begins anew; other lines change nothing
+        addressees = _Addressees()
         for number, line, key, value in _records(body):
             if key.startswith(_AGENT_KEYS):
-                addressed = [] if rules_follow else addressed
-                rules_follow = False
-                addressed += _addressed(value, agent, ours, everyone)
+                addressees.add(_addressed(value, agent, ours, everyone))
             elif key.startswith(_SITEMAP_KEYS):
                 sitemaps[value.encode("latin-1").decode(errors="replace")] = None
             elif key.startswith(_ALLOW_KEYS + _DISALLOW_KEYS):
-                rules_follow = True
-                if addressed:
+                if groups := addressees.of_rule():
                     verdict = RobotsVerdict(key.startswith(_ALLOW_KEYS), line.decode(errors="replace")[:_SHOWN], number)
-                    for group in addressed:
+                    for group in groups:
                         group.rules.append((_pattern(value), verdict))
             elif key.startswith(_DELAY_KEYS):
-                rules_follow = True
-                for group in addressed:
+                for group in addressees.of_delay():
                     group.crawl_delay = _longer(group.crawl_delay, value)
         return cls(ours if ours.named else everyone, tuple(sitemaps))
 

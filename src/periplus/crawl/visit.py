@@ -20,6 +20,7 @@ from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
 from periplus.fetch.hold import LARGE
+from periplus.fetch.resolver import LookupPending
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, Verdict
@@ -139,7 +140,7 @@ class Visitor:
             return now + wait
         try:
             response = await self._fetcher.fetch(url, purpose=purpose, etag=etag, last_modified=last_modified)
-        except AddressBusy as busy:
+        except (AddressBusy, LookupPending) as busy:
             self._politeness.waive(host)
             return self._clock.now() + busy.seconds
         self._tally.timing.delay = self._politeness.rested
@@ -183,19 +184,19 @@ class Visitor:
         else:
             self._learn_robots(item, origin, response)
 
-    def _resting(self, host: str) -> tuple[float, bool] | None:
-        """Until when another host is left alone, and whether for long; None when it is ours for one request."""
+    def _resting(self, host: str) -> tuple[float, str] | None:
+        """Until when another host is left alone, and why it is parked, if it is; None: it is ours for one request."""
         taken = self._queues.borrow(host, self._clock.now())
         if taken is None and (rest := self._carried_over(host)) is not None:
             self._queues.release(host, rest.ready, parked=rest.parked)
             return rest.ready, rest.parked
         return taken
 
-    def _wait_for(self, item: QueuedUrl, ready: float, parked: bool) -> None:
+    def _wait_for(self, item: QueuedUrl, ready: float, parked: str) -> None:
         """The host that a robots.txt moved to must not be asked; if it is left alone for long, so is this one."""
         if parked:
             self._queues.put_back(item)
-            self._queues.release(item.host, ready, parked=True)
+            self._queues.release(item.host, ready, parked=parked)
         else:
             self._queues.postpone(item, ready)
 

@@ -157,6 +157,17 @@ def test_a_huge_robots_file_is_read_as_far_as_allowed(tmp_path: Path) -> None:
         assert web.log.paths("a.test") == ["/robots.txt", "/"]
 
 
+def test_the_next_run_obeys_many_large_robots_files_without_asking_for_them_again(tmp_path: Path) -> None:
+    rules = "User-agent: *\nDisallow: /x\n" + "".join(f"Disallow: /{number}/\n" for number in range(6_000))
+    pages = {"/": Page(), "/new": Page(), "/x": Page()}
+    with TestWeb([Site(f"h{number}.test", pages, robots=rules) for number in range(4)]) as web:
+        for path in ("", "new", "x"):
+            result = sail(web, tmp_path, *(f"http://h{number}.test/{path}" for number in range(4)))
+        for number in range(4):
+            assert web.log.paths(f"h{number}.test") == ["/robots.txt", "/", "/new"]
+    assert result.summary["refused"] == {"robots": 4}
+
+
 def test_a_crawl_delay_over_the_limit_refuses_the_host_and_says_so(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()}, robots="User-agent: *\nCrawl-delay: 3600")]) as web:
         result = sail(web, tmp_path, "http://a.test/")

@@ -14,7 +14,7 @@ from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock, Rest
-from periplus.crawl.robots import RobotsShelf, is_unreachable
+from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
 from periplus.crawl.tally import Tally
 from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
@@ -87,7 +87,11 @@ class Visitor:
             self._queues.release(item.host, 0.0)
             return
         url = split(item.url)
-        rules = self._robots.find(url.origin, self._clock.now())
+        try:
+            rules = await self._robots.find(url.origin, self._clock.now())
+        except RobotsBusy as busy:
+            self._queues.postpone(item, self._clock.now() + busy.seconds)
+            return
         if (rest := self._carried_over(item.host)) is not None:
             self._queues.put_back(item)
             self._queues.release(item.host, rest.ready, parked=rest.parked)
@@ -182,7 +186,7 @@ class Visitor:
             self._queues.put_back(item)
             self._rest(self._politeness.after(item.host, response, self._clock.now()))
         else:
-            self._learn_robots(item, origin, response)
+            await self._learn_robots(item, origin, response)
 
     def _resting(self, host: str) -> tuple[float, str] | None:
         """Until when another host is left alone, and why it is parked, if it is; None: it is ours for one request."""
@@ -206,15 +210,15 @@ class Visitor:
         target = self._redirects.join(response.url, location) if location else None
         return _Trail(target, trail.hops + 1) if target and trail.hops < _ROBOTS_HOPS else None
 
-    def _learn_robots(self, item: QueuedUrl, origin: str, response: Response) -> None:
-        now = self._clock.now()
+    async def _learn_robots(self, item: QueuedUrl, origin: str, response: Response) -> None:
+        now = self._clock.now()  # when the request ended
         self._tally.count_robots(response)
         if response.failure in _REFUSED_BY_GUARD:
             assert response.failure is not None
             self._digester.refuse(item, Decision(Verdict.REFUSED, response.failure, response.detail), now)
             self._queues.release(item.host, 0.0)
             return
-        file, rules = self._robots.put(origin, response)
+        file, rules = await self._robots.put(origin, response)
         self._log.batch.robots.append(file)
         self._politeness.obey(item.host, None if self._is_too_slow(rules) else rules.crawl_delay)
         self._queues.put_back(item)

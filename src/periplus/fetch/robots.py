@@ -8,6 +8,7 @@ not open `/a/` as well, and escaped letters (`%62`) are the letters.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
@@ -16,6 +17,7 @@ _LONGEST_FILE = 500 * 1024  # bytes that RFC 9309 asks a crawler to read
 _LONGEST_LINE = 16_664  # bytes of a line that Google reads: eight times the longest URL
 _MOST_WILDCARDS = 1_000  # rules with a star that are matched as written, since each costs time for every URL
 _SHOWN = 200  # characters of a line kept for the person who asks
+_EMPTY_BYTES, _RULE_BYTES, _WILDCARD_BYTES, _SITEMAP_BYTES = 1_000, 200, 250, 8  # of memory, beside their texts
 
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _ALLOW_KEYS = ("allow",)
@@ -158,6 +160,16 @@ class Robots:
     def default(self) -> RobotsVerdict:
         """What holds where no line does."""
         return self._default
+
+    def memory_bytes(self) -> int:
+        """An estimate of the memory that these rules take."""
+        size = sys.getsizeof
+        total = _EMPTY_BYTES + sum(map(size, self.sitemaps)) + _SITEMAP_BYTES * len(self.sitemaps)
+        for prefix, verdict in self._prefixes.items():
+            total += _RULE_BYTES + size(prefix) + size(verdict.line)
+        for rule in self._wildcards:
+            total += _WILDCARD_BYTES + size(rule.verdict.line) + size(rule.pieces) + sum(map(size, rule.pieces))
+        return total
 
     def verdict(self, url_path: str) -> RobotsVerdict:
         """Whether this path with its query may be fetched: the longest matching rule decides, Allow before Disallow."""

@@ -155,9 +155,10 @@ def test_a_large_file_is_parsed_beside_the_event_loop_and_a_small_one_at_once(
     assert [thread is threading.main_thread() for thread in threads] == [True, False, True, False]
 
 
-def test_large_files_are_parsed_one_after_the_other_and_no_visit_waits_for_another_ones(
+def test_only_so_many_visits_wait_until_large_files_of_others_are_parsed(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "_QUEUE", 1)
     go_on = threading.Event()
     parse = Robots.parse
 

@@ -157,6 +157,7 @@ def test_a_huge_robots_file_is_read_as_far_as_allowed(tmp_path: Path) -> None:
         assert web.log.paths("a.test") == ["/robots.txt", "/"]
 
 
+@pytest.mark.slow
 def test_the_next_run_obeys_many_large_robots_files_without_asking_for_them_again(tmp_path: Path) -> None:
     rules = "User-agent: *\nDisallow: /x\n" + "".join(f"Disallow: /{number}/\n" for number in range(6_000))
     pages = {"/": Page(), "/new": Page(), "/x": Page()}

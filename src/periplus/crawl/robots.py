@@ -13,15 +13,16 @@ from periplus.store.catalog import Catalog
 _FILES = 20_000
 _MEMORY = 64 << 20  # bytes of parsed rules; a hostile file of 512 KiB takes 8 MB
 _LARGE = 64 << 10  # bytes of a file that is parsed in a thread: 20 ms and more
+_QUEUE = 8  # large files that are parsed or wait for that; each keeps a place among the requests under way
 _LOOK_AGAIN = 1.0  # seconds
 
 
 class RobotsBusy(Exception):  # noqa: N818  # no error: a reason to come back
-    """The rules have to be parsed, and another large file is being parsed now."""
+    """The rules have to be parsed, and too many other large files come first."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds  # until it is worth trying again
-        super().__init__(f"another robots.txt is being parsed; look again in {seconds:.2f} s")
+        super().__init__(f"other robots.txt files are being parsed; look again in {seconds:.2f} s")
 
 
 class _Entry(NamedTuple):
@@ -42,11 +43,12 @@ class RobotsShelf:
         self._shelf: OrderedDict[str, _Entry] = OrderedDict()
         self._memory = 0
         self._parsing = asyncio.Lock()  # held while a large file is parsed
+        self._queued = 0  # large files that are parsed or wait for that
 
     async def find(self, origin: str, now: float) -> Robots | None:
         """The rules of an origin, or None when its robots.txt has to be fetched.
 
-        Raises `RobotsBusy` when that would mean to wait until another large file is parsed.
+        Raises `RobotsBusy` when that would mean to wait until many other large files are parsed.
         """
         entry = self._shelf.get(origin)
         if entry is None:
@@ -54,7 +56,7 @@ class RobotsShelf:
             # An unreachable robots.txt is asked for again by every run.
             if stored is None or is_unreachable(stored.status) or now >= stored.fetched_at + self._age:
                 return None
-            if len(stored.body) >= _LARGE and self._parsing.locked():
+            if len(stored.body) >= _LARGE and self._queued >= _QUEUE:
                 raise RobotsBusy(_LOOK_AGAIN)
             return (await self._keep(stored)).rules
         self._shelf.move_to_end(origin)
@@ -72,17 +74,21 @@ class RobotsShelf:
             self._memory -= entry.memory
 
     async def _keep(self, file: RobotsFile) -> _Entry:
-        if len(file.body) < _LARGE:
-            entry = self._entry(file)
-        else:
-            async with self._parsing:
-                entry = await asyncio.to_thread(self._entry, file)
+        entry = self._entry(file) if len(file.body) < _LARGE else await self._entry_of_large(file)
         self.forget(file.origin)
         self._shelf[file.origin] = entry
         self._memory += entry.memory
         while len(self._shelf) > 1 and (len(self._shelf) > _FILES or self._memory > _MEMORY):
             self.forget(next(iter(self._shelf)))
         return entry
+
+    async def _entry_of_large(self, file: RobotsFile) -> _Entry:
+        self._queued += 1
+        try:
+            async with self._parsing:
+                return await asyncio.to_thread(self._entry, file)
+        finally:
+            self._queued -= 1
 
     def _entry(self, file: RobotsFile) -> _Entry:
         rules = Robots.for_status(file.status, file.body)

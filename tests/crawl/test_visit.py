@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import detail_of, sail, sound, state_of
+from crawl.voyage import catalog_of, detail_of, sail, sound, state_of
 from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
 from periplus.model import UrlState
@@ -147,6 +147,31 @@ def test_a_robots_file_on_another_host_is_followed(tmp_path: Path) -> None:
     with TestWeb(sites) as web:
         sail(web, tmp_path, "http://a.test/")
         assert web.log.paths("a.test") == ["/robots.txt", "/"]
+
+
+def test_a_robots_file_that_moved_to_a_host_outside_scope_hosts_is_not_asked_for(tmp_path: Path) -> None:
+    """Neither is its site: its rules exist, and we do not know them."""
+    sites = [
+        Site("a.test", {"/": Page()}, Page(redirect="/moved")),
+        Site("blocked.test", {"/": Page()}, "User-agent: *\nDisallow: /x"),
+        mesh("b.test", 3),
+    ]
+    sites[0].pages["/moved"] = Page(redirect="http://blocked.test/robots.txt")
+    with TestWeb(sites) as web:
+        result = sail(web, tmp_path, "http://a.test/", "http://b.test/", scope__hosts=[r"[ab]\.test"])
+        assert web.log.paths("blocked.test") == []
+        assert web.log.paths("a.test") == ["/robots.txt", "/moved"]
+        assert (result.summary["fetched"], result.summary["queued"]) == (3, 1)
+        assert result.summary["parked"] == {"scope_host": 1}
+        assert result.summary["refused"] == {"scope_host": 1}
+        with catalog_of(tmp_path) as catalog:
+            policy = catalog.policy("a.test")
+        assert policy is not None
+        assert "http://blocked.test/robots.txt" in policy.why
+        assert "matches none of scope.hosts" in policy.why
+        wider = sail(web, tmp_path, "http://a.test/", scope__hosts=[r"(a|b|blocked)\.test"])
+        assert wider.summary["fetched"] == 1
+        assert web.log.paths("blocked.test") == ["/robots.txt"]
 
 
 def test_a_huge_robots_file_is_read_as_far_as_allowed(tmp_path: Path) -> None:

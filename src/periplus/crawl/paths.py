@@ -84,6 +84,16 @@ class Paths:
             self._admission.scope.add_seed_host(host_of(letter.url))
         self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
 
+    def refuse_moved_robots(self, url: str, via: str) -> Decision | None:
+        """Refuse to follow a robots.txt to a host that `scope.hosts` excludes."""
+        host = host_of(url)
+        if not self._admission.scope.excludes_host(host):
+            return None
+        refusal = self._admission.scope.host_refusal(host)
+        assert refusal is not None
+        self._refuse(url, refusal, via)
+        return refusal
+
     def second_thoughts(self, item: QueuedUrl) -> Decision | None:
         """Why a URL that waited is not to be fetched after all: the scope may be narrower than it was."""
         return self._admission.recheck(item)

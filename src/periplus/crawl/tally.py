@@ -8,7 +8,8 @@ from typing import Any
 
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 
-_NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})  # refused by us, not failed by the host
+# Refused by us, not failed by the host.
+_NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT, Reason.SCOPE_HOST})
 _PDF = "application/pdf"
 _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 

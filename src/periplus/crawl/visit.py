@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
@@ -181,7 +181,8 @@ class Visitor:
             after = self._politeness.after(host, response, self._clock.now())
             self._rest(after)
             self._loans.give_back(host, after.ready - self._clock.now())
-        if (moved := self._moved(trail, response)) is not None:
+        moved, response = self._followed(trail, response)
+        if moved is not None:
             self._trails[origin] = moved
             self._queues.put_back(item)
             self._rest(self._politeness.after(item.host, response, self._clock.now()))
@@ -209,6 +210,19 @@ class Visitor:
         location = response.headers.get("location", "") if 300 <= response.status < 400 else ""
         target = self._redirects.join(response.url, location) if location else None
         return _Trail(target, trail.hops + 1) if target and trail.hops < _ROBOTS_HOPS else None
+
+    def _followed(self, trail: _Trail, response: Response) -> tuple[_Trail | None, Response]:
+        """Where to look for the file next; if nowhere, the answer that counts.
+
+        A move to a host that `scope.hosts` excludes is not followed. The rules exist, and we do not know them: to crawl
+        as if there were none would break them. So the file counts as unreachable, which parks the host.
+        """
+        moved = self._moved(trail, response)
+        refusal = self._paths.refuse_moved_robots(moved.url, via=trail.url) if moved else None
+        if moved is None or refusal is None:
+            return moved, response
+        detail = f"it moved to {moved.url}, and {refusal.detail}"
+        return None, replace(response, failure=refusal.reason, detail=detail)
 
     async def _learn_robots(self, item: QueuedUrl, origin: str, response: Response) -> None:
         now = self._clock.now()  # when the request ended

@@ -30,6 +30,7 @@ SUMMARY = [
     "queued",
     "errors",
     "refused",
+    "parked",
     "known_links",
     "traps",
     "timing",

@@ -154,7 +154,8 @@ def test_no_retry_after_stops_the_crawl(value: str) -> None:
 )
 def test_a_host_that_only_fails_is_parked(bad: Response) -> None:
     polite = clock(delay=1, failures_to_park=3)
-    assert [polite.after(HOST, bad, NOW).parked for _ in range(3)] == [False, False, True]
+    cause = bad.failure.value if bad.failure else f"http_{bad.status}"
+    assert [polite.after(HOST, bad, NOW).parked for _ in range(3)] == ["", "", cause]
     rest = polite.after(HOST, bad, NOW)
     assert rest.ready == NOW + 180
     assert rest.policy.why == "4 errors in a row"
@@ -181,7 +182,7 @@ def test_a_host_is_parked_for_this_run_only() -> None:
     polite = clock(delay=1)
     polite.claim(HOST, NOW)
     rest = polite.park(HOST, "robots.txt cannot be had: dns", answer(0, Reason.DNS), NOW)
-    assert (rest.parked, rest.ready) == (True, NOW + 180)
+    assert (rest.parked, rest.ready) == ("dns", NOW + 180)
     assert rest.policy.next_fetch == NOW + 1
 
 
@@ -190,12 +191,12 @@ def test_a_host_is_parked_for_this_run_only() -> None:
 
 def test_the_next_run_waits_until_the_host_may_be_asked() -> None:
     rest = clock(delay=1).recall(HostPolicy(HOST, 1.0, next_fetch=NOW + 0.7), NOW)
-    assert (rest.ready, rest.parked) == (NOW + 0.7, False)
+    assert (rest.ready, rest.parked) == (NOW + 0.7, "")
 
 
 def test_a_host_that_asked_for_hours_does_not_keep_the_next_run_waiting() -> None:
     rest = clock().recall(HostPolicy(HOST, 1.0, "Retry-After of 7200 s", NOW + 7200), NOW)
-    assert (rest.ready, rest.parked) == (NOW + 7200, True)
+    assert (rest.ready, rest.parked) == (NOW + 7200, "retry_after")
 
 
 def test_a_time_that_a_wrong_clock_wrote_is_cut_back() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import detail_of, sail, sound, state_of
+from crawl.voyage import catalog_of, detail_of, sail, sound, state_of
 from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
 from periplus.model import UrlState
@@ -149,12 +149,49 @@ def test_a_robots_file_on_another_host_is_followed(tmp_path: Path) -> None:
         assert web.log.paths("a.test") == ["/robots.txt", "/"]
 
 
+def test_a_robots_file_that_moved_to_a_host_outside_scope_hosts_is_not_asked_for(tmp_path: Path) -> None:
+    """Neither is its site: its rules exist, and we do not know them."""
+    sites = [
+        Site("a.test", {"/": Page()}, Page(redirect="/moved")),
+        Site("blocked.test", {"/": Page()}, "User-agent: *\nDisallow: /x"),
+        mesh("b.test", 3),
+    ]
+    sites[0].pages["/moved"] = Page(redirect="http://blocked.test/robots.txt")
+    with TestWeb(sites) as web:
+        result = sail(web, tmp_path, "http://a.test/", "http://b.test/", scope__hosts=[r"[ab]\.test"])
+        assert web.log.paths("blocked.test") == []
+        assert web.log.paths("a.test") == ["/robots.txt", "/moved"]
+        assert (result.summary["fetched"], result.summary["queued"]) == (3, 1)
+        assert result.summary["parked"] == {"scope_host": 1}
+        assert result.summary["refused"] == {"scope_host": 1}
+        with catalog_of(tmp_path) as catalog:
+            policy = catalog.policy("a.test")
+        assert policy is not None
+        assert "http://blocked.test/robots.txt" in policy.why
+        assert "matches none of scope.hosts" in policy.why
+        wider = sail(web, tmp_path, "http://a.test/", scope__hosts=[r"(a|b|blocked)\.test"])
+        assert wider.summary["fetched"] == 1
+        assert web.log.paths("blocked.test") == ["/robots.txt"]
+
+
 def test_a_huge_robots_file_is_read_as_far_as_allowed(tmp_path: Path) -> None:
     start = "User-agent: *\nDisallow: /x\n" + "# filler\n" * 60_000
     pages = {"/": Page(links=["/x"])}
     with TestWeb([Site("a.test", pages, robots=Page(body=start, size=20_000_000, content_type="text/plain"))]) as web:
         sail(web, tmp_path, "http://a.test/")
         assert web.log.paths("a.test") == ["/robots.txt", "/"]
+
+
+@pytest.mark.slow
+def test_the_next_run_obeys_many_large_robots_files_without_asking_for_them_again(tmp_path: Path) -> None:
+    rules = "User-agent: *\nDisallow: /x\n" + "".join(f"Disallow: /{number}/\n" for number in range(6_000))
+    pages = {"/": Page(), "/new": Page(), "/x": Page()}
+    with TestWeb([Site(f"h{number}.test", pages, robots=rules) for number in range(4)]) as web:
+        for path in ("", "new", "x"):
+            result = sail(web, tmp_path, *(f"http://h{number}.test/{path}" for number in range(4)))
+        for number in range(4):
+            assert web.log.paths(f"h{number}.test") == ["/robots.txt", "/", "/new"]
+    assert result.summary["refused"] == {"robots": 4}
 
 
 def test_a_crawl_delay_over_the_limit_refuses_the_host_and_says_so(tmp_path: Path) -> None:

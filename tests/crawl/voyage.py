@@ -78,6 +78,11 @@ def reach(web: TestWeb) -> list[str]:
     return ["--allow-private", *(word for rule in web.connect_to for word in ("--connect-to", rule))]
 
 
+def reach_by_name(web: TestWeb) -> list[str]:
+    """Rules that lead to the port of a test web, but leave the names of its hosts to be looked up."""
+    return [f":80::{web.http_port}"]
+
+
 def environment(**settings: Any) -> dict[str, str]:
     """The environment of a child: quick settings, and none of those of whoever runs the tests."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PERIPLUS_")}

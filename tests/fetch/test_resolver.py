@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from fetch.servers import run
 from periplus.fetch import resolver as module
-from periplus.fetch.resolver import Lookup, Resolver
+from periplus.fetch.resolver import Lookup, LookupPending, Resolver
 
 
 class Names:
@@ -31,6 +30,16 @@ class Names:
         if isinstance(answer, OSError):
             raise answer
         return answer
+
+
+async def answered(resolver: Resolver, host: str) -> Lookup:
+    """What a caller learns who comes back as often as it is told to."""
+    for _ in range(1_000):
+        try:
+            return await resolver.look_up(host)
+        except LookupPending:
+            await asyncio.sleep(0.01)
+    raise AssertionError(f"{host} stays pending")
 
 
 def looked_up(names: Names, *hosts: str, patience: float = 5.0, pause: float = 0.0) -> list[Lookup]:
@@ -107,28 +116,147 @@ def test_many_wait_for_one_question() -> None:
     run(main())
 
 
-def test_a_silent_name_server_stops_neither_the_loop_nor_other_lookups() -> None:
-    async def main() -> None:
-        names = Names(a_test=["8.8.8.8"])
-        silent = threading.Event()
+class PartlySilent(Names):
+    """A name server that does not answer for names that begin with `silent`, until the test is over."""
 
-        def ask(host: str) -> list[str]:
-            if host.startswith("silent"):
-                silent.wait(10)
-            return names.ask(host)
+    def __init__(self) -> None:
+        super().__init__()
+        self.end = threading.Event()
+        self.threads: set[threading.Thread] = set()
 
-        resolver = Resolver(2.0, ask)
-        began = time.monotonic()
-        waiting = [asyncio.create_task(resolver.look_up(f"silent{number}.test")) for number in range(8)]
-        await asyncio.sleep(0.01)
-        assert (await resolver.look_up("a.test")).addresses == ("8.8.8.8",)
-        assert time.monotonic() - began < 1.5
-        found = await asyncio.gather(*waiting)
-        assert {one.failure for one in found} == {"no answer from the name server within 2 s"}
+    def ask(self, host: str) -> list[str]:
+        self.questions.append(host)
+        self.threads.add(threading.current_thread())
+        if host.startswith("silent"):
+            self.end.wait(30)
+            raise socket.gaierror(socket.EAI_AGAIN, "try again")
+        return ["8.8.8.8"]
+
+
+@pytest.fixture
+def silence(monkeypatch: pytest.MonkeyPatch) -> Iterator[PartlySilent]:
+    monkeypatch.setattr(module, "_SLOW_AFTER", 0.05)
+    names = PartlySilent()
+    yield names
+    names.end.set()
+
+
+def crowd(names: PartlySilent, *hosts: str, patience: float = 0.3) -> list[Lookup]:
+    """Look all these hosts up at once, in this order."""
+
+    async def main() -> list[Lookup]:
+        resolver = Resolver(patience, names.ask)
+        found = await asyncio.gather(*(answered(resolver, host) for host in hosts))
         resolver.close()
-        silent.set()
+        return found
+
+    return run(main())
+
+
+def test_names_whose_servers_are_silent_keep_no_other_name_from_being_found(silence: PartlySilent) -> None:
+    silent = [f"silent{number}.test" for number in range(100)]
+    healthy = [f"a{number}.test" for number in range(20)]
+    found = crowd(silence, *silent, *healthy)
+    assert {one.failure for one in found[:100]} == {"no answer from the name server within 0.3 s"}
+    assert {one.addresses for one in found[100:]} == {("8.8.8.8",)}
+
+
+def test_time_counts_from_asking_and_not_from_waiting_for_a_turn(
+    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread only: the second name waits for longer than its server may take."""
+    monkeypatch.setattr(module, "_THREADS", 1)
+    threading.Timer(0.6, silence.end.set).start()
+    silent, healthy = crowd(silence, "silent.test", "a.test", patience=0.2)
+    assert len(silence.threads) == 1
+    assert silent.failure == "no answer from the name server within 0.2 s"
+    assert healthy.addresses == ("8.8.8.8",)
+
+
+def test_a_lookup_that_takes_long_lets_its_caller_do_something_else(silence: PartlySilent) -> None:
+    async def main() -> None:
+        resolver = Resolver(30.0, silence.ask)
+        with pytest.raises(LookupPending):
+            await resolver.look_up("silent.test")
+        silence.end.set()
+        assert (await answered(resolver, "silent.test")).failure == "try again"
+        assert silence.questions == ["silent.test"]
+        resolver.close()
 
     run(main())
+
+
+def test_a_failure_that_nobody_waited_for_is_still_known_when_the_caller_comes_back(
+    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_AGE_OF_TROUBLE", 0.0)
+
+    async def main() -> None:
+        resolver = Resolver(30.0, silence.ask)
+        with pytest.raises(LookupPending):
+            await resolver.look_up("silent.test")
+        silence.end.set()
+        await asyncio.sleep(0.1)
+        assert (await resolver.look_up("silent.test")).failure == "try again"
+        assert silence.questions == ["silent.test"]
+        resolver.close()
+
+    run(main())
+
+
+def test_names_of_a_domain_that_was_silent_come_last_and_leave_threads_to_others(
+    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PROMPT", 1)
+    monkeypatch.setattr(module, "_THREADS_OF_SLOW_DOMAINS", 2)
+    farm = [f"silent{number}.farm.test" for number in range(10)]
+
+    async def main() -> None:
+        resolver = Resolver(30.0, silence.ask)
+        callers = [asyncio.create_task(answered(resolver, host)) for host in (*farm, "a.test", "b.test")]
+        assert [(await callers[number]).addresses for number in (10, 11)] == [("8.8.8.8",)] * 2
+        await asyncio.sleep(0.3)
+        # One name of the farm was asked for before its domain was known as slow; after the others two more, at once.
+        assert silence.questions == [farm[0], "a.test", "b.test", farm[1], farm[2]]
+        for caller in callers[:10]:
+            caller.cancel()
+        resolver.close()
+
+    run(main())
+
+
+def test_a_domain_that_answers_at_once_is_slow_no_longer(
+    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_THREADS_OF_SLOW_DOMAINS", 1)
+
+    async def main() -> None:
+        resolver = Resolver(0.1, silence.ask)
+        await answered(resolver, "silent.farm.test")
+        await answered(resolver, "b.farm.test")  # has the one place of slow domains, and answers
+        assert (await answered(resolver, "silent2.farm.test")).failure
+        assert (await answered(resolver, "c.farm.test")).addresses == ("8.8.8.8",)
+        resolver.close()
+
+    run(main())
+
+
+def test_a_system_that_allows_few_threads_only_makes_names_wait(
+    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Thread.start
+    started: list[threading.Thread] = []
+
+    def start_two(thread: threading.Thread) -> None:
+        if thread.name == "resolver":
+            if len(started) == 2:
+                raise RuntimeError("can't start new thread")
+            started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_two)
+    found = crowd(silence, "silent.test", *(f"a{number}.test" for number in range(20)))
+    assert [one.addresses for one in found] == [(), *[("8.8.8.8",)] * 20]
 
 
 def test_an_answer_that_came_too_late_is_there_for_the_next_question() -> None:

@@ -57,9 +57,26 @@ def test_several_names_may_share_a_group_and_unknown_lines_do_not_part_them() ->
     assert not allowed(rules("User-agent: Periplus", "Unknown: 1", "User-agent: x", "Disallow: /a"), "/a")
 
 
-def test_a_delay_is_a_rule_so_the_next_name_begins_a_new_group() -> None:
-    robots = rules("User-agent: *", "Crawl-delay: 10", "User-agent: bad", "Disallow: /")
-    assert (allowed(robots, "/"), robots.crawl_delay) == (True, 10)
+@pytest.mark.parametrize(
+    "between", ["Crawl-delay: 5", "Sitemap: http://x/", "Host: x", "Clean-param: a /b", "Noindex: /y"]
+)
+@pytest.mark.parametrize("agents", [("Periplus", "x"), ("x", "Periplus"), ("*", "x"), ("x", "*")])
+def test_names_with_any_other_line_than_a_rule_between_them_share_the_rules_that_follow(
+    between: str, agents: tuple[str, str]
+) -> None:
+    """RFC 9309 (section 2.2.4): other records do not end a group."""
+    first, second = (f"User-agent: {agent}" for agent in agents)
+    robots = rules(first, between, second, "Disallow: /a", between, "User-agent: y", "Disallow: /b")
+    assert [allowed(robots, path) for path in ("/a", "/b")] == [False, True]
+
+
+def test_a_delay_between_names_is_for_the_names_right_above_it() -> None:
+    """The RFC knows no delays. Real files give another robot a delay there, and mean nobody else."""
+    assert rules("User-agent: Periplus", "Crawl-delay: 5", "User-agent: x", "Disallow: /a").crawl_delay == 5
+    assert rules("User-agent: x", "Crawl-delay: 2000", "", "User-agent: *", "Disallow: /a").crawl_delay is None
+    both = rules("User-agent: x", "User-agent: *", "Crawl-delay: 5", "User-agent: y", "Crawl-delay: 9", "Disallow: /a")
+    assert (both.crawl_delay, allowed(both, "/a")) == (5, False)
+    assert rules("User-agent: *", "Disallow: /a", "Crawl-delay: 5", "User-agent: x", "Crawl-delay: 9").crawl_delay == 5
 
 
 def test_rules_before_any_name_are_for_nobody() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import re
 import tarfile
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -147,3 +149,30 @@ def _expression(pattern: str) -> re.Pattern[str]:
 def _length(pattern: str) -> int:
     """A dollar sign that is not the end of a rule is compared in its escaped spelling."""
     return len(pattern) + 2 * pattern.removesuffix("$").count("$")
+
+
+# --- memory ---
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"Disallow:/%x",
+        b"Allow: /a/rather/long/path/to/a/page-%d.html",
+        b"Disallow:/%d*",
+        b"Disallow:/%d" + b"*/a" * 400 + b"$",
+        b"Disallow: /\xe4\xf6\xfc%d",
+        "Disallow: /\N{SNOWMAN}%d".encode(),
+        b"Sitemap: http://a.test/%d.xml",
+    ],
+)
+def test_a_file_knows_about_how_much_memory_its_rules_take(line: bytes) -> None:
+    body = b"\n".join([b"User-agent: *", *(line % number for number in range(3_000))])
+    tracemalloc.start()
+    try:
+        robots = Robots.parse(body)
+        gc.collect()
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0.9 * taken < robots.memory_bytes() < 1.6 * taken

@@ -143,7 +143,7 @@ def test_the_delay_of_an_earlier_run_is_kept() -> None:
 
 def test_a_host_that_is_to_rest_longer_is_not_asked_at_its_old_time() -> None:
     found, _ = loaded([of_host("a.example", 1)])
-    found.release("a.example", 50.0, parked=True)
+    found.release("a.example", 50.0, parked="dns")
     assert not found.alive()
     assert found.take(49.0) is None
     assert found.take(50.0) is not None
@@ -340,7 +340,7 @@ def test_a_slow_host_never_holds_up_another() -> None:
 def test_parked_hosts_do_not_keep_the_crawl_alive_but_may_still_come() -> None:
     found = with_items(of_host("a.example", 1), of_host("a.example", 2), of_host("b.example", 1))
     assert found.take(0.0) == of_host("a.example", 1)
-    found.release("a.example", 100.0, parked=True)
+    found.release("a.example", 100.0, parked="dns")
     assert found.alive()
     assert found.take(0.0) == of_host("b.example", 1)
     found.release("b.example", 1.0)
@@ -349,6 +349,18 @@ def test_parked_hosts_do_not_keep_the_crawl_alive_but_may_still_come() -> None:
     found.put_back(of_host("a.example", 2))
     found.release("a.example", 101.0)
     assert found.alive()
+
+
+def test_parked_hosts_are_counted_by_reason_as_long_as_they_have_work_and_stay_parked() -> None:
+    found = with_items(*(of_host(f"{name}.example", number) for name in "abcd" for number in (1, 2)))
+    taken = [found.take(0.0) for _ in "abcd"]
+    for item, reason in zip(taken, ["dns", "dns", "http_503", "dns"], strict=True):
+        assert item is not None
+        found.release(item.host, 100.0, parked=reason)
+    assert found.parked() == {"dns": 3, "http_503": 1}
+    found.release("a.example", 0.0)
+    found.drop(["b.example"])
+    assert found.parked() == {"http_503": 1, "dns": 1}
 
 
 # --- a turn for somebody else ---
@@ -365,18 +377,18 @@ def test_an_idle_host_can_be_borrowed_and_is_asked_by_nobody_else_meanwhile() ->
 def test_a_host_under_way_or_at_rest_is_not_lent() -> None:
     found = with_items(of_host("a.example", 1), of_host("a.example", 2))
     found.take(1.0)
-    assert (found.borrow("a.example", 1.0) or (0.0, False))[0] > 1.0
+    assert (found.borrow("a.example", 1.0) or (0.0, ""))[0] > 1.0
     found.release("a.example", 7.0)
-    assert found.borrow("a.example", 2.0) == (7.0, False)
-    found.release("a.example", 90.0, parked=True)
-    assert found.borrow("a.example", 8.0) == (90.0, True)
+    assert found.borrow("a.example", 2.0) == (7.0, "")
+    found.release("a.example", 90.0, parked="dns")
+    assert found.borrow("a.example", 8.0) == (90.0, "dns")
 
 
 def test_a_host_with_a_long_queue_lets_the_one_that_waits_go_first() -> None:
     found = with_items(*(of_host("a.example", number) for number in range(5)))
     found.take(1.0)
     found.release("a.example", 3.0)
-    assert found.borrow("a.example", 2.0) == (3.0, False)
+    assert found.borrow("a.example", 2.0) == (3.0, "")
     assert found.take(3.0) is None
     assert found.borrow("a.example", 3.0) is None
     found.release("a.example", 5.0)
@@ -409,7 +421,7 @@ def test_a_host_never_met_can_be_borrowed_too() -> None:
     found = with_items()
     assert found.borrow("a.example", 1.0) is None
     found.release("a.example", 3.0)
-    assert found.borrow("a.example", 2.0) == (3.0, False)
+    assert found.borrow("a.example", 2.0) == (3.0, "")
     assert (found.alive(), found.wake()) == (False, None)
 
 
@@ -709,7 +721,7 @@ class QueuesModel(RuleBasedStateMachine):
             self.put_back += 1
         self.ready[host] = self.now + rest
         (self.parked.add if parked else self.parked.discard)(host)
-        self.queues.release(host, self.ready[host], parked=parked)
+        self.queues.release(host, self.ready[host], parked="dns" if parked else "")
 
     @rule(host=st.sampled_from(HOSTS), rest=st.sampled_from([0.0, 20.0]))
     def rest_longer(self, host: str, rest: float) -> None:

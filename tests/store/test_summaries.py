@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from periplus.store.summaries import joined
+from periplus.store.summaries import in_turn, joined
 
 ONE = {
     "fetched": 30,
@@ -39,3 +39,9 @@ def test_figures_add_up_and_time_does_not() -> None:
 
 def test_the_order_of_the_workers_does_not_matter() -> None:
     assert joined([TWO, ONE]) == joined([ONE, TWO])
+
+
+def test_hosts_parked_in_one_round_and_asked_in_the_next_are_not_counted_twice() -> None:
+    rounds = [ONE | {"parked": {"dns": 3}}, TWO | {"parked": {"dns": 2}}]
+    assert in_turn(rounds)["parked"] == {"dns": 2}
+    assert joined(rounds)["parked"] == {"dns": 5}

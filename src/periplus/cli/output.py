@@ -79,8 +79,13 @@ def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),
         ("refused", by_count(figures["refused"])),
+        *([("parked", _parked(parked))] if (parked := figures.get("parked")) else []),
         *([("skipped", _skipped(traps))] if (traps := figures.get("traps")) and traps["saved"] else []),
     ]
+
+
+def _parked(hosts: Mapping[str, int]) -> str:
+    return f"{by_count(hosts)} ({sum(hosts.values()):,} hosts left for the next run; their URLs stay queued)"
 
 
 def _skipped(traps: Mapping[str, int]) -> str:

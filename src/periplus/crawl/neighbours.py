@@ -142,7 +142,7 @@ class Neighbours:
                 rest = self._politeness.recall(policy, now)
                 self._queues.load([rest.policy])
                 if rest.parked:
-                    self._queues.release(policy.host, rest.ready, parked=True)
+                    self._queues.release(policy.host, rest.ready, parked=rest.parked)
 
     def _measure(self, now: float) -> None:
         """How much of its time this worker has been idle of late."""

@@ -84,6 +84,16 @@ class Paths:
             self._admission.scope.add_seed_host(host_of(letter.url))
         self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
 
+    def refuse_moved_robots(self, url: str, via: str) -> Decision | None:
+        """Refuse to follow a robots.txt to a host that `scope.hosts` excludes."""
+        host = host_of(url)
+        if not self._admission.scope.excludes_host(host):
+            return None
+        refusal = self._admission.scope.host_refusal(host)
+        assert refusal is not None
+        self._refuse(url, refusal, via)
+        return refusal
+
     def recheck(self, item: QueuedUrl) -> Decision | None:
         """Refuse a queued URL that the current scope no longer admits; refuse or defer one of a suspected trap."""
         return self._admission.recheck(item)

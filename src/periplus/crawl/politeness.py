@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from periplus.config import Politeness
 from periplus.model import HostPolicy, Reason, Response
 
+_RETRY_AFTER = "retry_after"
 _SLOW_DOWN = frozenset({429, 503})
 _NOT_THE_HOSTS_FAULT = frozenset({None, Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 
@@ -28,7 +29,7 @@ class Rest:
     """Until when a host is left alone."""
 
     ready: float
-    parked: bool  # too long to wait for: the crawl may end before
+    parked: str  # why it is too long to wait for, so that the crawl may end before; empty: it is not
     policy: HostPolicy
 
 
@@ -61,7 +62,8 @@ class PolitenessClock:
         ready = min(policy.next_fetch, now + max(delay, self._settings.longest_retry_after))
         if self._after_kill:
             ready = max(ready, now + delay)
-        return Rest(ready, ready > now + self._settings.longest_backoff, replace(policy, next_fetch=ready))
+        parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
+        return Rest(ready, parked, replace(policy, next_fetch=ready))
 
     def obey(self, host: str, crawl_delay: float | None) -> None:
         """robots.txt asks for a delay; the configured one stays the least."""
@@ -99,8 +101,8 @@ class PolitenessClock:
             why = f"Retry-After of {retry_after:.0f} s"
         manners.ready = ready
         if manners.failures >= self._settings.failures_to_park:
-            return self._parked(host, f"{manners.failures} errors in a row", ready, now)
-        parked = ready > now + self._settings.longest_backoff
+            return self._parked(host, f"{manners.failures} errors in a row", _cause(response), ready, now)
+        parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
         return Rest(ready, parked, HostPolicy(host, manners.delay, why, ready, manners.failures))
 
     def dropped(self, host: str, now: float) -> HostPolicy:
@@ -113,13 +115,13 @@ class PolitenessClock:
         manners = self._manners(host)
         manners.asked = now
         ready = now + max(manners.delay, self._retry_after(response, now) or 0.0)
-        return self._parked(host, why, ready, now)
+        return self._parked(host, why, _cause(response), ready, now)
 
-    def _parked(self, host: str, why: str, ready: float, now: float) -> Rest:
+    def _parked(self, host: str, why: str, cause: str, ready: float, now: float) -> Rest:
         """For this run the host is left alone; the next one, somebody's wish, may ask as soon as that is polite."""
         manners = self._manners(host)
         policy = HostPolicy(host, manners.delay, why, ready, manners.failures)
-        return Rest(max(ready, now + self._settings.longest_backoff), True, policy)
+        return Rest(max(ready, now + self._settings.longest_backoff), cause, policy)
 
     def _learn(self, manners: _Manners, response: Response) -> None:
         if response.status in _SLOW_DOWN:
@@ -144,6 +146,11 @@ class PolitenessClock:
             return None
         wait = _seconds(text, now)
         return None if wait is None else min(max(wait, 0.0), self._settings.longest_retry_after)
+
+
+def _cause(response: Response) -> str:
+    """The reason of a failure, as summaries count it."""
+    return response.failure.value if response.failure else f"http_{response.status}"
 
 
 def _seconds(text: str, now: float) -> float | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 
-_NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})  # refused by us, not failed by the host
+# Refused by us, not failed by the host.
+_NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT, Reason.SCOPE_HOST})
 _PDF = "application/pdf"
 _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 
@@ -87,6 +88,7 @@ class Tally:
     unchanged: int = 0  # asked again, and not sent again because they are as they were
     errors: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    parked: Counter[str] = field(default_factory=Counter)  # hosts left for the next run, by reason; counted at the end
     known_links: int = 0  # links to URLs that were met before
     traps_learned: int = 0  # patterns of URLs that were found to lead to nothing new
     saved: int = 0  # requests that were not made because of such patterns
@@ -147,6 +149,7 @@ class Tally:
             "queued": queued,
             "errors": dict(self.errors.most_common()),
             "refused": dict(self.refused.most_common()),
+            "parked": dict(self.parked.most_common()),
             "known_links": self.known_links,
             "traps": {"learned": self.traps_learned, "saved": self.saved},
             "timing": self.timing.shown(now),

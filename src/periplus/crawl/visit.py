@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
@@ -14,12 +14,13 @@ from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock, Rest
-from periplus.crawl.robots import RobotsShelf, is_unreachable
+from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
 from periplus.crawl.tally import Tally
 from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
 from periplus.fetch.hold import LARGE
+from periplus.fetch.resolver import LookupPending
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, Verdict
@@ -89,7 +90,11 @@ class Visitor:
             self._queues.release(item.host, 0.0)
             return
         url = split(item.url)
-        rules = self._robots.find(url.origin, self._clock.now())
+        try:
+            rules = await self._robots.find(url.origin, self._clock.now())
+        except RobotsBusy as busy:
+            self._queues.postpone(item, self._clock.now() + busy.seconds)
+            return
         if (rest := self._carried_over(item.host)) is not None:
             self._queues.put_back(item)
             self._queues.release(item.host, rest.ready, parked=rest.parked)
@@ -142,7 +147,7 @@ class Visitor:
             return now + wait
         try:
             response = await self._fetcher.fetch(url, purpose=purpose, etag=etag, last_modified=last_modified)
-        except AddressBusy as busy:
+        except (AddressBusy, LookupPending) as busy:
             self._politeness.waive(host)
             return self._clock.now() + busy.seconds
         self._tally.timing.delay = self._politeness.rested
@@ -179,26 +184,27 @@ class Visitor:
             after = self._politeness.after(host, response, self._clock.now())
             self._rest(after)
             self._loans.give_back(host, after.ready - self._clock.now())
-        if (moved := self._moved(trail, response)) is not None:
+        moved, response = self._followed(trail, response)
+        if moved is not None:
             self._trails[origin] = moved
             self._queues.put_back(item)
             self._rest(self._politeness.after(item.host, response, self._clock.now()))
         else:
-            self._learn_robots(item, origin, response)
+            await self._learn_robots(item, origin, response)
 
-    def _resting(self, host: str) -> tuple[float, bool] | None:
-        """Until when another host is left alone, and whether for long; None when it is ours for one request."""
+    def _resting(self, host: str) -> tuple[float, str] | None:
+        """Until when another host is left alone, and why it is parked, if it is; None: it is ours for one request."""
         taken = self._queues.borrow(host, self._clock.now())
         if taken is None and (rest := self._carried_over(host)) is not None:
             self._queues.release(host, rest.ready, parked=rest.parked)
             return rest.ready, rest.parked
         return taken
 
-    def _wait_for(self, item: QueuedUrl, ready: float, parked: bool) -> None:
+    def _wait_for(self, item: QueuedUrl, ready: float, parked: str) -> None:
         """The host that a robots.txt moved to must not be asked; if it is left alone for long, so is this one."""
         if parked:
             self._queues.put_back(item)
-            self._queues.release(item.host, ready, parked=True)
+            self._queues.release(item.host, ready, parked=parked)
         else:
             self._queues.postpone(item, ready)
 
@@ -208,15 +214,28 @@ class Visitor:
         target = self._redirects.join(response.url, location) if location else None
         return _Trail(target, trail.hops + 1) if target and trail.hops < _ROBOTS_HOPS else None
 
-    def _learn_robots(self, item: QueuedUrl, origin: str, response: Response) -> None:
-        now = self._clock.now()
+    def _followed(self, trail: _Trail, response: Response) -> tuple[_Trail | None, Response]:
+        """Where to look for the file next; if nowhere, the answer that counts.
+
+        A move to a host that `scope.hosts` excludes is not followed. The rules exist, and we do not know them: to crawl
+        as if there were none would break them. So the file counts as unreachable, which parks the host.
+        """
+        moved = self._moved(trail, response)
+        refusal = self._paths.refuse_moved_robots(moved.url, via=trail.url) if moved else None
+        if moved is None or refusal is None:
+            return moved, response
+        detail = f"it moved to {moved.url}, and {refusal.detail}"
+        return None, replace(response, failure=refusal.reason, detail=detail)
+
+    async def _learn_robots(self, item: QueuedUrl, origin: str, response: Response) -> None:
+        now = self._clock.now()  # when the request ended
         self._tally.count_robots(response)
         if response.failure in _REFUSED_BY_GUARD:
             assert response.failure is not None
             self._digester.refuse(item, Decision(Verdict.REFUSED, response.failure, response.detail), now)
             self._queues.release(item.host, 0.0)
             return
-        file, rules = self._robots.put(origin, response)
+        file, rules = await self._robots.put(origin, response)
         self._log.batch.robots.append(file)
         self._politeness.obey(item.host, None if self._is_too_slow(rules) else rules.crawl_delay)
         self._queues.put_back(item)

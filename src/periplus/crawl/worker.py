@@ -252,6 +252,7 @@ class Worker:
     async def _commit_rest(self) -> None:
         if self._commit is not None:
             await self._commit
+        self._crew.tally.parked = self._crew.queues.parked()
         await self._acknowledge(*self._cut())
 
     async def _abandon(self) -> None:

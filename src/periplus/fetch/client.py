@@ -87,8 +87,9 @@ class Fetcher:
         """What the server answers to a GET of this canonical address; failures are answers too, with their reason.
 
         *etag* and *last_modified* are those of an earlier answer: status 304 then says that nothing has changed.
-        Raises `AddressBusy`, and sends nothing, when enough is asked of the server's address already. The body may have
-        to be waited for until other large ones are done with: see `unload`.
+        Raises `AddressBusy`, and sends nothing, when enough is asked of the server's address already; likewise
+        `LookupPending` while the lookup of a name takes long. The body may have to be waited for until other large ones
+        are done with: see `unload`.
         """
         question = self._questions.about(url, purpose, etag, last_modified)
         if question is None:

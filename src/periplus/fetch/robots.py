@@ -8,6 +8,7 @@ not open `/a/` as well, and escaped letters (`%62`) are the letters.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
@@ -16,6 +17,7 @@ _LONGEST_FILE = 500 * 1024  # bytes that RFC 9309 asks a crawler to read
 _LONGEST_LINE = 16_664  # bytes of a line that Google reads: eight times the longest URL
 _MOST_WILDCARDS = 1_000  # rules with a star that are matched as written, since each costs time for every URL
 _SHOWN = 200  # characters of a line kept for the person who asks
+_EMPTY_BYTES, _RULE_BYTES, _WILDCARD_BYTES, _SITEMAP_BYTES = 1_000, 200, 250, 8  # of memory, beside their texts
 
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _ALLOW_KEYS = ("allow",)
@@ -61,6 +63,40 @@ class _Group:
     crawl_delay: float | None = None
 
 
+@dataclass(slots=True)
+class _Addressees:
+    """The groups that a line is for.
+
+    Names with no rule between them share the rules that follow, whatever other lines are between them (RFC 9309,
+    section 2.2.4). The RFC knows no delays: a delay is for the names right above it, because that is what files mean.
+    """
+
+    _ruled: list[_Group] = field(default_factory=list)
+    _delayed: list[_Group] = field(default_factory=list)
+    _had_rule: bool = False
+    _had_delay: bool = False
+
+    def add(self, groups: list[_Group]) -> None:
+        """A User-agent line opens these groups for us."""
+        if self._had_rule or self._had_delay:
+            self._delayed = []
+        if self._had_rule:
+            self._ruled = []
+        self._had_rule = self._had_delay = False
+        self._ruled += groups
+        self._delayed += groups
+
+    def of_rule(self) -> list[_Group]:
+        """The groups that an Allow or Disallow line is for."""
+        self._had_rule = True
+        return self._ruled
+
+    def of_delay(self) -> list[_Group]:
+        """The groups that a Crawl-delay line is for."""
+        self._had_delay = True
+        return self._delayed
+
+
 class Robots:
     """The rules of one robots.txt that concern us."""
 
@@ -87,24 +123,19 @@ class Robots:
         """The rules in *body* for the product token *agent*."""
         ours, everyone = _Group(), _Group()
         sitemaps: dict[str, None] = {}
-        addressed: list[_Group] = []  # those that the latest User-agent lines speak to
-        rules_follow = False  # a User-agent line after a rule begins anew; other lines change nothing
+        addressees = _Addressees()
         for number, line, key, value in _records(body):
             if key.startswith(_AGENT_KEYS):
-                addressed = [] if rules_follow else addressed
-                rules_follow = False
-                addressed += _addressed(value, agent, ours, everyone)
+                addressees.add(_addressed(value, agent, ours, everyone))
             elif key.startswith(_SITEMAP_KEYS):
                 sitemaps[value.encode("latin-1").decode(errors="replace")] = None
             elif key.startswith(_ALLOW_KEYS + _DISALLOW_KEYS):
-                rules_follow = True
-                if addressed:
+                if groups := addressees.of_rule():
                     verdict = RobotsVerdict(key.startswith(_ALLOW_KEYS), line.decode(errors="replace")[:_SHOWN], number)
-                    for group in addressed:
+                    for group in groups:
                         group.rules.append((_pattern(value), verdict))
             elif key.startswith(_DELAY_KEYS):
-                rules_follow = True
-                for group in addressed:
+                for group in addressees.of_delay():
                     group.crawl_delay = _longer(group.crawl_delay, value)
         return cls(ours if ours.named else everyone, tuple(sitemaps))
 
@@ -129,6 +160,16 @@ class Robots:
     def default(self) -> RobotsVerdict:
         """What holds where no line does."""
         return self._default
+
+    def memory_bytes(self) -> int:
+        """An estimate of the memory that these rules take."""
+        size = sys.getsizeof
+        total = _EMPTY_BYTES + sum(map(size, self.sitemaps)) + _SITEMAP_BYTES * len(self.sitemaps)
+        for prefix, verdict in self._prefixes.items():
+            total += _RULE_BYTES + size(prefix) + size(verdict.line)
+        for rule in self._wildcards:
+            total += _WILDCARD_BYTES + size(rule.verdict.line) + size(rule.pieces) + sum(map(size, rule.pieces))
+        return total
 
     def verdict(self, url_path: str) -> RobotsVerdict:
         """Whether this path with its query may be fetched: the longest matching rule decides, Allow before Disallow."""

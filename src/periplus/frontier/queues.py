@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from periplus.frontier import priority
@@ -84,10 +85,10 @@ class Queues:
             self._list(host)
         return None
 
-    def borrow(self, name: str, now: float) -> tuple[float, bool] | None:
+    def borrow(self, name: str, now: float) -> tuple[float, str] | None:
         """Take a host for a request that none of its own URLs asks for; it is busy until `release`.
 
-        When it is busy or resting, nothing is taken: the answer is when to try again, and whether it is parked.
+        When it is busy or resting, nothing is taken: the answer is when to try again, and why it is parked, if it is.
         """
         host = self._host(name)
         if host.busy or host.withdrawn or host.ready > now:
@@ -107,8 +108,11 @@ class Queues:
         host.busy, host.again, host.listed = False, until, math.inf
         self._list(host)
 
-    def release(self, name: str, ready: float, *, parked: bool = False) -> None:
-        """The request is over, or there was none; the host may be asked again at *ready*, and not before."""
+    def release(self, name: str, ready: float, *, parked: str = "") -> None:
+        """The request is over, or there was none; the host may be asked again at *ready*, and not before.
+
+        *parked* is the reason why the crawl does not wait for the host.
+        """
         host = self._hosts[name]
         host.busy, host.ready, host.parked, host.listed = False, ready, parked, math.inf
         self._list(host)
@@ -172,6 +176,10 @@ class Queues:
     def alive(self) -> bool:
         """Whether any host that is not parked has work waiting."""
         return any(host.has_work() and not host.parked for host in self._hosts.values())
+
+    def parked(self) -> Counter[str]:
+        """How many hosts with work waiting are parked, by reason."""
+        return Counter(host.parked for host in self._hosts.values() if host.parked and host.has_work())
 
     def _host(self, name: str) -> WaitingHost:
         host = self._hosts.get(name)

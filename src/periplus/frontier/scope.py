@@ -80,6 +80,10 @@ class ScopeRules:
             self._host_verdicts[host] = verdict
         return verdict
 
+    def excludes_host(self, host: str) -> bool:
+        """Whether `scope.hosts` is set and does not match a host: nothing at all may be requested from it."""
+        return bool(self._hosts) and not self.covers_host(host)
+
     def _host_rule(self, host: str) -> str:
         if self._hosts:
             return f"{host} matches none of scope.hosts"

@@ -39,7 +39,7 @@ class WaitingHost:
     due_on_disk: float = math.inf  # when the first of those that are not due yet will be
     busy: bool = False  # a request is under way
     listed: float = math.inf  # the time of its valid entry in the order of readiness
-    parked: bool = False  # left alone for now; it does not keep the crawl alive
+    parked: str = ""  # why it is left alone for now: a parked host does not keep the crawl alive; empty: it is not
     withdrawn: bool = False  # about to be another worker's
     wanted: bool = False  # somebody waits for a turn that is not about its own URLs
 

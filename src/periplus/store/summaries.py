@@ -22,8 +22,9 @@ def joined(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def in_turn(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One summary of several that came one after the other: the time adds up as well."""
+    """One summary of several that came one after the other: the time adds up, and the last one tells what is left."""
     total = joined(summaries)
+    total["parked"] = summaries[-1].get("parked", {})  # the next round asks parked hosts again
     total["seconds"] = round(sum(summary["seconds"] for summary in summaries), 3)
     total["pages_per_second"] = round(total["fetched"] / max(total["seconds"], 1e-9), 2)
     return total

@@ -248,6 +248,7 @@ class Page(NamedTuple):
     links_dropped: int = 0  # past the cap of links a page
     problem: Reason | None = None  # why nobody is shown this page, though it was fetched
     problem_detail: str = ""
+    left_out: tuple[str, ...] = ()  # names of the extractors that failed: their fields are empty
 
     @property
     def main_text(self) -> str:

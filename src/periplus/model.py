@@ -89,6 +89,8 @@ class Reason(StrEnum):
     TOO_SLOW = "too_slow"
     CUT_SHORT = "cut_short"
     BAD_HTTP = "bad_http"
+    # dropped: Periplus itself failed over the response
+    INTERNAL_ERROR = "internal_error"
 
 
 # Why a page was kept, though its parser was killed or failed over it.

@@ -78,9 +78,20 @@ def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),
+        *[("internal error", _exception(kind, found)) for kind, found in figures.get("exceptions", {}).items()],
+        *([("left out", _left_out(names))] if (names := figures.get("left_out")) else []),
         ("refused", by_count(figures["refused"])),
         *([("saved", _saved(traps))] if (traps := figures.get("traps")) and traps["saved"] else []),
     ]
+
+
+def _exception(kind: str, found: Mapping[str, Any]) -> str:
+    pages = "1 page" if found["pages"] == 1 else f"{found['pages']:,} pages"
+    return f"{pages}: {kind}, first {found['first']} (please report it, with what --log-file says about this page)"
+
+
+def _left_out(names: Mapping[str, int]) -> str:
+    return f"{by_count(names)} (pages by field; these fields could not be extracted and are empty)"
 
 
 def _saved(traps: Mapping[str, int]) -> str:

@@ -30,6 +30,8 @@ SUMMARY = [
     "queued",
     "errors",
     "refused",
+    "left_out",
+    "exceptions",
     "known_links",
     "traps",
     "timing",

@@ -7,7 +7,6 @@ the crawl goes on. Errors of the collection, the disk and the memory are not cau
 from __future__ import annotations
 
 import logging
-import sqlite3
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +14,11 @@ from pathlib import Path
 
 from periplus.crawl.tally import Tally
 from periplus.errors import PeriplusError
+from periplus.store.database import DatabaseError
 
 logger = logging.getLogger("periplus.crawl")
 
-STOPS_THE_CRAWL = (PeriplusError, sqlite3.Error, OSError, MemoryError)
+STOPS_THE_CRAWL = (PeriplusError, DatabaseError, OSError, MemoryError)
 _IN_A_ROW = 3  # exceptions of one kind, after which an error is logged
 _PACKAGE = Path(__file__).parent.parent
 

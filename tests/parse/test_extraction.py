@@ -108,6 +108,7 @@ def test_characters_of_every_plane_cost_no_page(plane: int) -> None:
     assert page.language == "en"
 
 
+@pytest.mark.slow
 @given(ANY_TEXT, ANY_TEXT)
 @settings(max_examples=150, deadline=None)
 def test_any_text_in_any_place_is_a_page(address: str, words: str) -> None:

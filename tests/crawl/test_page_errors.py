@@ -4,32 +4,42 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crawl.test_digest import NoQueue
 from crawl.voyage import catalog_of, detail_of, reach, sail, segment_rows, settings_for, sound, state_of, typed
 from periplus.crawl import digest, reading
+from periplus.crawl.board import Board
 from periplus.crawl.budget import Budget
 from periplus.crawl.judgement import Judge
+from periplus.crawl.logbook import Logbook
 from periplus.crawl.page_errors import PageErrors, kind_of
 from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
 from periplus.crawl.robots import RobotsShelf
 from periplus.crawl.start import Request, crawl
 from periplus.crawl.tally import Tally
+from periplus.crawl.territory import Territory
 from periplus.errors import DamagedFile
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
+from periplus.frontier.caps import DomainCaps
+from periplus.frontier.queues import Queues
+from periplus.frontier.scope import ScopeRules
 from periplus.frontier.traps import Traps
 from periplus.model import Page as ReadPage
-from periplus.model import UrlState
+from periplus.model import Reason, UrlState
 from periplus.parse import html
 from periplus.reparse import reparse
 from periplus.store.archive import ArchiveWriter
 from periplus.store.collection import open_collection
+from periplus.store.ledger import Letter
 from periplus.store.summaries import joined
+from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb
 
 SEED, BAD = "http://a.test/", "http://a.test/bad"
@@ -243,6 +253,20 @@ def test_a_failure_of_the_fetcher_stops_the_crawl(
     with pytest.raises(ValueError, match="unpack"):
         sail(web, tmp_path, SEED)
     sound(tmp_path)
+
+
+def test_an_exception_over_a_link_of_another_worker_costs_that_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, log, tally = settings_for(None), Logbook(), Tally(1, 0.0)
+    admission = Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope))
+    fail_over(monkeypatch, Admission, "admit")
+    with closing(Board(workers=1)) as board:
+        queues = Queues(NoQueue(), 1000)
+        paths = Paths(settings, Canonicalizer(), admission, queues, tally, Territory(board, 0), log)
+        for number, url in enumerate([BAD, SEED]):
+            paths.receive(number, Letter(0, url, 1, Reason.LINK, "", 0))
+    assert log.batch.received == [0, 1]
+    assert [item.url for item in log.batch.admitted] == [SEED]
+    assert [found["first"] for found in tally.exceptions.values()] == [BAD]
 
 
 # -- who is told -----------------------------------------------------------------------------------------------------

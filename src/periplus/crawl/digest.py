@@ -12,7 +12,7 @@ from periplus.config import Settings
 from periplus.crawl.judgement import Judge, Judgement
 from periplus.crawl.listing import reading
 from periplus.crawl.logbook import Logbook
-from periplus.crawl.page_errors import STOPS_THE_CRAWL, PageErrors
+from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
@@ -75,7 +75,7 @@ class Digester:
         self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
         self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
         self._recall, self._schedule = recall, Schedule(settings.recrawl)
-        self._judge, self.errors = judge, PageErrors(tally)
+        self._judge, self._errors = judge, paths.errors
         self._archived: Archived | None = None  # where the response is that is being digested, once it is archived
 
     def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
@@ -161,7 +161,7 @@ class Digester:
         self._settle_missing(item, Fetch.of(response, self._internal_error(item, error), position))
 
     def _internal_error(self, item: QueuedUrl, error: Exception) -> Decision:
-        detail = f"{self.errors.record(item.url, error)}: {error}"
+        detail = f"{self._errors.record(item.url, error)}: {error}"
         return Decision(Verdict.DROPPED, Reason.INTERNAL_ERROR, detail[:_LONGEST_DETAIL])
 
     # -- the seven endings --------------------------------------------------------------------------------------

@@ -230,7 +230,7 @@ class Visitor:
         self._log.batch.robots.append(file)
         self._politeness.obey(item.host, None if self._is_too_slow(rules) else rules.crawl_delay)
         self._queues.put_back(item)
-        with self._digester.errors.contained(f"{origin}/robots.txt"):
+        with self._paths.errors.contained(f"{origin}/robots.txt"):
             self._paths.sitemaps(rules.sitemaps, via=f"{origin}/robots.txt")
         if is_unreachable(file.status):
             why = f"{response.failure.value} {response.detail}" if response.failure else f"it answers {response.status}"
@@ -246,7 +246,7 @@ class Visitor:
         except STOPS_THE_CRAWL:
             raise
         except Exception as error:
-            kind = self._digester.errors.record(f"{origin}/robots.txt", error)
+            kind = self._paths.errors.record(f"{origin}/robots.txt", error)
             response = replace(response, failure=Reason.INTERNAL_ERROR, detail=kind)
             file, rules = self._robots.put(origin, response)
         return response, file, rules

@@ -90,6 +90,8 @@ class Reason(StrEnum):
     TOO_SLOW = "too_slow"
     CUT_SHORT = "cut_short"
     BAD_HTTP = "bad_http"
+    # dropped: Periplus itself failed over the response
+    INTERNAL_ERROR = "internal_error"
 
 
 # Why a page was kept, though its parser was killed or failed over it.
@@ -249,6 +251,7 @@ class Page(NamedTuple):
     links_dropped: int = 0  # past the cap of links a page
     problem: Reason | None = None  # why nobody is shown this page, though it was fetched
     problem_detail: str = ""
+    left_out: tuple[str, ...] = ()  # names of the extractors that failed: their fields are empty
 
     @property
     def main_text(self) -> str:

@@ -31,6 +31,8 @@ SUMMARY = [
     "errors",
     "refused",
     "parked",
+    "left_out",
+    "exceptions",
     "known_links",
     "traps",
     "timing",

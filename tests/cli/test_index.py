@@ -22,7 +22,7 @@ def test_it_tells_what_it_made_as_json(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["--home", str(tmp_path), "--json"])
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert set(found) == {"documents", "duplicates", "generation", "seconds", "bytes", "unread"}
+    assert set(found) == {"documents", "duplicates", "generation", "seconds", "bytes", "unread", "left_out"}
     assert (found["documents"], found["duplicates"], found["generation"]) == (3, 3, 1)
     assert found["seconds"] > 0
     assert found["bytes"] > 1_000

@@ -16,14 +16,17 @@ from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
+from periplus.crawl import commit
 from periplus.crawl.budget import Budget
-from periplus.crawl.commit import Committer
+from periplus.crawl.commit import Committer, SegmentStream
 from periplus.crawl.tally import Timing
 from periplus.errors import DiskFull
-from periplus.model import Response
+from periplus.model import Decision, Fetch, Reason, Response, Verdict
+from periplus.model import Page as ReadPage
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.ledger import Batch
+from periplus.store.ledger import Batch, Written
+from periplus.store.manifest import PageRow
 from store.small_disk import small_disk
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 
@@ -128,6 +131,61 @@ def catalog(collection: Collection) -> Iterator[Catalog]:
     found = Catalog(collection.catalog, create=True)
     yield found
     found.close()
+
+
+class Hours:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def stream_of(collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> tuple[SegmentStream, Hours]:
+    hours = Hours()
+    monkeypatch.setattr(commit, "time", hours)
+    return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), hours
+
+
+def archived(catalog: Catalog) -> int:
+    """An archive file that pages may be in."""
+    return catalog.commit(Batch(), Written(0, "w00-000001.warc.gz", 100), catalog.begin_run({}), {})
+
+
+ROW = PageRow(Fetch(SEED, 1.0, 200, Decision(Verdict.FETCHED, Reason.OK), content_id=bytes(32)), ReadPage(text="words"))
+
+
+def test_pages_of_an_idle_worker_are_sealed_within_seconds_but_not_one_by_one(
+    collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, hours = stream_of(collection, catalog, monkeypatch)
+    archive_id = archived(catalog)
+    assert not stream.is_overdue(idle=True), "there is nothing to seal"
+    stream.add([ROW], archive_id, 50)
+    assert not stream.is_overdue(idle=True), "more may come"
+    hours.now += 5
+    assert stream.is_overdue(idle=True)
+    assert not stream.is_overdue(idle=False), "more will come"
+    stream.seal()
+    assert not stream.is_overdue(idle=True)
+    stream.add([ROW], archive_id, 100)
+    hours.now += 10
+    assert not stream.is_overdue(idle=True), "the last segment was sealed a moment ago"
+    hours.now += 50
+    assert stream.is_overdue(idle=True)
+    stream.discard()
+
+
+def test_an_old_segment_is_sealed_even_if_no_more_pages_come(
+    collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, hours = stream_of(collection, catalog, monkeypatch)
+    stream.add([ROW], archived(catalog), 50)
+    hours.now += settings_for(None).store.segment_seconds
+    assert stream.is_overdue(idle=False)
+    stream.discard()
 
 
 def committing(collection: Collection, work: Callable[[Committer], Any]) -> None:

@@ -311,6 +311,33 @@ def test_a_continuous_crawl_sleeps_until_it_is_stopped(web: TestWeb, tmp_path: P
     sound(tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_idle_continuous_crawl_lets_others_index_all_its_pages(web: TestWeb, tmp_path: Path, workers: str) -> None:
+    options = ("--continuous", "--workers", workers, *reach(web))
+    child = start("crawl", SEED, "--home", tmp_path, *options, env=environment())
+    try:
+        web.log.wait_for(4)
+        until = time.monotonic() + 30
+        while not (made := segment_files(tmp_path)) and time.monotonic() < until:
+            time.sleep(0.1)
+        indexed = periplus("index", "--home", tmp_path, "--json")
+        assert child.poll() is None, "it still runs"
+        assert (indexed.code, indexed.json["documents"]) == (0, 3)
+        time.sleep(1.5)
+        assert len(segment_files(tmp_path)) == len(made), "nothing is sealed where nothing is new"
+    finally:
+        child.send_signal(signal.SIGINT)
+        outcome = wait(child)
+    assert outcome.code == 130
+    sound(tmp_path)
+
+
+def segment_files(home: Path) -> list[Path]:
+    """Those that a crawl sealed."""
+    return [file for file in (home / "segments").glob("pages-*.parquet") if "-r" not in file.name]
+
+
 @pytest.mark.parametrize(
     "wish",
     [

@@ -77,6 +77,8 @@ def test_the_summary_has_the_promised_keys_and_lists_the_commonest_first() -> No
         "errors": {"http_404": 5, "dns": 2},
         "refused": {"robots": 1},
         "parked": {},
+        "left_out": {},
+        "exceptions": {},
         "known_links": 0,
         "traps": {"learned": 0, "saved": 0},
         "timing": {"idle": 4.0, "robots": 0, "delay": 0, "connect": 0, "fetch": 0, "parse": 0, "store": 0},

@@ -16,6 +16,7 @@ from periplus.config import Parsing
 from periplus.model import Page
 from periplus.parse import html
 from periplus.parse.charset import as_utf8
+from periplus.parse.extraction import Extraction
 from periplus.parse.finish import Finisher
 from periplus.parse.glance import IS_COMPILED, absent, glance
 from periplus.parse.html import HtmlReader
@@ -125,7 +126,7 @@ GIVEN_UP = [
 
 def skimmed(page: bytes, *, tree: bool) -> Page:
     with mock.patch.object(html, "glance", absent.glance if tree else glance):
-        return READER.skim(page, URL, set())
+        return READER.skim(page, URL, set(), Extraction(URL))
 
 
 def assert_same(page: bytes) -> None:

@@ -258,3 +258,22 @@ def test_a_segment_of_an_older_release_is_read_like_a_new_one(tmp_path: Path) ->
         "images": [],
     }
     assert main_text(found["text"], found["main"]) == "words"
+
+
+UNWRITABLE = [
+    Page(title="lone \ud800"),
+    Page(links=(Link("https://example.org/\udfff", "", False),)),
+    Page(title=7),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("page", UNWRITABLE)
+def test_a_page_that_cannot_be_written_costs_no_other_page(tmp_path: Path, page: Page) -> None:
+    urls = [f"https://example.org/{number}" for number in range(3)]
+    rows = [row(urls[0]), row(urls[1], page, 100), row(urls[2], RICH, 200)]
+    found = sealed(tmp_path, *rows, revision=1)
+    assert [entry["url"] for entry in found["pages"]] == urls
+    assert [entry["title"] for entry in found["pages"]] == [RICH.title, "", RICH.title]
+    assert [entry["problem"] for entry in found["pages"]] == [None, "parse_crash", None]
+    assert [entry["noindex"] for entry in found["pages"]][1]
+    assert len(found["links"]) == 2 * len(RICH.links)

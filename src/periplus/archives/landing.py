@@ -63,8 +63,7 @@ class Landing:
     def add_page(self, response: Response, file: Path) -> None:
         """Take a page."""
         page = self._reader.parse(response)
-        if page.problem is not None:
-            self._tally.set_aside(page.problem)
+        self._tally.count_reading(page)
         decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, page.problem_detail)
         fetch = self._archived(response, decision)
         self._rows.append(PageRow(fetch, page))

@@ -28,7 +28,7 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     with counting("indexing", "pages") as progress:
         summary = build_index(collection, settings.index, progress)
     if as_json:
-        print_json(asdict(summary) | {"unread": reading.unread})
+        print_json(asdict(summary) | {"unread": reading.unread, "left_out": reading.left_out})
     else:
         documents = f"{summary.documents:,} ({summary.duplicates:,} duplicates folded)"
         print_table(

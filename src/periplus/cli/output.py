@@ -78,6 +78,8 @@ def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),
+        *[("internal error", _exception(kind, found)) for kind, found in figures.get("exceptions", {}).items()],
+        *([("left out", _left_out(names))] if (names := figures.get("left_out")) else []),
         ("refused", by_count(figures["refused"])),
         *([("parked", _parked(parked))] if (parked := figures.get("parked")) else []),
         *([("skipped", _skipped(traps))] if (traps := figures.get("traps")) and traps["saved"] else []),
@@ -91,3 +93,12 @@ def _parked(hosts: Mapping[str, int]) -> str:
 def _skipped(traps: Mapping[str, int]) -> str:
     urls = f"{traps['saved']:,} URLs of suspected traps ({traps['learned']:,} patterns learned in this run)"
     return f"{urls}; `periplus traps` lists them, --no-traps fetches them"
+
+
+def _exception(kind: str, found: Mapping[str, Any]) -> str:
+    pages = "1 page" if found["pages"] == 1 else f"{found['pages']:,} pages"
+    return f"{pages}: {kind}, first {found['first']} (please report it, with what --log-file says about this page)"
+
+
+def _left_out(names: Mapping[str, int]) -> str:
+    return f"{by_count(names)} (pages by field; these fields could not be extracted and are empty)"

@@ -8,6 +8,7 @@ for the disk never stops the crawl.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ from periplus.store.durable import reporting_full_disk
 from periplus.store.ledger import Batch, Written
 from periplus.store.manifest import PageRow
 from periplus.store.segments import SegmentWriter
+
+_IDLE_AGE = 5.0  # seconds that a page waits for others to share its segment while the worker is idle
+_IDLE_APART = 60.0  # seconds from one segment to the next of an idle worker, so that it does not make many small ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,20 @@ class Committer:
             self._writer = ArchiveWriter(self._collection.archive, name, 0)
         return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
 
+    def is_overdue(self, *, idle: bool) -> bool:
+        """Whether acknowledged pages should be sealed now; *idle*: the worker has nothing to do.
+
+        Only while no commit is under way: its thread changes what is asked here.
+        """
+        return self._segments.is_overdue(idle=idle)
+
+    async def seal(self) -> None:
+        """Make all acknowledged pages visible to readers."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
+
     async def finish(self) -> None:
         """Seal what is left and let go of every file."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
+        await self.seal()
         self.close()
 
     def close(self) -> None:
@@ -105,6 +120,7 @@ class SegmentStream:
         self._catalog, self._folder, self._settings, self._worker = catalog, folder, settings, worker
         self._open: SegmentWriter | None = None
         self._since = 0.0
+        self._sealed = -math.inf  # when the last segment was sealed
         self._covered: dict[int, int] = {}
 
     def add(self, rows: list[PageRow], archive_id: int, size: int) -> None:
@@ -129,6 +145,7 @@ class SegmentStream:
             with reporting_full_disk(self._folder):
                 self._catalog.seal(self._worker, self._open.number, self._open.seal(), self._covered)
             self._open = None
+            self._sealed = time.monotonic()
         self._covered = {}
 
     def discard(self) -> None:
@@ -136,6 +153,15 @@ class SegmentStream:
         if self._open is not None:
             self._open.discard()
             self._open = None
+
+    def is_overdue(self, *, idle: bool) -> bool:
+        """Whether pages have waited too long for others to share their segment; *idle*: no others are coming."""
+        if self._open is None:
+            return False
+        now = time.monotonic()
+        age = now - self._since
+        is_idle_long = idle and age >= _IDLE_AGE and now - self._sealed >= _IDLE_APART
+        return is_idle_long or age >= self._settings.segment_seconds
 
     def _is_due(self, segment: SegmentWriter) -> bool:
         age = time.monotonic() - self._since

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from periplus.config import Settings
-from periplus.crawl.judgement import Judge
+from periplus.crawl.judgement import Judge, Judgement
 from periplus.crawl.listing import reading
 from periplus.crawl.logbook import Logbook
+from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.crawl.paths import Paths
 from periplus.crawl.reading import PageReader
 from periplus.crawl.tally import Tally
@@ -47,6 +48,7 @@ _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _FINAL = frozenset(
     {Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS, Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER}
 )
+_LONGEST_DETAIL = 300  # characters of the message of an exception
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
 _SAYS_NOTHING_NEW = Decision(Verdict.FETCHED, Reason.OK, NOTHING_NEW)
 _SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
@@ -74,7 +76,8 @@ class Digester:
         self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
         self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
         self._recall, self._schedule = recall, Schedule(settings.recrawl)
-        self._judge = judge
+        self._judge, self._errors = judge, paths.errors
+        self._archived: Archived | None = None  # where the response is that is being digested, once it is archived
 
     def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
         """A queued URL turns out to be forbidden: no request is made for it."""
@@ -89,13 +92,27 @@ class Digester:
         self._note(Settled(item, UrlState.QUEUED, decision))
         return item
 
-    async def read_ahead(self, item: QueuedUrl, response: Response) -> Page | Sitemap | None:
-        """What takes long, while others go on: a page that is not read by this process, a list and where it leads."""
+    def give_up(self, item: QueuedUrl, error: Exception, now: float) -> None:
+        """Settle a URL over which Periplus itself failed before it made a request."""
+        self._tally.errors[Reason.INTERNAL_ERROR.value] += 1
+        planned = self._schedule.visited(item, now, changed=False)
+        self._note(Settled(planned, UrlState.FAILED, self._internal_error(item, error)))
+
+    async def read_ahead(self, item: QueuedUrl, response: Response) -> Page | Sitemap | Exception | None:
+        """What takes long, while others go on: a page that is not read by this process, a list and where it leads.
+
+        An exception over the page is returned, so that `digest` can settle its URL.
+        """
         if not 200 <= response.status < 300:
             return None
-        if _is_list(item, response):
-            return await self._read_list(item, response)
-        return await self._reader.parse_aside(response)
+        try:
+            if _is_list(item, response):
+                return await self._read_list(item, response)
+            return await self._reader.parse_aside(response)
+        except STOPS_THE_CRAWL:
+            raise
+        except Exception as error:
+            return error
 
     def digest(
         self,
@@ -103,12 +120,31 @@ class Digester:
         response: Response,
         now: float,
         earlier: Fetch | None = None,
-        ahead: Page | Sitemap | None = None,
+        ahead: Page | Sitemap | Exception | None = None,
     ) -> None:
-        """Settle one URL by what its server answered.
+        """Settle one URL by what its server answered; an exception over the page costs that page only.
 
-        *earlier* is the last version of the page, if there is one; *ahead* is what `read_ahead` said.
+        *earlier* is the last version of the page, if there is one; *ahead* is what `read_ahead` returned.
         """
+        self._archived = None
+        try:
+            self._digest(item, response, now, earlier, ahead)
+        except STOPS_THE_CRAWL:
+            raise
+        except Exception as error:
+            self._failed_over(item, response, error)
+
+    def _digest(
+        self,
+        item: QueuedUrl,
+        response: Response,
+        now: float,
+        earlier: Fetch | None,
+        ahead: Page | Sitemap | Exception | None,
+    ) -> None:
+        if isinstance(ahead, Exception):
+            self._keep(response)
+            raise ahead
         page = ahead if isinstance(ahead, Page) else None
         if response.failure is not None:
             self._failed(item, response, now)
@@ -125,7 +161,19 @@ class Digester:
         else:
             self._answered_no(item, response, now)
 
+    def _failed_over(self, item: QueuedUrl, response: Response, error: Exception) -> None:
+        """Settle a URL over whose response Periplus itself failed; links that were admitted before stay admitted."""
+        batch = self._log.batch
+        batch.copies = [copy for copy in batch.copies if copy.url != item.url]
+        position = self._archived.position if self._archived is not None else None
+        self._settle_missing(item, Fetch.of(response, self._internal_error(item, error), position))
+
+    def _internal_error(self, item: QueuedUrl, error: Exception) -> Decision:
+        detail = f"{self._errors.record(item.url, error)}: {error}"
+        return Decision(Verdict.DROPPED, Reason.INTERNAL_ERROR, detail[:_LONGEST_DETAIL])
+
     # -- the seven endings --------------------------------------------------------------------------------------
+    # Each one settles its URL last: an exception before that leaves a URL that is not settled yet.
 
     def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None, page: Page | None) -> None:
         archived = self._keep(response, earlier)
@@ -134,24 +182,18 @@ class Digester:
         if page is None:
             page = self._reader.parse(response)
             changed = changed and not (earlier and self._reads_like(page, earlier))
-        decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
         judgement = None if archived.is_revisit else self._judge.judge(item, page, len(response.body))
-        if judgement is not None and judgement.is_dull:
-            decision = _SAYS_NOTHING_NEW
-        decision = replace(decision, detail=response.detail) if response.detail else decision
-        if page.problem is not None:
-            self._tally.set_aside(page.problem)
-            if not archived.is_revisit:
-                decision = Decision(Verdict.FETCHED, page.problem, page.problem_detail)
-        fetch = Fetch.of(response, decision, archived.position, archived.content_id)
-        self._settle_page(item, fetch, changed=changed)
-        if not archived.is_revisit:
-            self._log.rows.append(PageRow(fetch, page))
+        decision = _decided(response, page, archived, judgement)
+        row = PageRow(Fetch.of(response, decision, archived.position, archived.content_id), page)
         if page.problem is not Reason.OTHER_LANGUAGE:
             if judgement is None:
                 self._paths.follow(item, page)
             else:
                 self._paths.follow(item, page, judgement.quality, judgement.novelty)
+        self._settle_page(item, row.fetch, changed=changed)
+        if not archived.is_revisit:
+            self._log.rows.append(row)
+        self._tally.count_reading(page)
         self._tally.timing.parse += time.perf_counter() - began
 
     def _reads_like(self, page: Page, earlier: Fetch) -> bool:
@@ -196,8 +238,8 @@ class Digester:
         archived = self._keep(response)
         began = time.perf_counter()
         page = page or self._reader.parse(response)
-        self._settle(item, UrlState.DONE, Fetch.of(response, _ENTERED, archived.position, archived.content_id))
         self._paths.follow(item, page)
+        self._settle(item, UrlState.DONE, Fetch.of(response, _ENTERED, archived.position, archived.content_id))
         self._tally.timing.parse += time.perf_counter() - began
 
     def _redirected(self, item: QueuedUrl, response: Response) -> None:
@@ -209,8 +251,8 @@ class Digester:
             return
         decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
         fetch = Fetch.of(response, decision, position)._replace(redirect_to=target)
-        self._settle(self._schedule.visited(item, fetch.at, changed=False), UrlState.DONE, fetch)
         self._paths.follow_redirect(item, target)
+        self._settle(self._schedule.visited(item, fetch.at, changed=False), UrlState.DONE, fetch)
 
     def _answered_no(self, item: QueuedUrl, response: Response, now: float) -> None:
         position = self._keep(response).position
@@ -242,6 +284,7 @@ class Digester:
     def _keep(self, response: Response, earlier: Fetch | None = None) -> Archived:
         began = time.perf_counter()
         archived = self._archive(response, earlier)
+        self._archived = archived
         self._tally.timing.archive += time.perf_counter() - began
         return archived
 
@@ -269,3 +312,16 @@ class Digester:
 
 def _is_list(item: QueuedUrl, response: Response) -> bool:
     return item.reason is Reason.SITEMAP or is_sitemap(response.mime, response.body)
+
+
+def _decided(response: Response, page: Page, archived: Archived, judgement: Judgement | None) -> Decision:
+    """What is noted about a page that was fetched."""
+    if page.problem is not None and not archived.is_revisit:
+        return Decision(Verdict.FETCHED, page.problem, page.problem_detail)
+    decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
+    if judgement is not None and judgement.is_dull:
+        decision = _SAYS_NOTHING_NEW
+    if response.detail or page.left_out:
+        left_out = f"could not be extracted: {', '.join(page.left_out)}" if page.left_out else ""
+        return replace(decision, detail="; ".join(filter(None, (response.detail, left_out))))
+    return decision

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from periplus.config import Settings
 from periplus.crawl.listing import pages_of
 from periplus.crawl.logbook import Logbook
+from periplus.crawl.page_errors import PageErrors
 from periplus.crawl.tally import Tally
 from periplus.crawl.territory import Territory, share_of
 from periplus.frontier.admission import Admission
@@ -46,6 +47,7 @@ class Paths:
         self._canonicalizer, self._admission, self._queues = canonicalizer, admission, queues
         self._tally, self._territory, self._log = tally, territory, log
         self._hops, self._hold, self._schedule = settings.fetch.redirects, hold, Schedule(settings.recrawl)
+        self.errors = PageErrors(tally)
         self.news = 0  # addresses that were new so far, as far as can be told here
         self._let_in: set[str] = set()  # addresses met of late: nothing more is to be done about these
         self._refused: dict[str, Decision] = {}
@@ -78,11 +80,12 @@ class Paths:
                 self._admit(target, 1, Reason.SITEMAP, via=via)
 
     def receive(self, letter_id: int, letter: Letter) -> None:
-        """Admit what another worker found."""
+        """Admit what another worker found; an exception costs this URL only."""
         self._log.batch.received.append(letter_id)
-        if letter.reason is Reason.SEED:
-            self._admission.scope.add_seed_host(host_of(letter.url))
-        self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
+        with self.errors.contained(letter.url):
+            if letter.reason is Reason.SEED:
+                self._admission.scope.add_seed_host(host_of(letter.url))
+            self._admit(letter.url, letter.depth, letter.reason, letter.via, letter.redirects)
 
     def refuse_moved_robots(self, url: str, via: str) -> Decision | None:
         """Refuse to follow a robots.txt to a host that `scope.hosts` excludes."""

@@ -26,9 +26,10 @@ class PageReader:
         if aside or self._vigil is None:
             return self._parser.skim(response, aside=aside or None)
         self._vigil.begin(response.url)
-        page = self._parser.skim(response, aside=False)
-        self._vigil.end()
-        return page
+        try:
+            return self._parser.skim(response, aside=False)
+        finally:
+            self._vigil.end()
 
     def parse_list(self, response: Response, canonicalizer: Canonicalizer) -> Sitemap | None:
         """What a sitemap lists; None for one that nobody should try to read any more."""
@@ -37,9 +38,10 @@ class PageReader:
         if self._vigil.gives_up(response.url):
             return None
         self._vigil.begin(response.url)
-        found = read_sitemap(response.body, response.url, canonicalizer, now=response.fetched_at)
-        self._vigil.end()
-        return found
+        try:
+            return read_sitemap(response.body, response.url, canonicalizer, now=response.fetched_at)
+        finally:
+            self._vigil.end()
 
     async def parse_aside(self, response: Response) -> Page | None:
         """The same for what is read aside, while others go on; None for everything else."""

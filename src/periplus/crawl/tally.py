@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from periplus.model import Decision, Fetch, Reason, Response, Verdict
+from periplus.model import Decision, Fetch, Page, Reason, Response, Verdict
 
 # Refused by us, not failed by the host.
 _NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT, Reason.SCOPE_HOST})
@@ -92,6 +92,8 @@ class Tally:
     known_links: int = 0  # links to URLs that were met before
     traps_learned: int = 0  # patterns of URLs that were found to lead to nothing new
     saved: int = 0  # requests that were not made because of such patterns
+    left_out: Counter[str] = field(default_factory=Counter)  # pages by the name of an extractor that failed over them
+    exceptions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by kind: how many pages, and the first one
     timing: Timing = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +107,8 @@ class Tally:
             self.traps_learned, self.saved = summary["traps"]["learned"], summary["traps"]["saved"]
             self.errors.update(summary["errors"])
             self.refused.update(summary["refused"])
+            self.left_out.update(summary["left_out"])
+            self.exceptions.update(summary["exceptions"])
             self.timing.resume(summary["timing"], now)
         self.errors["worker_died"] = died
 
@@ -125,9 +129,21 @@ class Tally:
         if response.failure not in _NO_ERROR:
             self.errors[f"robots_{response.failure}"] += 1
 
+    def count_reading(self, page: Page) -> None:
+        """Count what is wrong with a page that was read, and the extractors that failed over it."""
+        if page.problem is not None:
+            self.set_aside(page.problem)
+        self.left_out.update(page.left_out)
+
     def set_aside(self, reason: Reason) -> None:
         """A page was fetched that nobody will be shown."""
         (self.refused if reason is Reason.OTHER_LANGUAGE else self.errors)[reason.value] += 1
+
+    def count_exception(self, kind: str, url: str) -> str:
+        """Count a page that Periplus itself failed over; returns the first URL of this kind."""
+        found = self.exceptions.setdefault(kind, {"pages": 0, "first": url})
+        found["pages"] += 1
+        return str(found["first"])
 
     def refuse(self, reason: Reason) -> None:
         """A rule kept a URL out."""
@@ -150,6 +166,8 @@ class Tally:
             "errors": dict(self.errors.most_common()),
             "refused": dict(self.refused.most_common()),
             "parked": dict(self.parked.most_common()),
+            "left_out": dict(self.left_out.most_common()),
+            "exceptions": {kind: dict(found) for kind, found in self.exceptions.items()},
             "known_links": self.known_links,
             "traps": {"learned": self.traps_learned, "saved": self.saved},
             "timing": self.timing.shown(now),

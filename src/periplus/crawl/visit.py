@@ -12,6 +12,7 @@ from periplus.crawl.clock import Clock
 from periplus.crawl.digest import Digester
 from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
+from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock, Rest
 from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
@@ -23,7 +24,7 @@ from periplus.fetch.hold import LARGE
 from periplus.fetch.resolver import LookupPending
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
-from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, Verdict
+from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, RobotsFile, Verdict
 from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
@@ -82,30 +83,44 @@ class Visitor:
             self._tally.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
-        if (decision := self._paths.recheck(item)) is not None:
-            if decision.verdict is Verdict.DELAYED:
-                self._queues.put_back(self._digester.defer(item, decision))
-            else:
-                self._digester.refuse(item, decision, self._clock.now())
-            self._queues.release(item.host, 0.0)
-            return
-        url = split(item.url)
         try:
-            rules = await self._robots.find(url.origin, self._clock.now())
+            step = await self._next_step(item)
         except RobotsBusy as busy:
             self._queues.postpone(item, self._clock.now() + busy.seconds)
             return
-        if (rest := self._carried_over(item.host)) is not None:
-            self._queues.put_back(item)
-            self._queues.release(item.host, rest.ready, parked=rest.parked)
-        elif rules is None:
-            await self._ask_robots(item, url.origin)
-        elif (refusal := self._refusal(rules, url.path)) is not None:
-            self._digester.refuse(item, refusal, self._clock.now())
+        except STOPS_THE_CRAWL:
+            raise
+        except Exception as error:
+            self._digester.give_up(item, error, self._clock.now())
             self._queues.release(item.host, 0.0)
+            return
+        if isinstance(step, Decision):
+            self._settle_without_request(item, step)
+        elif isinstance(step, Rest):
+            self._queues.put_back(item)
+            self._queues.release(item.host, step.ready, parked=step.parked)
+        elif step is None:
+            await self._ask_robots(item, split(item.url).origin)
         else:
-            self._politeness.obey(item.host, rules.crawl_delay)
+            self._politeness.obey(item.host, step.crawl_delay)
             await self._fetch(item)
+
+    def _settle_without_request(self, item: QueuedUrl, decision: Decision) -> None:
+        if decision.verdict is Verdict.DELAYED:
+            self._queues.put_back(self._digester.defer(item, decision))
+        else:
+            self._digester.refuse(item, decision, self._clock.now())
+        self._queues.release(item.host, 0.0)
+
+    async def _next_step(self, item: QueuedUrl) -> Decision | Rest | Robots | None:
+        """What a URL needs next: a refusal, a rest of its host, its robots.txt (None), or a request by these rules."""
+        if (decision := self._paths.recheck(item)) is not None:
+            return decision
+        url = split(item.url)
+        rules = await self._robots.find(url.origin, self._clock.now())
+        if (rest := self._carried_over(item.host)) is not None:
+            return rest
+        return rules and (self._refusal(rules, url.path) or rules)
 
     def _carried_over(self, host: str) -> Rest | None:
         """A host first met in this run may have been asked by the run before: it is not asked again too soon."""
@@ -229,23 +244,36 @@ class Visitor:
 
     async def _learn_robots(self, item: QueuedUrl, origin: str, response: Response) -> None:
         now = self._clock.now()  # when the request ended
-        self._tally.count_robots(response)
         if response.failure in _REFUSED_BY_GUARD:
             assert response.failure is not None
             self._digester.refuse(item, Decision(Verdict.REFUSED, response.failure, response.detail), now)
             self._queues.release(item.host, 0.0)
             return
-        file, rules = await self._robots.put(origin, response)
+        response, file, rules = await self._parsed_robots(origin, response)
+        self._tally.count_robots(response)
         self._log.batch.robots.append(file)
         self._politeness.obey(item.host, None if self._is_too_slow(rules) else rules.crawl_delay)
         self._queues.put_back(item)
-        self._paths.sitemaps(rules.sitemaps, via=f"{origin}/robots.txt")
+        with self._paths.errors.contained(f"{origin}/robots.txt"):
+            self._paths.sitemaps(rules.sitemaps, via=f"{origin}/robots.txt")
         if is_unreachable(file.status):
             why = f"{response.failure.value} {response.detail}" if response.failure else f"it answers {response.status}"
             self._robots.forget(origin)
             self._rest(self._politeness.park(item.host, f"robots.txt cannot be had: {why}", response, now))
         else:
             self._rest(self._politeness.after(item.host, response, now))
+
+    async def _parsed_robots(self, origin: str, response: Response) -> tuple[Response, RobotsFile, Robots]:
+        """Parse a robots.txt; one over which Periplus itself fails counts as unreachable."""
+        try:
+            file, rules = await self._robots.put(origin, response)
+        except STOPS_THE_CRAWL:
+            raise
+        except Exception as error:
+            kind = self._paths.errors.record(f"{origin}/robots.txt", error)
+            response = replace(response, failure=Reason.INTERNAL_ERROR, detail=kind)
+            file, rules = await self._robots.put(origin, response)
+        return response, file, rules
 
     def _refusal(self, rules: Robots, path: str) -> Decision | None:
         verdict = rules.verdict(path)

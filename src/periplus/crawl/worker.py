@@ -97,6 +97,7 @@ class Worker:
         self._launch(now)
         self._commit_if_due(now)
         self._tell_idleness()
+        self._seal_if_overdue()
         assert self._end is not None
         if self._end.done():
             return
@@ -222,6 +223,12 @@ class Worker:
             or len(log.batch.settled) + len(log.batch.revisits) >= self._settings.store.commit_pages
         ):
             self._commit = asyncio.create_task(self._acknowledge(*self._cut()))
+            self._commit.add_done_callback(self._committed)
+
+    def _seal_if_overdue(self) -> None:
+        """Seal pages for which no commit comes soon: readers in other processes see sealed pages only."""
+        if self._commit is None and self._crew.committer.is_overdue(idle=self._is_idle):
+            self._commit = asyncio.create_task(self._crew.committer.seal())
             self._commit.add_done_callback(self._committed)
 
     def _committed(self, commit: asyncio.Task[None]) -> None:

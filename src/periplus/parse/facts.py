@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from turbohtml import Document, Element
 
 from periplus.parse.dates import epoch
+from periplus.parse.extraction import Extraction
 from periplus.parse.limits import (
     ADDRESS,
     CATEGORIES,
@@ -65,12 +66,15 @@ class Facts:
     videos: dict[str, str] = field(default_factory=dict)  # words by address
 
 
-def read_facts(document: Document) -> Facts:
-    """The facts of one document; to be read before its tree is changed."""
+def read_facts(document: Document, extraction: Extraction) -> Facts:
+    """The facts of one document, without those that cannot be extracted; to be read before its tree is changed."""
     facts = Facts()
     for tag, read in _READERS.items():
         for element in document.find_all(tag):  # measured: a hundred times as fast as all tags in one walk
-            read(facts, element)
+            try:
+                read(facts, element)
+            except Exception as error:
+                extraction.failed(tag, error)
     return facts
 
 

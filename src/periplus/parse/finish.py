@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from periplus.model import Page, Reason
+from periplus.model import Page, Quality, Reason
+from periplus.parse.extraction import Extraction
 from periplus.parse.quality import assess
 from periplus.text.signature import signature
 
@@ -22,19 +23,21 @@ class Finisher:
         """*languages*: those wanted; all, when there are none."""
         self._languages = frozenset(languages)
 
-    def finish(self, page: Page, *, size: int, linked: float = 0.0) -> Page:
+    def finish(self, page: Page, extraction: Extraction, *, size: int, linked: float = 0.0) -> Page:
         """The page with what its words tell; its language is so far the one it declares, *size* is in bytes."""
-        from periplus.parse.language import detect  # noqa: PLC0415  # its tables take time to load, and skimming needs none
+        from periplus.parse import language as detector  # noqa: PLC0415  # its tables take time to load, and skimming needs none
 
         words = page.main_text
-        language = detect(words if len(words) >= _ENOUGH else page.text, page.language)
+        sample = words if len(words) >= _ENOUGH else page.text
+        language = extraction.run("language", detector.Language(), detector.detect, sample, page.language)
         unwanted = bool(self._languages) and language.code not in self._languages and language.certainty >= _CERTAIN
         found = page._replace(
             language=language.code,
             language_certainty=language.certainty,
-            signature=signature(words),
+            signature=extraction.run("signature", 0, signature, words),
             noindex=page.noindex or unwanted,
             problem=Reason.OTHER_LANGUAGE if unwanted else page.problem,
             problem_detail=f"it is written in {language.code!r}" if unwanted else page.problem_detail,
         )
-        return found._replace(quality=assess(found, size=size, linked=linked))
+        quality = extraction.run("quality", Quality(), assess, found, size=size, linked=linked)
+        return found._replace(quality=quality, left_out=extraction.left_out)

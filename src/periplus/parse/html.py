@@ -9,13 +9,14 @@ from turbohtml import Document
 
 from periplus.model import Image, Page, Video
 from periplus.parse import directives
+from periplus.parse.extraction import Extraction
 from periplus.parse.facts import Facts, read_facts
 from periplus.parse.finish import Finisher
 from periplus.parse.folders import Folders
 from periplus.parse.glance import Glance, glance
 from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
 from periplus.parse.links import LinkCollector
-from periplus.parse.maintext import BodyReader
+from periplus.parse.maintext import Body, BodyReader
 from periplus.parse.outline import Outline
 from periplus.parse.profiles import Excerpt, Profiles
 from periplus.url import Canonicalizer, host_of
@@ -39,40 +40,40 @@ class HtmlReader:
         self._profiles, self._finisher = profiles, finisher
         self._bodies = BodyReader()
 
-    def skim(self, html: bytes, url: str, asked: set[str]) -> Page:
+    def skim(self, html: bytes, url: str, asked: set[str], extraction: Extraction) -> Page:
         """What a crawl has to know at once, at a tenth of the cost: fields, text and links; *html* is UTF-8."""
-        document = glance(html) or _parsed(html.decode("utf-8", "replace"))
-        outline = Outline(document)
-        asked = asked | outline.robots
-        nofollow = directives.nofollow(asked)
-        base = self._base(url, outline.base)
-        links = self._links(document, outline, base)
+        run = extraction.run
+        document = run("glance", None, glance, html) or _parsed(html.decode("utf-8", "replace"))
+        outline = Outline(document, extraction)
+        noindex, nofollow = run("directives", (False, False), _directives, asked, outline)
+        base = run("base", url, self._base, url, outline.base)
+        links = self._links(document, outline, base, extraction)
         return Page(
             title=outline.title,
             description=outline.description,
             keywords=outline.keywords,
             headings=outline.headings,
-            text=_visible_text(document),
-            language=_language(document),
-            canonical=self._joined(base, outline.canonical),
-            noindex=directives.noindex(asked),
+            text=run("text", "", _visible_text, document),
+            language=run("declared language", "", _language, document),
+            canonical=run("canonical", "", self._joined, base, outline.canonical),
+            noindex=noindex,
             nofollow=nofollow,
             links=links.links(nofollow=nofollow),
             links_dropped=links.dropped,
+            left_out=extraction.left_out,
         )
 
-    def read(self, html: str, url: str, asked: set[str]) -> Page:
+    def read(self, html: str, url: str, asked: set[str], extraction: Extraction) -> Page:
         """The page, read closely; *asked* is what its headers ask of robots."""
+        run = extraction.run
         document = _parsed(html)
-        facts = read_facts(document)
-        profile = self._profiles.find(host_of(url) if url else "", facts.generator)
-        excerpt = Excerpt(profile, document) if profile is not None else None
-        outline = Outline(document)
-        asked = asked | outline.robots
-        nofollow = directives.nofollow(asked)
-        base = self._base(url, outline.base)
-        links = self._links(document, outline, base)
-        body, headings = (excerpt.read() if excerpt else None) or (self._bodies.read(document), outline.headings)
+        facts = run("facts", Facts(), read_facts, document, extraction)
+        excerpt = run("profile", None, self._excerpt, document, url, facts)
+        outline = Outline(document, extraction)
+        noindex, nofollow = run("directives", (False, False), _directives, asked, outline)
+        base = run("base", url, self._base, url, outline.base)
+        links = self._links(document, outline, base, extraction)
+        body, headings = self._body(document, excerpt, outline, extraction)
         page = Page(
             title=(excerpt.title if excerpt else "") or outline.title or facts.title,
             description=outline.description or facts.description,
@@ -81,18 +82,33 @@ class HtmlReader:
             text=body.text,
             main=body.main,
             categories=(excerpt.categories if excerpt else ()) or tuple(facts.categories),
-            images=self._images(facts, base),
-            videos=self._videos(facts, base),
+            images=run("images", (), self._images, facts, base),
+            videos=run("videos", (), self._videos, facts, base),
             published=facts.published,
             modified=facts.modified,
-            language=_language(document),
-            canonical=self._joined(base, outline.canonical),
-            noindex=directives.noindex(asked),
+            language=run("declared language", "", _language, document),
+            canonical=run("canonical", "", self._joined, base, outline.canonical),
+            noindex=noindex,
             nofollow=nofollow,
             links=links.links(nofollow=nofollow),
             links_dropped=links.dropped,
         )
-        return self._finisher.finish(page, size=len(html), linked=body.linked)
+        return self._finisher.finish(page, extraction, size=len(html), linked=body.linked)
+
+    def _excerpt(self, document: Document, url: str, facts: Facts) -> Excerpt | None:
+        profile = self._profiles.find(host_of(url) if url else "", facts.generator)
+        return Excerpt(profile, document) if profile is not None else None
+
+    def _body(
+        self, document: Document, excerpt: Excerpt | None, outline: Outline, extraction: Extraction
+    ) -> tuple[Body, tuple[str, ...]]:
+        """The words of a page and its headings: by its profile, else its main text, else all that is visible."""
+        if excerpt is not None and (found := extraction.run("profile", None, excerpt.read)) is not None:
+            return found
+        body = extraction.run("main text", None, self._bodies.read, document)
+        if body is None:
+            body = Body(extraction.run("text", "", _visible_text, document), (), 0.0)
+        return body, outline.headings
 
     def _base(self, url: str, href: str | None) -> str:
         base = self._joined(url, href)
@@ -101,13 +117,13 @@ class HtmlReader:
     def _joined(self, base: str, href: str | None) -> str:
         return (self._canonicalizer.join(base, href) or "") if href and len(href) <= ADDRESS else ""
 
-    def _links(self, document: Document | Glance, outline: Outline, base: str) -> LinkCollector:
+    def _links(self, document: Document | Glance, outline: Outline, base: str, extraction: Extraction) -> LinkCollector:
+        """The links of a page; where one kind of them cannot be extracted, those of the others."""
         links = LinkCollector(self._folders.open(base), self._links_per_page)
-        if outline.refreshes and isinstance(document, Document) and (refresh := document.meta_refresh()):
-            links.add(refresh[1], "")
-        for href, text in outline.links:
-            links.add(href, text)
-        links.add_anchors(document)
+        if outline.refreshes and isinstance(document, Document):
+            extraction.run("refresh", None, _add_refresh, links, document)
+        extraction.run("other links", None, links.add_all, outline.links)
+        extraction.run("links", None, links.add_anchors, document)
         return links
 
     def _images(self, facts: Facts, base: str) -> tuple[Image, ...]:
@@ -122,6 +138,21 @@ class HtmlReader:
 def as_html(xhtml: str) -> str:
     """A page that was sent as XML; it is read as HTML, because most of what is sent so is not well-formed."""
     return _SELF_CLOSED.sub(r"<\1\2></\1>", xhtml)
+
+
+def _directives(asked: set[str], outline: Outline) -> tuple[bool, bool]:
+    """Whether a page asks not to be indexed, and that none of its links be followed."""
+    words = asked | outline.robots
+    return directives.noindex(words), directives.nofollow(words)
+
+
+def _add_refresh(links: LinkCollector, document: Document) -> None:
+    try:
+        refresh = document.meta_refresh()
+    except ValueError:
+        return  # its address is no address
+    if refresh is not None:
+        links.add(refresh[1], "")
 
 
 def _parsed(html: str) -> Document:

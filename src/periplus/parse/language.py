@@ -16,7 +16,9 @@ SAMPLE = 1_500  # characters looked at: more cost more and tell nothing new
 _TOO_SHORT = 20  # characters that tell nothing
 _SHORT = 120  # characters below which a declaration is believed rather than plain letters
 _DECLARED_ONLY = 0.5  # certainty
-_UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]|[\ud800-\udfff]")
+# What CLD2 takes for invalid UTF-8: control characters, the last two code points of every plane, other non-characters.
+_PLANE_ENDS = "".join(chr(plane << 16 | low) for plane in range(17) for low in (0xFFFE, 0xFFFF))
+_UNREADABLE = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef{_PLANE_ENDS}]|[\ud800-\udfff]")
 _TAG = re.compile(r"\s*([A-Za-z]{2,3})(?![A-Za-z])")
 # Codes that were withdrawn, or that mean a language of this list; detectors and pages use both.
 _SAME = {"iw": "he", "in": "id", "jw": "jv", "ji": "yi", "mo": "ro", "nb": "no", "nn": "no", "sh": "sr", "tl": "fil"}

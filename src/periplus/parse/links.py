@@ -6,7 +6,7 @@ looking at them saves a quarter of the work. It is nofollow only if every occurr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 
 from turbohtml import Document, Element
@@ -38,6 +38,11 @@ class LinkCollector:
         target = self._folder[_without_fragment(href)]
         if target and not self._anchors.get(target):
             self._anchors[target] = squeeze(anchor, ANCHOR)
+
+    def add_all(self, links: Iterable[tuple[str, str]]) -> None:
+        """Links that are no ``<a>``, each with its text."""
+        for href, anchor in links:
+            self.add(href, anchor)
 
     def add_anchors(self, document: Document | Glance) -> None:
         """Every ``<a href>``, in document order, but those that stay on the page."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from turbohtml import Document, Element, Namespace, Text
 
 from periplus.parse import directives
+from periplus.parse.extraction import Extraction
 from periplus.parse.glance import Element as Seen
 from periplus.parse.glance import Glance
 from periplus.parse.limits import DESCRIPTION, HEADING, HEADINGS, KEYWORDS, TITLE, squeeze
@@ -34,9 +35,12 @@ _NEIGHBOURS = frozenset({"next", "prev", "previous"})
 
 
 class Outline:
-    """The parts of one document, apart from its text and its ``<a>`` elements."""
+    """The parts of one document, apart from its text and its ``<a>`` elements.
 
-    def __init__(self, document: Document | Glance) -> None:
+    An element that cannot be read is left out; the others are read.
+    """
+
+    def __init__(self, document: Document | Glance, extraction: Extraction) -> None:
         self.title = ""
         self.description = ""
         self.keywords = ""
@@ -47,15 +51,26 @@ class Outline:
         self.links: list[tuple[str, str]] = []  # href and text of links that are no <a>
         self._headings: list[Element] = []
         if isinstance(document, Document):
-            self._walk(document)
+            extraction.run("outline", None, self._walk, document, extraction)
+        else:
+            extraction.run("outline", None, self._look, document, extraction)
+        self.headings = extraction.run("headings", (), self._read_headings, document)
+
+    def _read_headings(self, document: Document | Glance) -> tuple[str, ...]:
+        if isinstance(document, Document):
             headings = [squeeze(element.to_text(), HEADING) for element in self._headings]
         else:
-            for element in document.elements():
-                _READERS[element.tag](self, element)
             headings = document.headings()
-        self.headings = tuple([words for heading in headings if (words := heading.rstrip(" ¶"))])
+        return tuple([words for heading in headings if (words := heading.rstrip(" ¶"))])
 
-    def _walk(self, document: Document) -> None:
+    def _look(self, document: Glance, extraction: Extraction) -> None:
+        for element in document.elements():
+            try:
+                _READERS[element.tag](self, element)
+            except Exception as error:
+                extraction.failed(element.tag, error)
+
+    def _walk(self, document: Document, extraction: Extraction) -> None:
         unseen, within_lines = [], []
         for element in document.iter_elements(_TAGS):
             tag = element.tag
@@ -68,7 +83,10 @@ class Outline:
             elif tag in _UNSEEN:
                 unseen.append(element)
             if tag in _READERS:
-                _READERS[tag](self, element)
+                try:
+                    _READERS[tag](self, element)
+                except Exception as error:
+                    extraction.failed(tag, error)
         for element in within_lines:
             element.insert_before(Element("br"))
             element.insert_after(Element("br"))

@@ -11,6 +11,7 @@ from periplus.model import Link, Page, Reason, Response
 from periplus.parse import directives
 from periplus.parse.charset import as_utf8, decode
 from periplus.parse.dates import epoch
+from periplus.parse.extraction import Extraction
 from periplus.parse.feed import read_feed
 from periplus.parse.finish import Finisher
 from periplus.parse.html import HtmlReader, as_html
@@ -103,53 +104,59 @@ class PageParser:
         mime = _mime(response)
         if mime not in _HTML or self._is_choosy:
             return self._parse(response)
-        asked = directives.header_words(response)
+        extraction = Extraction(response.url)
+        asked = extraction.run("header directives", set(), directives.header_words, response)
         if mime == "text/html":
-            html = as_utf8(response.body, response.headers.get("content-type", ""))
+            kind = response.headers.get("content-type", "")
+            # Bytes that are not UTF-8, though they are taken for it, become U+FFFD.
+            html = extraction.run("charset", response.body, as_utf8, response.body, kind)
         else:
-            html = as_html(_text(response)).encode()
-        return self._html.skim(html, response.url, asked)
+            html = as_html(_text(response, extraction)).encode()
+        return self._html.skim(html, response.url, asked, extraction)
 
     def _parse(self, response: Response) -> Page:
-        page = self._read(response)
+        extraction = Extraction(response.url)
+        page = self._read(response, extraction)
         if page.modified is None and (changed := response.headers.get("last-modified")):
-            page = page._replace(modified=epoch(changed))
+            modified = extraction.run("last-modified", None, epoch, changed)
+            page = page._replace(modified=modified, left_out=extraction.left_out)
         return page
 
-    def _read(self, response: Response) -> Page:
+    def _read(self, response: Response, extraction: Extraction) -> Page:
         mime = _mime(response)
-        asked = directives.header_words(response)
+        asked = extraction.run("header directives", set(), directives.header_words, response)
         if mime == "text/html":
-            return self._html.read(_text(response), response.url, asked)
+            return self._html.read(_text(response, extraction), response.url, asked, extraction)
         if mime == "application/xhtml+xml":
-            return self._html.read(as_html(_text(response)), response.url, asked)
+            return self._html.read(as_html(_text(response, extraction)), response.url, asked, extraction)
         if mime in {"text/xml", "application/xml"} or mime.endswith("+xml"):
-            return self._parse_xml(response, asked)
+            return self._parse_xml(response, asked, extraction)
         if mime == _PDF:
-            return self._parse_pdf(response, asked)
-        page = read_text(_text(response)) if mime.startswith("text/") else Page()
-        return self._finished(page, response, asked)
+            return self._parse_pdf(response, asked, extraction)
+        page = read_text(_text(response, extraction)) if mime.startswith("text/") else Page()
+        return self._finished(page, response, asked, extraction)
 
-    def _parse_pdf(self, response: Response, asked: set[str]) -> Page:
+    def _parse_pdf(self, response: Response, asked: set[str], extraction: Extraction) -> Page:
         if response.truncated:
             return Trouble(Reason.PDF_CUT, "its end is missing").as_page()
         assert self._read_paper is not None, "a PDF is read behind the fence only"
         read = self._read_paper(response.body)
         if isinstance(read, Trouble):
             return read.as_page()
-        page = page_of(read, response.url, self._canonicalizer, self._links_per_page)
-        return self._finished(page, response, asked)
+        page = page_of(read, response.url, self._canonicalizer, self._links_per_page, extraction)
+        return self._finished(page, response, asked, extraction)
 
-    def _finished(self, page: Page, response: Response, asked: set[str]) -> Page:
-        return self._finisher.finish(_marked(page, asked), size=len(response.body))
+    def _finished(self, page: Page, response: Response, asked: set[str], extraction: Extraction) -> Page:
+        page = extraction.run("directives", page, _marked, page, asked)
+        return self._finisher.finish(page, extraction, size=len(response.body))
 
-    def _parse_xml(self, response: Response, asked: set[str]) -> Page:
-        text = _text(response)
+    def _parse_xml(self, response: Response, asked: set[str], extraction: Extraction) -> Page:
+        text = _text(response, extraction)
         if _XHTML_NAMESPACE in text[:_SNIFFED]:
-            return self._html.read(as_html(text), response.url, asked)
+            return self._html.read(as_html(text), response.url, asked, extraction)
         if (listing := _LISTING.search(text[:_SNIFFED])) is not None:
             return self._parse_listing(response, is_feed=listing[1] not in _SITEMAPS)
-        return self._finished(read_xml(text), response, asked)
+        return self._finished(read_xml(text), response, asked, extraction)
 
     def _parse_listing(self, response: Response, *, is_feed: bool) -> Page:
         """A sitemap or feed is a list of links: they are followed, the list itself is not a page to be found."""
@@ -162,8 +169,10 @@ class PageParser:
         return Page(noindex=True, links=tuple(Link(entry.loc, "", False) for entry in entries))
 
 
-def _text(response: Response) -> str:
-    return decode(response.body, response.headers.get("content-type", ""))
+def _text(response: Response, extraction: Extraction) -> str:
+    """The text of a body; as UTF-8 when its encoding cannot be told."""
+    text = extraction.run("charset", None, decode, response.body, response.headers.get("content-type", ""))
+    return response.body.decode("utf-8", "replace") if text is None else text
 
 
 def _mime(response: Response) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from periplus.model import Link, Page, Reason
+from periplus.parse.extraction import Extraction
 from periplus.parse.limits import ADDRESS
 from periplus.url import Canonicalizer
 
@@ -38,9 +39,9 @@ class Trouble:
         return Page(noindex=True, problem=self.reason, problem_detail=self.detail)
 
 
-def page_of(paper: Paper, url: str, canonicalizer: Canonicalizer, links_per_page: int) -> Page:
+def page_of(paper: Paper, url: str, canonicalizer: Canonicalizer, links_per_page: int, extraction: Extraction) -> Page:
     """The paper as a page of the web."""
-    links, dropped = _links(paper.links, url, canonicalizer, links_per_page)
+    links, dropped = extraction.run("links", ((), 0), _links, paper.links, url, canonicalizer, links_per_page)
     return Page(
         title=paper.title,
         description=paper.description,

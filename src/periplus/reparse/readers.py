@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -123,7 +123,7 @@ class _Readers:
             self._jobs.appendleft(job)
             return None
         why = f"{_TRIES} processes died while reading it, the last one with {reader.process.exitcode}"
-        return Reading([], [Unread(job.segment.name, why, job.segment.rows)])
+        return Reading([], [Unread(job.segment.name, why, job.segment.rows)], Counter())
 
 
 def _read(line: Connection, home: Path, settings: Settings, parent: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ class Reparsed:
     seconds: float
     unread: int = 0  # pages that stay as they were, because they could not be read again
     reasons: list[Unread] = field(default_factory=list)  # the first of them
+    left_out: dict[str, int] = field(default_factory=dict)  # pages by the name of an extractor that failed over them
 
 
 def reparse(
@@ -36,6 +38,7 @@ def reparse(
     """Read again the pages that were only skimmed, or *everything*; *tell* hears how many pages are done."""
     started = time.monotonic()
     unread: list[Unread] = []
+    left_out: Counter[str] = Counter()
     with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
         _sweep(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
@@ -43,11 +46,13 @@ def reparse(
         for old, reading in read_all(collection, settings, plan.segments):
             _replace(catalog, old, reading.successors)
             unread += reading.unread
+            left_out.update(reading.left_out)
             done += old.rows
             tell(done, total)
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
-    return Reparsed(len(plan.segments), done, seconds, sum(entry.pages for entry in unread), unread[:_NAMED])
+    pages = sum(entry.pages for entry in unread)
+    return Reparsed(len(plan.segments), done, seconds, pages, unread[:_NAMED], dict(left_out.most_common()))
 
 
 def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -> None:

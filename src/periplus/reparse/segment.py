@@ -7,6 +7,7 @@ was: skimmed, or read by an earlier release. When too many rows of a segment are
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +59,7 @@ class Reading(NamedTuple):
 
     successors: list[SealedSegment]  # of its pages and links; none: it stays as it is
     unread: list[Unread]
+    left_out: Counter[str]  # pages by the name of an extractor that failed over them
 
 
 class SegmentReader:
@@ -86,18 +88,20 @@ class SegmentReader:
         """
         worker, number, revision = place_of(segment.name)
         unread: list[Unread] = []
+        left_out: Counter[str] = Counter()
         try:
             with reporting_full_disk(self._collection.home):
                 writer = SegmentWriter(self._collection.segments, worker, number, revision + 1)
                 try:
                     for row in self._rows_of(segment.name, unread, aside=aside):
                         writer.add(row)
-                    return Reading(writer.seal(), unread)
+                        left_out.update(row.page.left_out)
+                    return Reading(writer.seal(), unread, left_out)
                 except BaseException:
                     writer.discard()
                     raise
         except DamagedFile as error:
-            return Reading([], [Unread(segment.name, str(error), segment.rows)])
+            return Reading([], [Unread(segment.name, str(error), segment.rows)], Counter())
 
     def _rows_of(self, name: str, unread: list[Unread], *, aside: bool) -> Iterator[PageRow]:
         """The new rows in the order of the old ones; what could not be read again is noted, and as it was."""

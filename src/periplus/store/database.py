@@ -13,6 +13,8 @@ from typing import Any
 from periplus.errors import CollectionError, DamagedFile, DiskFull, NewerFormat
 from periplus.store.statements import read_statements
 
+DatabaseError = sqlite3.Error  # raised as it is where it says nothing about the file: a mistake in our own code
+
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # measured: NORMAL loses acknowledged rows at a power cut

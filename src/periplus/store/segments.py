@@ -6,6 +6,7 @@ again from the archive.
 
 from __future__ import annotations
 
+import logging
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,11 +14,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
+from periplus.model import Page, Reason
 from periplus.store.durable import move_into_place
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, PageRow, SealedSegment, segment_name
 from periplus.store.schema import LINKS, PAGES, SCHEMA_VERSION, SKIMMED_PAGES, SKIMMED_VERSION, described
 from periplus.store.sealing import file_digest
 from periplus.url import host_of, url_id
+
+logger = logging.getLogger("periplus.store")
 
 _REPEATING_COLUMNS = {
     "pages": ["host", "mime", "language", "archive", "categories.list.element", "problem"],
@@ -26,6 +30,7 @@ _REPEATING_COLUMNS = {
 _ROW_GROUP_PAGES = 256  # these two bound what waits in memory
 _ROW_GROUP_CHARACTERS = 2 << 20
 _ENDS_REMEMBERED = 20_000
+_UNWRITABLE = (ValueError, TypeError, OverflowError)  # what Arrow raises for a value, not for a full disk
 
 
 class SegmentWriter:
@@ -83,12 +88,30 @@ class SegmentWriter:
 
     def _flush(self) -> None:
         if self._rows:
-            self._files["pages"].write(_page_table(self._rows, self._pages))
-            self._files["links"].write(_link_table(self._rows, self._ends))
+            pages, links = self._tables()
+            self._files["pages"].write(pages)
+            self._files["links"].write(links)
             if len(self._ends) > _ENDS_REMEMBERED:
                 self._ends.clear()
             self._rows.clear()
             self._waiting = 0
+
+    def _tables(self) -> tuple[pa.Table, pa.Table]:
+        """The rows as tables; a page that no table can hold becomes an empty one, and costs no other page."""
+        try:
+            return _page_table(self._rows, self._pages), _link_table(self._rows, self._ends)
+        except _UNWRITABLE:
+            self._rows = [self._writable(row) for row in self._rows]
+            return _page_table(self._rows, self._pages), _link_table(self._rows, self._ends)
+
+    def _writable(self, row: PageRow) -> PageRow:
+        try:
+            _page_table([row], self._pages)
+            _link_table([row], self._ends)
+        except _UNWRITABLE:
+            logger.exception("the page %s cannot be written to a segment: please report this error", row.fetch.url)
+            return row._replace(page=Page(noindex=True, problem=Reason.PARSE_CRASH))
+        return row
 
     def _finish(self, kind: str, file: _OpenFile) -> SealedSegment:
         file.writer.close()

@@ -31,7 +31,10 @@ def in_turn(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _sum(total: Any, value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sum((total or {}).get(key), value.get(key)) for key in {**(total or {}), **value}}
+    if isinstance(total, dict) or isinstance(value, dict):
+        before, more = total or {}, value or {}
+        return {key: _sum(before.get(key), more.get(key)) for key in {**before, **more}}
+    if isinstance(total, str) or isinstance(value, str):
+        return total or value  # the first text
     number = (total or 0) + (value or 0)
     return round(number, 3) if isinstance(number, float) else number

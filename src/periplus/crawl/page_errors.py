@@ -1,0 +1,64 @@
+"""What if Periplus itself fails over one page?
+
+An exception that is raised while a response is digested costs that page: it fails with the reason `internal_error`, and
+the crawl goes on. Errors of the collection, the disk and the memory are not caused by a page: they stop the crawl.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from periplus.crawl.tally import Tally
+from periplus.errors import PeriplusError
+from periplus.store.database import DatabaseError
+
+logger = logging.getLogger("periplus.crawl")
+
+STOPS_THE_CRAWL = (PeriplusError, DatabaseError, OSError, MemoryError)
+_IN_A_ROW = 3  # exceptions of one kind, after which an error is logged
+_PACKAGE = Path(__file__).parent.parent
+
+
+class PageErrors:
+    """Counts the exceptions that pages caused in one worker, and logs them."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._last, self._in_a_row = "", 0  # kind of the last exception, and how many of it came one after the other
+
+    def record(self, url: str, error: Exception) -> str:
+        """Count an exception over a URL; returns its kind, for the detail of the decision."""
+        kind = kind_of(error)
+        self._in_a_row = self._in_a_row + 1 if kind == self._last else 1
+        self._last = kind
+        first = self._tally.count_exception(kind, url)
+        if self._in_a_row == _IN_A_ROW:
+            words = "%d pages in a row failed with %s, the first of this run was %s: please report this error"
+            logger.error(words, _IN_A_ROW, kind, first, exc_info=error)
+        else:
+            logger.info("digesting %s failed with %s", url, kind, exc_info=error)
+        return kind
+
+    @contextmanager
+    def contained(self, url: str) -> Iterator[None]:
+        """Record an exception of the block over a URL, instead of raising it."""
+        try:
+            yield
+        except STOPS_THE_CRAWL:
+            raise
+        except Exception as error:
+            self.record(url, error)
+
+
+def kind_of(error: Exception) -> str:
+    """The type of an exception, and the innermost line of Periplus that its traceback names."""
+    place = "unknown place"
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = Path(frame.f_code.co_filename)
+        if file.is_relative_to(_PACKAGE):
+            place = f"{_PACKAGE.name}/{file.relative_to(_PACKAGE)}:{line}"
+    return f"{type(error).__name__} in {place}"

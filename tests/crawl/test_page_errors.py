@@ -1,0 +1,348 @@
+"""An exception over one page costs that page: the crawl goes on, and says what happened."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawl.test_digest import NoQueue
+from crawl.voyage import catalog_of, detail_of, reach, sail, segment_rows, settings_for, sound, state_of, typed
+from periplus.crawl import digest, reading
+from periplus.crawl.board import Board
+from periplus.crawl.budget import Budget
+from periplus.crawl.judgement import Judge
+from periplus.crawl.logbook import Logbook
+from periplus.crawl.page_errors import PageErrors, kind_of
+from periplus.crawl.paths import Paths
+from periplus.crawl.reading import PageReader
+from periplus.crawl.robots import RobotsShelf
+from periplus.crawl.start import Request, crawl
+from periplus.crawl.tally import Tally
+from periplus.crawl.territory import Territory
+from periplus.errors import DamagedFile
+from periplus.fetch.client import Fetcher
+from periplus.frontier.admission import Admission
+from periplus.frontier.caps import DomainCaps
+from periplus.frontier.queues import Queues
+from periplus.frontier.scope import ScopeRules
+from periplus.frontier.traps import Traps
+from periplus.model import Page as ReadPage
+from periplus.model import Reason, UrlState
+from periplus.parse import html
+from periplus.reparse import reparse
+from periplus.store.archive import ArchiveWriter
+from periplus.store.collection import open_collection
+from periplus.store.ledger import Letter
+from periplus.store.summaries import joined
+from periplus.url import Canonicalizer
+from testweb import Page, Site, TestWeb
+
+SEED, BAD = "http://a.test/", "http://a.test/bad"
+OTHERS = ["/", *(f"/{number}" for number in range(6))]
+SITEMAP = f"<urlset>{''.join(f'<url><loc>http://a.test/listed{number}</loc></url>' for number in range(3))}</urlset>"
+
+
+@pytest.fixture
+def web() -> Iterator[TestWeb]:
+    pages = {path: Page(f"Pilot {path}") for path in OTHERS}
+    pages["/"] = Page("Mole", links=["/bad", *OTHERS])
+    pages["/bad"] = Page("Bad", links=["/behind1", "/behind2", "/behind3"])
+    pages |= {f"/behind{number}": Page(f"Behind {number}") for number in range(1, 4)}
+    with TestWeb([Site("a.test", pages), Site("b.test", {"/": Page("Elsewhere")})]) as running:
+        yield running
+
+
+def names(url: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether one of the arguments is a URL, or of that URL."""
+    return any(url in (argument, getattr(argument, "url", None)) for argument in arguments)
+
+
+def fail_over(
+    monkeypatch: pytest.MonkeyPatch, place: object, function: str, url: str = BAD, error: BaseException | None = None
+) -> None:
+    """Let a function raise whenever it is called for one URL."""
+    original = getattr(place, function)
+
+    def failing(*arguments: Any, **options: Any) -> Any:
+        if names(url, (*arguments, *options.values())):
+            raise error or ValueError("too many values to unpack")
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(place, function, failing)
+
+
+def assert_failed(home: Path, url: str = BAD) -> None:
+    assert state_of(home, url) == (UrlState.FAILED, "internal_error")
+    assert "ValueError" in detail_of(home, url)
+    shown = typed("inspect", "url", url, "--home", home)
+    assert "internal_error" in shown.out
+    sound(home)
+
+
+def assert_all_others_fetched(web: TestWeb, home: Path) -> None:
+    for path in OTHERS:
+        assert web.log.count("a.test", path) == 1, path
+        assert state_of(home, f"http://a.test{path}") == (UrlState.DONE, "ok")
+
+
+STAGES = [
+    (PageReader, "parse"),
+    (Judge, "judge"),
+    (Traps, "learn"),
+    (Paths, "follow"),
+    (ArchiveWriter, "append"),
+    (digest, "PageRow"),
+]
+
+
+@pytest.mark.parametrize(("place", "function"), STAGES)
+def test_an_exception_over_a_page_costs_that_page(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: object, function: str
+) -> None:
+    fail_over(monkeypatch, place, function)
+    result = sail(web, tmp_path, SEED)
+    assert result.summary["errors"] == {"internal_error": 1}
+    assert_all_others_fetched(web, tmp_path)
+    assert_failed(tmp_path)
+    assert BAD not in [row["url"] for row in segment_rows(tmp_path, "pages")]
+    with catalog_of(tmp_path) as catalog:
+        (attempt,) = catalog.fetches_of(BAD)
+    assert attempt.status == 200
+    assert (attempt.position is None) == (function == "append"), "what was archived is where the record says"
+    sail(web, tmp_path, SEED)
+    assert web.log.count("a.test", "/bad") == 1, "the next run does not ask at once again"
+
+
+def test_links_admitted_before_the_exception_are_fetched(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_over(monkeypatch, Admission, "admit", url="http://a.test/behind2")
+    sail(web, tmp_path, SEED)
+    assert_failed(tmp_path)
+    assert_all_others_fetched(web, tmp_path)
+    assert web.log.count("a.test", "/behind1") == 1
+    assert web.log.count("a.test", "/behind3") == 0
+
+
+def test_an_exception_over_a_sitemap_costs_that_sitemap(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.site("a.test").pages["/bad"] = Page(body=SITEMAP, content_type="application/xml")
+    fail_over(monkeypatch, reading, "read_sitemap")
+    sail(web, tmp_path, SEED)
+    assert_failed(tmp_path)
+    assert_all_others_fetched(web, tmp_path)
+    sail(web, tmp_path, SEED)
+
+
+def test_an_exception_in_the_middle_of_a_sitemap_keeps_what_came_before(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = {"/bad": Page(body=SITEMAP, content_type="application/xml"), "/listed0": Page("Listed")}
+    web.site("a.test").pages.update(listed)
+    fail_over(monkeypatch, Admission, "admit", url="http://a.test/listed1")
+    sail(web, tmp_path, SEED)
+    assert_failed(tmp_path)
+    assert web.log.count("a.test", "/listed0") == 1
+
+
+def test_an_exception_over_a_redirect_costs_that_address(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.site("a.test").pages["/bad"] = Page(redirect="/0")
+    fail_over(monkeypatch, Paths, "follow_redirect", url="http://a.test/0")
+    sail(web, tmp_path, SEED)
+    assert_failed(tmp_path)
+    assert_all_others_fetched(web, tmp_path)
+
+
+def test_an_exception_before_the_request_costs_that_address(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_over(monkeypatch, Admission, "recheck")
+    result = sail(web, tmp_path, SEED)
+    assert result.summary["errors"] == {"internal_error": 1}
+    assert web.log.count("a.test", "/bad") == 0
+    assert_failed(tmp_path)
+    assert_all_others_fetched(web, tmp_path)
+
+
+def test_a_robots_txt_that_cannot_be_parsed_parks_its_host_only(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.site("a.test").pages["/"] = Page("Mole", links=["http://b.test/"])
+    original = RobotsShelf.put
+
+    def failing(self: RobotsShelf, origin: str, response: Any) -> Any:
+        if origin == "http://b.test" and response.failure is None:
+            raise IndexError("list index out of range")
+        return original(self, origin, response)
+
+    monkeypatch.setattr(RobotsShelf, "put", failing)
+    result = sail(web, tmp_path, SEED, "http://b.test/")
+    assert result.summary["errors"] == {"robots_internal_error": 1}
+    assert state_of(tmp_path, SEED) == (UrlState.DONE, "ok")
+    assert (web.log.count("b.test", "/robots.txt"), web.log.count("b.test", "/")) == (1, 0)
+    with catalog_of(tmp_path) as catalog:
+        policy = catalog.policy("b.test")
+    assert policy is not None
+    assert "IndexError" in policy.why
+    sound(tmp_path)
+
+
+def test_several_workers_go_on_too(web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_over(monkeypatch, Judge, "judge")
+    result = crawl(Request(tmp_path, settings_for(web), [SEED, "http://b.test/"], Budget(), workers=2))
+    assert result.summary["errors"] == {"internal_error": 1}
+    assert result.summary["exceptions"][next(iter(result.summary["exceptions"]))] == {"pages": 1, "first": BAD}
+    assert_failed(tmp_path)
+    assert_all_others_fetched(web, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_host_rests_after_a_page_that_failed(web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_over(monkeypatch, Judge, "judge")
+    sail(web, tmp_path, SEED, politeness__delay=0.3)
+    assert min(web.log.gaps("a.test")) >= 0.3
+    assert_all_others_fetched(web, tmp_path)
+
+
+def test_a_page_that_failed_is_due_again_like_one_that_could_not_be_fetched(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_over(monkeypatch, Judge, "judge")
+    sail(web, tmp_path, SEED)
+    with catalog_of(tmp_path) as catalog:
+        row = catalog.url(BAD)
+    assert row is not None
+    first = settings_for(web).recrawl.first
+    assert row["interval"] == pytest.approx(first)
+    assert row["due"] == pytest.approx(row["visited"] + first)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DamagedFile("the catalog is damaged"),
+        sqlite3.ProgrammingError("a mistake"),
+        OSError(28, "No space left on device"),
+        MemoryError(),
+    ],
+)
+def test_an_error_of_files_or_memory_stops_the_crawl(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    with monkeypatch.context() as broken:
+        fail_over(broken, Judge, "judge", error=error)
+        with pytest.raises(type(error)):
+            sail(web, tmp_path, SEED)
+    sound(tmp_path)
+    sail(web, tmp_path, SEED)
+    assert state_of(tmp_path, BAD) == (UrlState.DONE, "ok"), "and the page is not to blame"
+
+
+def test_a_failure_of_the_fetcher_stops_the_crawl(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_over(monkeypatch, Fetcher, "fetch")
+    with pytest.raises(ValueError, match="unpack"):
+        sail(web, tmp_path, SEED)
+    sound(tmp_path)
+
+
+def test_an_exception_over_a_link_of_another_worker_costs_that_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, log, tally = settings_for(None), Logbook(), Tally(1, 0.0)
+    admission = Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope))
+    fail_over(monkeypatch, Admission, "admit")
+    with closing(Board(workers=1)) as board:
+        queues = Queues(NoQueue(), 1000)
+        paths = Paths(settings, Canonicalizer(), admission, queues, tally, Territory(board, 0), log)
+        for number, url in enumerate([BAD, SEED]):
+            paths.receive(number, Letter(0, url, 1, Reason.LINK, "", 0))
+    assert log.batch.received == [0, 1]
+    assert [item.url for item in log.batch.admitted] == [SEED]
+    assert [found["first"] for found in tally.exceptions.values()] == [BAD]
+
+
+# -- who is told -----------------------------------------------------------------------------------------------------
+
+
+def test_the_summary_names_each_kind_with_its_first_page_and_how_to_report_it(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in ("/1", "/2", "/3"):
+        fail_over(monkeypatch, Judge, "judge", url=f"http://a.test{path}")
+    told = typed("crawl", SEED, "--home", tmp_path, *reach(web))
+    assert "3 internal_error" in told.out
+    assert "3 pages: ValueError in periplus/crawl/digest.py:" in told.out
+    assert "first http://a.test/1" in told.out
+    assert "report" in told.out
+
+
+def _raised(message: str = "x") -> Exception:
+    try:
+        kind_of(None)  # type: ignore[arg-type]
+    except AttributeError as error:
+        return error
+    raise AssertionError(message)
+
+
+def test_three_exceptions_of_one_kind_in_a_row_are_reported_once_and_aloud(caplog: pytest.LogCaptureFixture) -> None:
+    errors = PageErrors(Tally(1, 0.0))
+    for number in range(5):
+        errors.record(f"http://a.test/{number}", _raised())
+    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert "periplus/crawl/page_errors.py:" in record.getMessage()
+    assert "http://a.test/0" in record.getMessage()
+    assert record.exc_info is not None
+
+
+def test_exceptions_of_different_kinds_are_not_in_a_row(caplog: pytest.LogCaptureFixture) -> None:
+    errors = PageErrors(Tally(1, 0.0))
+    for number in range(9):
+        errors.record(f"http://a.test/{number}", _raised() if number % 3 else ValueError("made elsewhere"))
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_kinds_of_several_workers_add_up_and_keep_the_first_page() -> None:
+    def summary(*urls: str) -> dict[str, Any]:
+        tally = Tally(1, 0.0)
+        for url in urls:
+            PageErrors(tally).record(url, ValueError("made elsewhere"))
+        return tally.summary(1.0)
+
+    (kind,) = joined([summary("http://a/"), summary("http://b/", "http://c/"), summary()])["exceptions"].values()
+    assert kind == {"pages": 3, "first": "http://a/"}
+
+
+def test_a_worker_that_takes_the_place_of_another_keeps_its_exceptions() -> None:
+    tally, heir = Tally(1, 0.0), Tally(1, 0.0)
+    PageErrors(tally).record("http://a/", ValueError("made elsewhere"))
+    tally.count_reading(ReadPage(left_out=("facts",)))
+    heir.resume(tally.summary(1.0), 1, 2.0)
+    assert heir.summary(3.0)["exceptions"] == tally.summary(3.0)["exceptions"]
+    assert heir.summary(3.0)["left_out"] == {"facts": 1}
+
+
+# -- a field that could not be extracted ----------------------------------------------------------------------------
+
+
+def test_a_field_that_could_not_be_extracted_is_counted_and_named(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(html, "_language", lambda _: 1 / 0)
+        result = sail(web, tmp_path, SEED)
+    assert result.summary["left_out"] == {"declared language": 11}
+    assert (result.summary["fetched"], result.summary["errors"]) == (11, {})
+    assert state_of(tmp_path, BAD) == (UrlState.DONE, "ok")
+    assert "declared language" in detail_of(tmp_path, BAD)
+    assert "declared language" in typed("inspect", "url", BAD, "--home", tmp_path).out
+    reading_again = reparse(open_collection(tmp_path), settings_for(None), everything=False)
+    assert reading_again.left_out == {}
+    sound(tmp_path)

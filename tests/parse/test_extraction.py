@@ -1,0 +1,255 @@
+"""A field that cannot be extracted costs that field, never the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from parse.documents import URL, answer, assert_bounded, parser
+from parse.papers import pdf
+from periplus.model import Page, Reason
+from periplus.parse import directives, facts, finish, html, language, outline, paper, profiles
+from periplus.parse import page as reading
+from periplus.parse.extraction import Extraction
+from periplus.parse.glance import absent
+from periplus.parse.links import LinkCollector
+from periplus.parse.maintext import BodyReader
+from periplus.parse.pdf import read_pdf
+
+WORDS = "Ships wait in the roads until the flood carries them over the bar and into the harbour. " * 4
+HTML = (
+    "<!doctype html><html lang=en><head><title>Muziris</title><meta name=description content='A port'>"
+    "<meta property=article:published_time content=2024-05-17><meta name=generator content='MediaWiki 1.4'>"
+    "<link rel=canonical href=/canonical></head>"
+    f"<body><h1>Port</h1><p>{WORDS}</p><a href=/next>next</a><img src=/ship.png alt=ship><video src=/a.mp4></video>"
+)
+READER = parser()
+
+BAD_ADDRESSES = [
+    "http://",
+    "http://[host]/",
+    "http://[::1",
+    "http://a.test:port/",
+    "http://a.test:99999/",
+    "http://1.2.3.4.5/",
+    "http://%/",
+    "http://@/",
+    "http://\0/",
+    "http://\U0001fffe/",
+    "//[",
+    "//a:b",
+    "\\\\[",
+    "\U0010ffff",
+    "https:;sid=1",
+    "/..;sid=1//",
+]
+PLACES = [
+    '<meta http-equiv=refresh content="5;url={}">',
+    '<base href="{}"><a href=x>y</a><meta http-equiv=refresh content="1;url=z">',
+    '<link rel=canonical href="{}">',
+    '<link rel=next href="{}">',
+    '<meta property=og:url content="{}"><meta property=og:image content="{}"><meta property=og:video content="{}">',
+    '<img alt=ship src="{}"><img alt=boat data-src="{}">',
+    '<a href="{}">there</a><area href="{}">',
+    '<video src="{}"></video><iframe src="{}"></iframe>',
+    '<frameset><frame src="{}"></frameset>',
+    '<script type=application/ld+json>{{"@type":"VideoObject","contentUrl":"{}"}}</script>',
+]
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)  # all planes, NUL and lone surrogates too
+
+
+@contextmanager
+def as_a_tree() -> Iterator[None]:
+    """Pages are skimmed without the compiled reader."""
+    with mock.patch.object(html, "glance", absent.glance):
+        yield
+
+
+def readings(body: str) -> list[Page]:
+    """A page read in all three ways."""
+    response = answer(body.encode("utf-8", "surrogatepass"))
+    with as_a_tree():
+        tree = READER.skim(response)
+    return [READER.skim(response), tree, READER.parse(response)]
+
+
+def broken(*_arguments: Any, **_options: Any) -> NoReturn:
+    raise IndexError("list index out of range")
+
+
+@pytest.mark.parametrize("address", BAD_ADDRESSES)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_bad_address_costs_no_page(place: str, address: str) -> None:
+    for page in readings(f"<title>Port</title>{place.replace('{}', address)}<p>{WORDS}"):
+        assert (page.title, page.problem, page.left_out) == ("Port", None, ())
+        assert_bounded(page)
+        assert "frameset" in place or WORDS.strip() in page.text
+
+
+def test_a_good_refresh_is_still_a_link() -> None:
+    for page in readings("<meta http-equiv=refresh content='0;url=/moved'>"):
+        assert [link.target for link in page.links] == ["https://example.org/moved"]
+
+
+@pytest.mark.parametrize("plane", range(17))
+def test_characters_of_every_plane_cost_no_page(plane: int) -> None:
+    ends = [chr(plane << 16 | low) for low in (0x0, 0xFDD0, 0xFDEF, 0xFFFD, 0xFFFE, 0xFFFF)]
+    for character in ends:
+        for page in readings(f"<title>Port</title><p>{WORDS[:60]}{character} {WORDS}"):
+            assert (page.title, page.problem, page.left_out) == ("Port", None, ())
+            assert_bounded(page)
+    assert page.language == "en"
+
+
+@pytest.mark.slow
+@given(ANY_TEXT, ANY_TEXT)
+@settings(max_examples=150, deadline=None)
+def test_any_text_in_any_place_is_a_page(address: str, words: str) -> None:
+    for place in PLACES:
+        written = place.replace("{}", address.replace('"', "'"))
+        for page in readings(f"<title>{words}</title><meta name=keywords content='{words}'>{written}<p>{words}{WORDS}"):
+            assert (page.problem, page.left_out) == (None, ())
+            assert_bounded(page)
+
+
+# -- an extractor that fails -----------------------------------------------------------------------------------------
+
+SKIMMED: list[tuple[object, str, str]] = [
+    (directives, "header_words", "header directives"),
+    (directives, "noindex", "directives"),
+    (outline.Outline, "_walk", "outline"),
+    (html.HtmlReader, "_joined", "canonical"),
+    (html, "_visible_text", "text"),
+    (html, "_language", "declared language"),
+    (LinkCollector, "add_anchors", "links"),
+]
+CLOSELY: list[tuple[object, str, str]] = [
+    *(case for case in SKIMMED if case[2] != "text"),
+    (html, "read_facts", "facts"),
+    (facts, "epoch", "meta"),
+    (facts, "_is_small", "img"),
+    (facts, "_add_video", "video"),
+    (profiles.Profiles, "find", "profile"),
+    (profiles.Excerpt, "read", "profile"),
+    (html.HtmlReader, "_images", "images"),
+    (html.HtmlReader, "_videos", "videos"),
+    (language, "detect", "language"),
+    (finish, "signature", "signature"),
+    (finish, "assess", "quality"),
+    (reading, "epoch", "last-modified"),
+]
+
+
+def named(place: object, function: str) -> Any:
+    return mock.patch.object(place, function, broken)
+
+
+def response_with_headers() -> Any:
+    return answer(HTML, x_robots_tag="noarchive", last_modified="Fri, 17 May 2024 09:30:00 GMT")
+
+
+@pytest.mark.parametrize(("place", "function", "name"), SKIMMED)
+def test_a_failing_extractor_is_left_out_of_a_skimmed_page(place: object, function: str, name: str) -> None:
+    with as_a_tree(), named(place, function):
+        page = parser().skim(response_with_headers())
+    assert page.problem is None
+    assert name in page.left_out
+    assert name == "text" or WORDS.strip() in page.text
+    assert name == "outline" or page.title == "Muziris"
+    assert name == "links" or "https://example.org/next" in [link.target for link in page.links]
+
+
+@pytest.mark.parametrize(("place", "function", "name"), CLOSELY)
+def test_a_failing_extractor_is_left_out_of_a_page_read_closely(place: object, function: str, name: str) -> None:
+    with named(place, function):
+        page = parser().parse(response_with_headers())
+    assert page.problem is None
+    assert name in page.left_out
+    assert WORDS.strip() in page.text
+    assert name == "outline" or page.title == "Muziris"
+    assert name == "links" or "https://example.org/next" in [link.target for link in page.links]
+    assert name == "language" or page.language == "en"
+    assert_bounded(page)
+
+
+def test_without_its_main_text_a_page_has_all_its_text() -> None:
+    with named(BodyReader, "read"):
+        page = parser().parse(answer(HTML.replace("MediaWiki", "Made")))
+    assert page.left_out == ("main text",)
+    assert WORDS.strip() in page.text
+    assert page.main == ()
+
+
+def test_where_the_compiled_reader_fails_the_tree_is_read() -> None:
+    with named(html, "glance"):
+        page = parser().skim(answer(HTML))
+    assert page == parser().skim(answer(HTML))._replace(left_out=("glance",))
+
+
+def test_bytes_whose_encoding_cannot_be_told_are_read_as_utf_8() -> None:
+    with named(reading, "as_utf8"), named(reading, "decode"):
+        for page in (parser().skim(answer(HTML)), parser().parse(answer(HTML))):
+            assert (page.title, page.left_out) == ("Muziris", ("charset",))
+
+
+def test_one_failing_element_does_not_hide_the_others() -> None:
+    original = outline.Outline._read_link
+
+    def fails_once(self: outline.Outline, element: Any) -> None:
+        if element.attr("href") == "/bad":
+            raise KeyError("bad")
+        original(self, element)
+
+    body = "<link rel=next href=/bad><link rel=next href=/good><title>Port</title>"
+    with mock.patch.dict(outline._READERS, {"link": fails_once}):
+        for page in readings(body):
+            assert (page.title, page.left_out) == ("Port", ("link",))
+            assert [link.target for link in page.links] == ["https://example.org/good"]
+
+
+def test_the_links_of_a_pdf_may_fail_without_it() -> None:
+    inside = reading.PageParser(
+        READER._canonicalizer, links_per_page=10, read_paper=read_pdf
+    )  # as in the sandbox: this process reads the PDF itself
+    with named(paper, "_links"):
+        page = inside.parse(answer(pdf("#Port\nsome words"), "application/pdf"))
+    assert (page.title, page.left_out, page.problem) == ("Port", ("links",), None)
+
+
+def test_names_travel_from_the_sandbox() -> None:
+    from periplus.parse.wire import ANSWER, Answer
+
+    sent = ANSWER.dump_json(Answer(Page(title="Port", left_out=("facts",))))
+    assert ANSWER.validate_json(sent).page == Page(title="Port", left_out=("facts",))
+    assert json.loads(sent)["page"]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), KeyboardInterrupt(), SystemExit()])
+def test_what_no_extractor_is_to_blame_for_is_not_caught(error: BaseException) -> None:
+    def fails() -> int:
+        raise error
+
+    extraction = Extraction(URL)
+    with pytest.raises(type(error)):
+        extraction.run("facts", 0, fails)
+    assert extraction.left_out == ()
+
+
+def test_a_page_without_memory_for_a_field_has_that_reason() -> None:
+    with mock.patch.object(html, "read_facts", mock.Mock(side_effect=MemoryError)):
+        assert parser().parse(answer(HTML)).problem is Reason.PARSE_MEMORY
+
+
+def test_an_extractor_that_fails_is_logged_with_its_page(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "periplus.parse")
+    failing: Callable[[], int] = broken
+    assert Extraction(URL).run("facts", 7, failing) == 7
+    assert f"the facts of {URL}" in caplog.text
+    assert "IndexError" in caplog.text

@@ -383,6 +383,17 @@ class Ranking(Section):
     per_host: int = Field(default=2, ge=1, description="Results of one host on the first page.")
 
 
+class Serving(Section):
+    """How the search site answers."""
+
+    longest_wait: float = Field(
+        default=4.0,
+        ge=0,
+        description="Seconds a search may have to wait for its turn. When more searches wait, the site answers 503 at "
+        "once, with Retry-After. Each process of `serve --workers` counts its own.",
+    )
+
+
 class Settings(Section):
     """All settings of a collection."""
 
@@ -398,6 +409,7 @@ class Settings(Section):
     graph: LinkAnalysis = LinkAnalysis()
     index: Indexing = Indexing()
     ranking: Ranking = Ranking()
+    serve: Serving = Serving()
 
 
 def setting_keys() -> list[str]:

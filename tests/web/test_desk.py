@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from periplus.config import Serving
+from periplus.site import server
 from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web import app
@@ -45,6 +45,10 @@ class Gate:
     def open(self) -> None:
         """Let all searches go on."""
         self._open.set()
+
+    def close(self) -> None:
+        """Stop the searches that begin from now on."""
+        self._open.clear()
 
     @property
     def computed(self) -> list[object]:
@@ -149,6 +153,20 @@ def test_a_search_that_would_wait_too_long_is_refused_at_once() -> None:
     assert gate.computed == THREADS * ["busy"]
 
 
+def test_a_search_under_way_when_the_site_stops_is_answered_and_no_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(server, "_GRACE", 0)
+    gate = Gate()
+    with ThreadPoolExecutor() as pool:
+        with searching(gate.engine) as site:
+            busy = pool.submit(site.get, "/api/search?q=busy")
+            gate.wait_for(1)
+        assert busy.result().status == 503
+        gate.open()
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 def test_after_an_overload_searches_are_admitted_again() -> None:
     gate = Gate()
     with searching(gate.engine, IMPATIENT) as site, ThreadPoolExecutor() as pool:
@@ -175,33 +193,29 @@ def test_idle_connections_do_not_count_as_searches() -> None:
             client.request("GET", "/api/search?q=x")
             response = client.getresponse()
             assert (response.status, bool(response.read())) == (200, True)
-            silent = stack.enter_context(site.connect())
-            silent.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            stack.enter_context(site.connect())
         assert site.get("/api/search?q=y").status == 200
-
-
-def site_of_one_thread(engine: FakeEngine, seconds: float) -> Desk:
-    """A desk whose clock says that every search takes so many seconds."""
-    readings = count()
-    return Desk(engine, longest_wait=4.0, threads=1, clock=lambda: next(readings) * seconds)
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(0.001, 200), (100.0, 503)])
 def test_the_time_that_recent_searches_took_decides(seconds: float, status: int) -> None:
-    gate = Gate()
-    desk = site_of_one_thread(gate.engine, seconds)
+    gate, readings = Gate(), count()
+    clock = lambda: next(readings) * seconds  # noqa: E731  # every search takes so long
+    desk = Desk(gate.engine, longest_wait=4.0, threads=1, clock=clock)
     pages = Pages(Path(app.__file__).parent / "templates", layout="page.html")
     with serving(build(SearchSite(gate.engine, pages, desk).routes(), pages)) as site, ThreadPoolExecutor() as pool:
         gate.open()
         assert site.get("/api/search?q=measured").status == 200
-        gate._open.clear()
+        gate.close()
         gate.wait_for(1)
         busy = pool.submit(site.get, "/api/search?q=busy")
         gate.wait_for(1)
         second = pool.submit(site.get, "/api/search?q=second")
         if status == 503:
             assert second.result().status == 503
-            assert second.result().headers["retry-after"] == "11"  # a tenth of 100 s, and nine tenths of the first guess
+            assert (
+                second.result().headers["retry-after"] == "11"
+            )  # a tenth of 100 s, and nine tenths of the first guess
         gate.open()
         assert busy.result().status == 200
         assert second.result().status == status

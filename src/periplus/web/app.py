@@ -19,4 +19,5 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def create_app(engine: Engine, settings: Serving) -> ASGIApp:
     """The search site over *engine*, as an ASGI application."""
     pages = Pages(_TEMPLATES, layout="page.html")
-    return build(SearchSite(engine, pages, Desk(engine, settings.longest_wait)).routes(), pages)
+    site = SearchSite(engine, pages, Desk(engine, settings.longest_wait), settings.public_address)
+    return build(site.routes(), pages)

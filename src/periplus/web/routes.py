@@ -27,8 +27,9 @@ _NO_COPY = "No copy of that page is in the archive."
 class SearchSite:
     """The handlers, each a question of a reader."""
 
-    def __init__(self, engine: Engine, pages: Pages, desk: Desk) -> None:
+    def __init__(self, engine: Engine, pages: Pages, desk: Desk, public_address: str = "") -> None:
         self._engine, self._pages, self._desk = engine, pages, desk
+        self._public_address = public_address
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -114,8 +115,10 @@ class SearchSite:
 
     async def description(self, request: Request) -> Response:
         """The OpenSearch description, with which a browser adds this engine to its own."""
-        base = str(request.base_url).rstrip("/")
-        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": "public, max-age=3600"}
+        base = self._public_address or str(request.base_url).rstrip("/")
+        # A client can forge the Host header: a shared cache would hand the forged address to others.
+        kept = "public, max-age=3600" if self._public_address else "no-store"
+        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": kept}
         return self._pages.response("opensearch.xml", headers=headers, base=base)
 
     async def robots(self, request: Request) -> Response:

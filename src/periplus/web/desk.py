@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -65,8 +65,9 @@ class Desk:
         answer = asyncio.wrap_future(queued)
         answer.add_done_callback(self._leave)
         gone = asyncio.ensure_future(_disconnected(request))
+        either: set[asyncio.Future[Any]] = {answer, gone}
         try:
-            await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
                 raise ClientDisconnect
             return answer.result()

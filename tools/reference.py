@@ -38,10 +38,10 @@ stdout is data, stderr is messages. `--debug`, anywhere on the line, shows the t
 | 130 | Stopped by Ctrl-C (SIGINT). A crawl ends with 130 after SIGTERM too. |
 | 143 | Stopped by SIGTERM. |
 
-Ctrl-C and SIGTERM end every command with one line on stderr, and it removes its incomplete files first. A second signal,
-more than a second later, ends the command at once; the next run removes what is left. A crawl first finishes the
-requests under way. SIGINT stays ignored when the command is started that way, as by `nohup` or in the background
-of a shell script; SIGTERM still counts.
+Ctrl-C and SIGTERM end every command with one line on stderr, and it removes its incomplete files first. A second
+signal, more than a second later, ends the command at once; the next run removes what is left. A crawl first finishes
+the requests under way. SIGINT stays ignored when the command is started that way, as by `nohup` or in the background of
+a shell script; SIGTERM still counts.
 """
 
 

@@ -1,5 +1,23 @@
-"""Lets `python -m periplus` be the command."""
+"""Starts the command: `periplus`, or `python -m periplus`."""
 
-from periplus.cli.main import main
+from __future__ import annotations
 
-main()
+import os
+from typing import NoReturn
+
+from periplus.signals import Stopped, stoppable
+
+
+def main() -> NoReturn:
+    """The `periplus` program. Loading it takes a moment, in which Ctrl-C is one line too."""
+    try:
+        with stoppable():
+            from periplus.cli.main import main as command  # noqa: PLC0415  # signals are handled first
+    except Stopped as stopped:
+        os.write(2, f"periplus: {stopped}. Nothing was changed.\n".encode())
+        os._exit(stopped.exit_code)
+    command()
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from periplus.config import Fetching, Identity, Scope, Settings, sections, setting_keys
+from periplus.config import Fetching, Identity, Scope, Serving, Settings, sections, setting_keys
 
 SECTIONS = dict(sections())
 
@@ -107,3 +107,14 @@ def test_a_pattern_that_does_not_compile_is_refused(pattern: str) -> None:
 def test_a_contact_cannot_smuggle_anything_into_the_request(contact: str) -> None:
     with pytest.raises(ValidationError, match="one line of ASCII"):
         Identity(contact=contact)
+
+
+@pytest.mark.parametrize("address", ["", "https://search.example", "http://search.example:8080/", "http://[::1]:8080"])
+def test_a_public_address_is_a_scheme_and_a_host(address: str) -> None:
+    assert Serving(public_address=address).public_address == address.rstrip("/")
+
+
+@pytest.mark.parametrize("address", ["search.example", "ftp://a", "https://a/path", "https://a b", 'https://a"', "/"])
+def test_a_public_address_that_browsers_cannot_open_is_refused(address: str) -> None:
+    with pytest.raises(ValidationError, match="without a path"):
+        Serving(public_address=address)

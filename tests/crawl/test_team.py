@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from itertools import count
@@ -142,6 +144,27 @@ def test_ctrl_c_lets_every_worker_finish_what_is_under_way(web: TestWeb, sites: 
     os.killpg(child.pid, signal.SIGINT)  # as a terminal does
     outcome = wait(child)
     assert outcome.code == 130, outcome
+    sound(tmp_path / "c")
+    periplus(*command(web, tmp_path / "c", seeds=()))
+    assert web.log.fetched() == everything(sites)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_crawl_in_the_background_ignores_ctrl_c_and_drains_when_it_is_terminated(
+    web: TestWeb, sites: list[Site], tmp_path: Path, workers: int
+) -> None:
+    """A shell starts background jobs of a script with SIGINT ignored."""
+    words = [str(word) for word in command(web, tmp_path / "c", "--delay", "0.02", workers=workers)]
+    shell = ["bash", "-c", "trap '' INT; exec \"$@\"", "bash", sys.executable, "-m", "periplus", *words]
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(shell, env=environment(), stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    web.log.wait_for(40)
+    os.killpg(child.pid, signal.SIGINT)
+    web.log.wait_for(len(web.log.entries()) + 60)  # it goes on
+    child.terminate()
+    outcome = wait(child)
+    assert outcome.code == 130, outcome
+    assert outcome.complaint.startswith("periplus: stopped as asked.")
     sound(tmp_path / "c")
     periplus(*command(web, tmp_path / "c", seeds=()))
     assert web.log.fetched() == everything(sites)

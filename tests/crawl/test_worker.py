@@ -16,6 +16,7 @@ from crawl.voyage import Outcome, catalog_of, detail_of, environment, reach, sai
 from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
 from periplus.model import UrlState
+from periplus.signals import handling
 from periplus.store.catalog import Catalog
 from periplus.store.ledger import Batch
 from testweb import Page, Site, TestWeb, chain, hostile, many_hosts, mesh, tree
@@ -304,6 +305,14 @@ def test_a_second_ctrl_c_does_not_wait_for_what_is_under_way(
         assert catalog.counters()["fetched"] == outcome.json["fetched"] > 0
     assert state_of(tmp_path, "http://stuck.test/")[0] == UrlState.QUEUED
     sound(tmp_path)
+
+
+def test_after_a_crawl_signals_are_answered_as_before(tmp_path: Path) -> None:
+    def answer(*_: object) -> None: ...
+
+    with TestWeb([mesh("a.test", 1)]) as web, handling(answer):
+        sail(web, tmp_path, "http://a.test/")
+        assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == [answer, answer]
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -81,6 +82,28 @@ def test_a_reader_that_was_killed_is_replaced(warden: Warden) -> None:
     assert warden._cell is not None
     os.kill(warden._cell._process.pid, signal.SIGKILL)
     assert is_read(read(warden, pdf("two")))
+
+
+def test_ctrl_c_in_a_terminal_does_not_reach_the_reader(warden: Warden) -> None:
+    assert is_read(read(warden, pdf("one")))
+    assert warden._cell is not None
+    assert os.getpgid(warden._cell._process.pid) != os.getpgid(0)
+
+
+def test_a_reader_that_a_service_manager_terminates_says_nothing_about_the_document(
+    warden: Warden, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sends SIGTERM to every process of the service, also to one that has just been started."""
+    begin, left = warden._ready, iter([signal.SIGTERM])
+
+    def begin_and_be_terminated() -> Any:
+        cell = begin()
+        for number in left:
+            os.kill(cell._process.pid, number)
+        return cell
+
+    monkeypatch.setattr(warden, "_ready", begin_and_be_terminated)
+    assert is_read(read(warden, pdf("one")))
 
 
 def test_a_reader_that_stands_still_is_replaced() -> None:

@@ -21,12 +21,13 @@ from web.serving import Site
 TESTS = Path(__file__).parents[1]
 SCRIPT = """
 import sys
+from periplus.config import Serving
 from periplus.site.server import listen, run
 from periplus.web.app import create_app
 from web.engines import FakeEngine
 
 def make():
-    return create_app(FakeEngine())
+    return create_app(FakeEngine(), Serving())
 
 if __name__ == "__main__":
     with listen("127.0.0.1", 0) as listener:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +13,11 @@ import pyarrow as pa
 import pytest
 
 from periplus.errors import DamagedFile, DiskFull, PeriplusError
-from periplus.store.joins import connect, plain_errors
+from periplus.signals import Stopped, stoppable
+from periplus.store.joins import batches, connect, plain_errors
 from store.records import told
 
+ENDLESS = "SELECT sum(a.range * b.range % 7) FROM range(10_000_000) a, range(10_000_000) b"
 MANY = "SELECT i, repeat('x', 100) AS text FROM range(400_000) numbers(i)"
 
 
@@ -86,3 +90,31 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_mistakes_of_our_own_are_not_called_damage() -> None:
     with pytest.raises(KeyError):
         joining(raising(KeyError("column")))()
+
+
+def execute(database: duckdb.DuckDBPyConnection) -> None:
+    database.execute(ENDLESS).fetchall()
+
+
+def read(database: duckdb.DuckDBPyConnection) -> None:
+    for _ in batches(database, ENDLESS, 1000):
+        pass
+
+
+@pytest.mark.parametrize("ask", [execute, read])
+def test_a_join_that_takes_for_ever_ends_with_a_signal(
+    tmp_path: Path, ask: Callable[[duckdb.DuckDBPyConnection], None]
+) -> None:
+    signalling = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
+    with connect(tmp_path, 64 << 20, 1) as database:
+        signalling.start()
+        with pytest.raises(Stopped), stoppable():
+            ask(database)
+
+
+def test_rows_come_in_order_and_errors_as_they_are(tmp_path: Path) -> None:
+    with connect(tmp_path, 64 << 20, 1) as database:
+        found = list(batches(database, "SELECT * FROM range(5000) ORDER BY 1", 1000))
+        assert [row for batch in found for row in batch.column(0).to_pylist()] == list(range(5000))
+        with pytest.raises(duckdb.CatalogException):
+            list(batches(database, "SELECT * FROM nothing", 1000))

@@ -16,6 +16,7 @@ import turbohtml
 from starlette.types import ASGIApp
 from uvicorn import Server
 
+from periplus.config import Serving
 from periplus.site.server import configuration, listen
 from periplus.web.app import create_app
 from periplus.web.port import Engine
@@ -92,7 +93,7 @@ def serving(app: ASGIApp) -> Iterator[Site]:
 
 
 @contextmanager
-def searching(engine: Engine) -> Iterator[Site]:
+def searching(engine: Engine, settings: Serving | None = None) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    with serving(create_app(engine)) as site:
+    with serving(create_app(engine, settings or Serving())) as site:
         yield site

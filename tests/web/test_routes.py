@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from periplus.config import Serving
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Site, searching
 
@@ -231,6 +232,23 @@ def test_a_forged_host_cannot_break_the_description(site: Site, host: str) -> No
     assert answer.status in {200, 400}
     if answer.status == 200:
         ET.fromstring(answer.text)
+
+
+@pytest.mark.parametrize("host", ["", "evil.example"])
+def test_no_cache_keeps_a_description_that_repeats_the_host_header(site: Site, host: str) -> None:
+    answer = site.get("/opensearch.xml", {"Host": host} if host else {})
+    assert f"http://{host}/search" in answer.text or not host
+    assert answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("address", ["https://search.example", "https://search.example/"])
+def test_a_forged_host_changes_nothing_when_the_public_address_is_set(engine: FakeEngine, address: str) -> None:
+    with searching(engine, Serving(public_address=address)) as site:
+        forged, plain = site.get("/opensearch.xml", {"Host": "evil.example"}), site.get("/opensearch.xml")
+    assert forged.body == plain.body
+    assert "evil.example" not in forged.text
+    assert 'template="https://search.example/search?q=' in forged.text
+    assert forged.headers["cache-control"] == "public, max-age=3600"
 
 
 def test_the_site_tells_its_health(site: Site) -> None:

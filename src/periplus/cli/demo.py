@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from periplus.cli.options import Json
 from periplus.cli.output import print_json, printable
 from periplus.cli.search import results_json
+from periplus.config import load
 from periplus.demo.tour import QUERIES, Show, Step, Tour, tour
 from periplus.errors import PortTaken, UsageError
 from periplus.model import Results
@@ -58,7 +59,7 @@ def command(
             _print_answers(ready.answers(_SHOWN), as_json=as_json)
         else:
             _invite(ready, address_of(listener), time.monotonic() - started)
-            run(partial(create_app, ready.engine), listener)
+            run(partial(create_app, ready.engine, load(ready.home).settings.serve), listener)
 
 
 def _free_port(first: int) -> socket.socket:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 from importlib import import_module
 from keyword import iskeyword
@@ -18,6 +19,7 @@ from typer.exceptions import TyperException
 
 from periplus import __version__
 from periplus.errors import PeriplusError
+from periplus.signals import Stopped, heeded, stoppable
 
 COMMANDS = {
     "demo": "See it work, offline: documentation of this machine, crawled, ranked and served.",
@@ -39,7 +41,15 @@ COMMANDS = {
     "config": "The settings in force, and where each comes from.",
 }
 _FAILURE = 1
-_INTERRUPTED = 130
+_AFTER_A_STOP = {
+    "demo": "What is complete is kept; the same command continues.",
+    "crawl": "Everything fetched is kept; the same command continues.",
+    "import": "Pages imported so far are kept; the same command continues.",
+    "rank": "The last complete ranks stay in use; the same command starts again.",
+    "reparse": "Segments finished so far are kept; the same command continues.",
+    "index": "The last complete index stays in use; the same command starts again.",
+    "export": "Only a complete file is kept; the same command starts again.",
+}
 
 
 def load_command(name: str) -> Any:
@@ -100,6 +110,8 @@ def main() -> NoReturn:
         run()
     except SystemExit as end:
         code = end.code
+    for number in heeded():
+        signal.signal(number, signal.SIG_DFL)  # nothing is left that a handler could save
     atexit._run_exitfuncs()
     try:
         sys.stdout.flush()
@@ -115,13 +127,14 @@ def run() -> None:
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
-        sys.exit(app(standalone_mode=False))
+        with stoppable():
+            sys.exit(app(standalone_mode=False))
+    except Stopped as stopped:
+        _give_up(_stopped(stopped), stopped.exit_code, debug=debug)
     except TyperException as error:
         _give_up(*_mistyped(error), debug=debug)
     except PeriplusError as error:
         _give_up(str(error), error.exit_code, debug=debug)
-    except KeyboardInterrupt:
-        _give_up("interrupted", _INTERRUPTED, debug=debug)
     except BrokenPipeError:
         # Whoever read our output has seen enough; closing stdout here keeps Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -130,6 +143,12 @@ def run() -> None:
         _give_up(
             f"internal error: {type(error).__name__}: {error}. --debug shows where; please report it.", debug=debug
         )
+
+
+def _stopped(stopped: Stopped) -> str:
+    """What a signal did to the command, and what remains of its work."""
+    command = next((word for word in sys.argv[1:] if word in COMMANDS), "")
+    return f"{stopped}. {_AFTER_A_STOP.get(command, 'Nothing was changed.')}"
 
 
 def _mistyped(error: TyperException) -> tuple[str, int]:

@@ -27,19 +27,18 @@ def command(
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
 ) -> None:
     """Serve the search site until Ctrl-C; an index that is built meanwhile is served from then on."""
-    engine = _open(home)
+    settings = load(home).settings
+    engine = LiveEngine(open_collection(home), settings)
     try:
         with listen(host, port) as listener:
             typer.echo(f"{engine.documents:,} pages to search at {address_of(listener)} (Ctrl-C stops)", err=True)
-            run(partial(create_app, engine) if workers == 1 else partial(_site, home), listener, workers)
+            make_app = partial(create_app, engine, settings.serve) if workers == 1 else partial(_site, home)
+            run(make_app, listener, workers)
     finally:
         engine.close()
 
 
-def _open(home: Path) -> LiveEngine:
-    return LiveEngine(open_collection(home), load(home).settings)
-
-
 def _site(home: Path) -> ASGIApp:
     """What each worker process serves."""
-    return create_app(_open(home))
+    settings = load(home).settings
+    return create_app(LiveEngine(open_collection(home), settings), settings.serve)

@@ -52,6 +52,13 @@ def _header_text(text: str) -> str:
     return text
 
 
+def _site_address(text: str) -> str:
+    if text and not _SITE_ADDRESS.fullmatch(text):
+        raise ValueError("it should be written https://HOST or https://HOST:PORT, without a path")
+    return text.rstrip("/")
+
+
+_SITE_ADDRESS = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?/?")
 _CONNECT_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]*)"
 _CONNECT_RULE = re.compile(f"{_CONNECT_HOST}:([0-9]{{0,5}}):{_CONNECT_HOST}:([0-9]{{0,5}})")
 
@@ -81,6 +88,7 @@ LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Pattern = Annotated[str, AfterValidator(_compiles)]
 ConnectRule = Annotated[str, AfterValidator(_connect_rule)]
 HeaderText = Annotated[str, AfterValidator(_header_text)]
+SiteAddress = Annotated[str, AfterValidator(_site_address)]
 
 
 class Section(BaseModel):
@@ -389,6 +397,22 @@ class Ranking(Section):
     per_host: int = Field(default=2, ge=1, description="Results of one host on the first page.")
 
 
+class Serving(Section):
+    """How the search site answers."""
+
+    longest_wait: float = Field(
+        default=4.0,
+        ge=0,
+        description="Seconds a search may have to wait for its turn. When more searches wait, the site answers 503 at "
+        "once, with Retry-After. Each process of `serve --workers` counts its own.",
+    )
+    public_address: SiteAddress = Field(
+        default="",
+        description="Address at which browsers reach the site, for example `https://search.example.org`; "
+        "`/opensearch.xml` contains it. Empty: the file repeats the Host header of its request, and no cache keeps it.",
+    )
+
+
 class Settings(Section):
     """All settings of a collection."""
 
@@ -404,6 +428,7 @@ class Settings(Section):
     graph: LinkAnalysis = LinkAnalysis()
     index: Indexing = Indexing()
     ranking: Ranking = Ranking()
+    serve: Serving = Serving()
 
 
 def setting_keys() -> list[str]:

@@ -28,6 +28,7 @@ from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
 from periplus.model import Decision
 from periplus.parse.page import PageParser
+from periplus.signals import heeded
 from periplus.store.catalog import Catalog
 from periplus.url import Canonicalizer
 
@@ -156,14 +157,16 @@ def _interruptible(worker: Worker, board: Board, *, by_terminal: bool) -> Iterat
         board.ask_to_stop()
         worker.wake()
 
-    numbers = (signal.SIGINT, signal.SIGTERM) if by_terminal else (signal.SIGTERM,)
+    numbers = heeded() if by_terminal else (signal.SIGTERM,)
+    before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         loop.add_signal_handler(number, pressed)
     try:
         yield
     finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)  # which leaves the handler of the interpreter
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -30,6 +30,7 @@ from periplus.crawl.memory import give_back_loading, resident_bytes
 from periplus.crawl.tally import Tally
 from periplus.errors import PeriplusError, WorkerDied
 from periplus.parse.warden import PATIENCE
+from periplus.signals import handling
 from periplus.store.catalog import Catalog
 
 logger = logging.getLogger("periplus.crawl")
@@ -53,7 +54,7 @@ def trade() -> Callable[[Assignment, Board, int, Look | None], Report]:
 def crawl_together(assignment: Assignment, board: Board, look: Look) -> list[Report]:
     """Run every worker of the board to its end; *look* is called now and then."""
     team = _Team(assignment, board)
-    with _passing_on_signals(board):
+    with handling(lambda *_: board.ask_to_stop()):  # Ctrl-C once drains all workers, twice stops them now
         team.set_out()
         return team.see_home(look)
 
@@ -237,15 +238,3 @@ def _work_aside(assignment: Assignment, board: Board, number: int, outbox: Conne
     except Exception as error:
         traceback.print_exc()
         outbox.send(PeriplusError(f"worker {number} failed", f"{type(error).__name__}: {error}"))
-
-
-@contextmanager
-def _passing_on_signals(board: Board) -> Iterator[None]:
-    """Ctrl-C once drains all workers, twice stops them now."""
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, lambda *_: board.ask_to_stop()) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

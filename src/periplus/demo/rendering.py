@@ -24,18 +24,25 @@ def write_python_pages(folder: Path, progress: Callable[[int, int], None] = lamb
     """Make *folder*, with a page for each module and chapter and the pages that lead to them; all of it or nothing."""
     building = folder.with_name(folder.name + ".tmp")
     shutil.rmtree(building, ignore_errors=True)
+    try:
+        _write_all(building, progress)
+        building.replace(folder)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)  # it is there only when something failed
+
+
+def _write_all(folder: Path, progress: Callable[[int, int], None]) -> None:
     for name in ("library", "language", "sections"):
-        (building / name).mkdir(parents=True)
-    _run_children(building, progress)
-    library, language = _tables(building)
+        (folder / name).mkdir(parents=True)
+    _run_children(folder, progress)
+    library, language = _tables(folder)
     if not library:
         raise PeriplusError(
             "the documentation of Python could not be written",
             f"{sys.executable} described no module",
             "`periplus doctor` looks for the cause.",
         )
-    _write_contents(building, library, language)
-    building.replace(folder)
+    _write_contents(folder, library, language)
 
 
 def _run_children(folder: Path, progress: Callable[[int, int], None]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from periplus.store.joins import connect, plain_errors
+from periplus.store.joins import batches, connect, plain_errors
 from periplus.store.statements import read_statements
 
 _ROWS_AT_ONCE = 1 << 17
@@ -77,7 +77,7 @@ class Tables:
     def stream(self, block: str, **numbers: int) -> Iterator[pa.RecordBatch]:
         """The rows that a block selects, some at a time."""
         with _plain_errors():
-            yield from self._database.cursor().sql(_filled(block, numbers)).to_arrow_reader(_ROWS_AT_ONCE)
+            yield from batches(self._database.cursor(), _filled(block, numbers), _ROWS_AT_ONCE)
 
 
 def _with_numbers_for_ids(schema: pa.Schema) -> str:

@@ -27,7 +27,7 @@ from periplus.index.writer import IndexWriter
 from periplus.model import Quality
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
-from periplus.store.joins import connect, plain_errors
+from periplus.store.joins import batches, connect, plain_errors
 from periplus.store.ranks import open_ranks
 from periplus.store.schema import main_text, read_pages
 from periplus.store.statements import read_statements
@@ -144,7 +144,9 @@ class _Documents:
         """Every document, in the order of its number: the columns of its segment and those of `rows` in build.sql."""
         with _plain_errors():
             templates = Templates(self._samples())
-            joined = (row for batch in self._stream("rows") for row in batch.to_pylist())
+            joined = (
+                row for batch in batches(self._database, self._sql["rows"], _ROWS_AT_ONCE) for row in batch.to_pylist()
+            )
             chosen = next(joined, None)
             for segment in self._segments:
                 for place, page in enumerate(_pages_of(segment, _COLUMNS)):
@@ -169,9 +171,6 @@ class _Documents:
         """Write down who nearly repeats whom."""
         with _plain_errors():
             self._database.sql(self._sql["near_copies"]).write_parquet(str(path))
-
-    def _stream(self, name: str) -> pa.RecordBatchReader:
-        return self._database.sql(self._sql[name]).to_arrow_reader(_ROWS_AT_ONCE)
 
     def _prepare(self) -> None:
         names = list(map(str, self._segments))

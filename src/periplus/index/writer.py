@@ -54,6 +54,7 @@ class IndexWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._pages.close()
+        del self._writer  # waits for its threads, which would otherwise write into a folder that is being removed
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""

@@ -33,6 +33,9 @@ _WEIGHED_EVERY = 0.02  # seconds between two looks at how much memory it takes
 _LAST_MOMENT = 5.0  # seconds from the end of the pipes to the end of the process
 
 
+_BY_OTHERS = frozenset({signal.SIGKILL, signal.SIGTERM})  # signals that say nothing about a document
+
+
 class Warden:
     """Keeps one fenced-in process and hands it documents; may be shared by threads, which then wait for each other."""
 
@@ -91,7 +94,7 @@ class Warden:
         if cell is None:
             return Trouble(Reason.PARSE_CRASH, "the process that reads documents cannot be started")
         status = cell.end(dying=True)
-        self._was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+        self._was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) in _BY_OTHERS
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
             return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds:g} s of processor time")
         if cell.largest > self._memory * _MUCH:
@@ -115,6 +118,7 @@ class _Cell:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            process_group=0,  # a terminal sends Ctrl-C to its whole group; pages under way are still read
         )
         self._used = 0.0  # seconds of processor time
         self.largest = 0  # bytes of memory; rusage would tell the size of this process if that is larger

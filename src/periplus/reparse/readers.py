@@ -10,7 +10,7 @@ import ctypes
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -44,7 +44,7 @@ class _Reader:
 
 def read_all(
     collection: Collection, settings: Settings, todo: Sequence[SealedSegment]
-) -> Iterator[tuple[SealedSegment, Reading]]:
+) -> Generator[tuple[SealedSegment, Reading], None, None]:
     """Read every segment again, in any order."""
     pages = sum(segment.rows for segment in todo)
     if pages < _WORTH_A_PROCESS:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 from periplus.config import Settings
@@ -43,12 +43,13 @@ def reparse(
         _sweep(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
         total, done = sum(segment.rows for segment in plan.segments), 0
-        for old, reading in read_all(collection, settings, plan.segments):
-            _replace(catalog, old, reading.successors)
-            unread += reading.unread
-            left_out.update(reading.left_out)
-            done += old.rows
-            tell(done, total)
+        with _sweeping_up(collection), closing(read_all(collection, settings, plan.segments)) as readings:
+            for old, reading in readings:
+                _replace(catalog, old, reading.successors)
+                unread += reading.unread
+                left_out.update(reading.left_out)
+                done += old.rows
+                tell(done, total)
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
     pages = sum(entry.pages for entry in unread)
@@ -60,10 +61,23 @@ def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -
     catalog.replace_segments([(stale[segment.kind], segment) for segment in new])
 
 
-def _sweep(collection: Collection, catalog: Catalog) -> None:
-    """Remove what earlier runs left: half-written files, and those replaced, which somebody may have been reading."""
+@contextmanager
+def _sweeping_up(collection: Collection) -> Iterator[None]:
+    """Remove incomplete files when the block is left: a reader process that is killed cannot do so itself."""
+    try:
+        yield
+    finally:
+        _remove_unfinished(collection)
+
+
+def _remove_unfinished(collection: Collection) -> None:
     for leftover in collection.segments.glob(f"*{UNFINISHED_AGAIN}"):
         leftover.unlink()
+
+
+def _sweep(collection: Collection, catalog: Catalog) -> None:
+    """Remove what earlier runs left: half-written files, and those replaced, which somebody may have been reading."""
+    _remove_unfinished(collection)
     for segment in catalog.segments():
         worker, number, revision = place_of(segment.name)
         for older in range(revision):

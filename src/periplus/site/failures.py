@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from periplus.errors import PeriplusError, UsageError
@@ -18,6 +18,7 @@ from periplus.site.pages import Pages
 
 JSON = "application/json"
 _FOR_PROGRAMS = ("/api/", "/healthz")
+_CLIENT_GONE = 499  # as nginx calls it
 _HEADINGS = {
     400: "That request cannot be understood",
     404: "There is nothing here",
@@ -45,7 +46,12 @@ class Failures:
 
     def handlers(self) -> Mapping[type[Exception], Handler]:
         """What to do about each kind of exception."""
-        return {HTTPException: self._refused, PeriplusError: self._ours, Exception: self._bug}
+        return {
+            HTTPException: self._refused,
+            ClientDisconnect: self._gone,
+            PeriplusError: self._ours,
+            Exception: self._bug,
+        }
 
     def answer(self, path: str, status: int, sentence: str = "", headers: Mapping[str, str] | None = None) -> Response:
         """The page, or for the paths of programs the JSON, about one failure."""
@@ -67,6 +73,11 @@ class Failures:
             return self.answer(request.url.path, 400, _sentence(str(error)))
         _log.error("cannot answer: %s", error)
         return self.answer(request.url.path, 503, headers={"retry-after": "5"})
+
+    async def _gone(self, request: Request, error: Exception) -> Response:
+        """The client has closed the connection; the server sends nothing of this."""
+        del request, error
+        return Response(status_code=_CLIENT_GONE)
 
     async def _bug(self, request: Request, error: Exception) -> Response:
         del error  # the server logs it

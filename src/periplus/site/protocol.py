@@ -6,8 +6,9 @@ The server library reads request lines and headers without end; this bounds both
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 HEAD_BYTES = 65_536
 HEAD_SECONDS = 15.0
@@ -17,6 +18,7 @@ _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close
 class BoundedProtocol(HttpToolsProtocol):
     """HTTP/1.1 with a limit on the size of a request's head and on the time it takes to arrive."""
 
+    _cycles: Sequence[RequestResponseCycle] = ()  # requests that are not answered yet
     _in_head = True
     _head_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
@@ -46,6 +48,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stop_clock()
         self._in_head = False
         super().on_headers_complete()
+        self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
 
     def on_message_complete(self) -> None:
         """Whatever comes next belongs to another request."""
@@ -53,8 +56,11 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody is there to be timed."""
+        """Tell every request of this connection. The library tells only the last one of several sent at once."""
         self._stop_clock()
+        for cycle in self._cycles:
+            cycle.disconnected = not cycle.response_complete
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def _start_clock(self) -> None:

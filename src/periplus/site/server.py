@@ -15,6 +15,7 @@ from uvicorn import Config, Server
 from uvicorn.supervisors import Multiprocess
 
 from periplus.errors import PortTaken, UsageError
+from periplus.signals import handling, is_ctrl_c_ignored
 from periplus.site.protocol import BoundedProtocol
 
 _BACKLOG = 2_048  # connections that may wait to be accepted
@@ -70,22 +71,22 @@ def configuration(make_app: Callable[[], ASGIApp], workers: int = 1) -> Config:
 
 def run(make_app: Callable[[], ASGIApp], listener: socket.socket, workers: int = 1) -> None:
     """Serve until Ctrl-C or SIGTERM. Each of several workers makes its own application, so *make_app* must pickle."""
+    application = _Application(make_app, is_ctrl_c_ignored())
     if workers > 1:
-        _Workers(configuration(_Unheeding(make_app), workers), sockets=[listener]).run()
+        supervisor = _Workers(configuration(application, workers), sockets=[listener])
+        if application.ignore_ctrl_c:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        supervisor.run()
         return
-    server = Server(configuration(make_app))
+    server = Server(configuration(application))
 
     def stop(number: int, frame: object) -> None:
         """Told to stop before the server listens to signals itself, or by the server once it has stopped."""
         del number, frame
         server.should_exit = True
 
-    before = {number: signal.signal(number, stop) for number in _STOP}
-    try:
+    with handling(stop):
         server.run(sockets=[listener])
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 class _Workers(Multiprocess):
@@ -114,11 +115,17 @@ def _signals_held_back() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unheeding:
-    """Makes the application in a worker whose signals were held back; by now the server answers them."""
+class _Application:
+    """Makes the application when the server library has installed its signal handlers.
+
+    A worker process begins with its signals held back; from now on the server answers them.
+    """
 
     make_app: Callable[[], ASGIApp]
+    ignore_ctrl_c: bool  # as the parent process does; the library would answer SIGINT all the same
 
     def __call__(self) -> ASGIApp:
+        if self.ignore_ctrl_c:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP)
         return self.make_app()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +28,21 @@ def connect(scratch: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnecti
         "threads": threads or len(os.sched_getaffinity(0)),
     }
     return duckdb.connect(":memory:", config=options)
+
+
+def batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[pa.RecordBatch]:
+    """What *query* selects, *rows* at a time.
+
+    A thread runs the query: Python answers signals in the main thread only, and not while that one waits for DuckDB.
+    """
+    with ThreadPoolExecutor(1, "join") as thread:
+        try:
+            reader = thread.submit(lambda: database.sql(query).to_arrow_reader(rows)).result()
+            while (batch := thread.submit(next, reader, None).result()) is not None:
+                yield batch
+        except BaseException:
+            database.interrupt()
+            raise
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
+from periplus.config import Serving
 from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web.desk import Desk
@@ -15,7 +16,8 @@ from periplus.web.routes import SearchSite
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def create_app(engine: Engine) -> ASGIApp:
+def create_app(engine: Engine, settings: Serving) -> ASGIApp:
     """The search site over *engine*, as an ASGI application."""
     pages = Pages(_TEMPLATES, layout="page.html")
-    return build(SearchSite(engine, pages, Desk(engine)).routes(), pages)
+    site = SearchSite(engine, pages, Desk(engine, settings.longest_wait), settings.public_address)
+    return build(site.routes(), pages)

@@ -27,8 +27,9 @@ _NO_COPY = "No copy of that page is in the archive."
 class SearchSite:
     """The handlers, each a question of a reader."""
 
-    def __init__(self, engine: Engine, pages: Pages, desk: Desk) -> None:
+    def __init__(self, engine: Engine, pages: Pages, desk: Desk, public_address: str = "") -> None:
         self._engine, self._pages, self._desk = engine, pages, desk
+        self._public_address = public_address
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -53,7 +54,7 @@ class SearchSite:
         asked = read(request.query_params)
         if not asked.query:
             return RedirectResponse("/", 303)
-        found = await self._desk.search(asked, explain=True)
+        found = await self._desk.search(request, asked, explain=True)
         return self._pages.response(
             "search.html",
             headers=_timing(found),
@@ -73,14 +74,14 @@ class SearchSite:
         asked = read(request.query_params)
         if not asked.query:
             raise UsageError("the query is empty", hint="Write it after /api/search?q=.")
-        found = await self._desk.search(asked, explain=asked.explain)
+        found = await self._desk.search(request, asked, explain=asked.explain)
         headers = {"cache-control": "private, no-cache", "content-type": JSON, **_timing(found)}
         return Response(api.encoded(found), headers=headers)
 
     async def cached_page(self, request: Request) -> Response:
         """The frame around an archived page, and when it was fetched."""
         url = read_url(request.query_params)
-        page = await self._archived(url)
+        page = await self._archived(request, url)
         headers = {"content-security-policy": cached.frame_policy(request), "x-robots-tag": "noindex, nofollow"}
         return self._pages.response(
             "cached.html",
@@ -99,23 +100,25 @@ class SearchSite:
         url = read_url(request.query_params)
         if not cached.is_framed(request):
             return RedirectResponse(cached_link(url), 303)
-        page = await self._archived(url)
+        page = await self._archived(request, url)
         media_type = cached.media_type(page)
         if not media_type:
             raise HTTPException(415, "The copy is not text, so it is not shown here.", cached.RAW_HEADERS)
-        body = await self._desk.work(lambda: cached.inert(page))
+        body = await self._desk.work(request, lambda: cached.inert(page))
         return Response(body, headers=cached.RAW_HEADERS | {"content-type": media_type})
 
-    async def _archived(self, url: str) -> CachedPage:
-        page = await self._desk.cached(url)
+    async def _archived(self, request: Request, url: str) -> CachedPage:
+        page = await self._desk.cached(request, url)
         if page is None:
             raise HTTPException(404, _NO_COPY)
         return page
 
     async def description(self, request: Request) -> Response:
         """The OpenSearch description, with which a browser adds this engine to its own."""
-        base = str(request.base_url).rstrip("/")
-        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": "public, max-age=3600"}
+        base = self._public_address or str(request.base_url).rstrip("/")
+        # A client can forge the Host header: a shared cache would hand the forged address to others.
+        kept = "public, max-age=3600" if self._public_address else "no-store"
+        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": kept}
         return self._pages.response("opensearch.xml", headers=headers, base=base)
 
     async def robots(self, request: Request) -> Response:

@@ -1,0 +1,103 @@
+"""How does Ctrl-C or SIGTERM stop a command?
+
+Both raise `Stopped` in the main thread, so that every `finally` and `with` block removes what is incomplete. Some
+libraries drop an exception that is raised inside their callbacks; numba does so while it compiles. Therefore a timer
+raises `Stopped` again until the command ends. A second signal ends the process at once.
+
+SIGINT stays ignored when the parent process ignores it. `nohup` and shell scripts do that for background jobs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_AGAIN = 0.5  # seconds until `Stopped` is raised again
+_REPEATED = 1.0  # seconds; a signal that comes sooner is the same one: `timeout` sends two
+_AT_ONCE = b"periplus: ended at once by a second signal. The next run removes what this one has left behind.\n"
+
+Handler = Callable[[int, Any], None]
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal stops the command."""
+
+    def __init__(self, number: int) -> None:
+        self.number = signal.Signals(number)
+        super().__init__("interrupted" if number == signal.SIGINT else "terminated")
+
+    @property
+    def exit_code(self) -> int:
+        """What shells report for a command that a signal has ended: 130 for SIGINT, 143 for SIGTERM."""
+        return 128 + self.number
+
+
+def is_ctrl_c_ignored() -> bool:
+    """Whether SIGINT is ignored, as the parent process may have chosen."""
+    return signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+
+
+def heeded() -> tuple[signal.Signals, ...]:
+    """The signals that stop a command: SIGTERM, and SIGINT unless it is ignored."""
+    return (signal.SIGTERM,) if is_ctrl_c_ignored() else (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def handling(handler: Handler) -> Iterator[None]:
+    """Call *handler* for the signals that stop a command, until the block is left."""
+    before = {number: signal.signal(number, handler) for number in heeded()}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let signals raise `Stopped` in this block. It leaves the block in place of any other exception."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python delivers signals to the main thread only
+        return
+    stop, hook = _Stop(), sys.unraisablehook
+    before = signal.signal(signal.SIGALRM, stop.again)
+    sys.unraisablehook = lambda dropped: None if isinstance(dropped.exc_value, Stopped) else hook(dropped)
+    try:
+        with handling(stop):
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        sys.unraisablehook = hook
+        if stop.number:
+            raise Stopped(stop.number) from None
+
+
+class _Stop:
+    """The signal handler, which remembers the signal."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._at = 0.0
+
+    def __call__(self, number: int, frame: Any) -> None:
+        del frame
+        if not self.number:
+            self.number, self._at = number, time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            raise Stopped(number)
+        if time.monotonic() - self._at > _REPEATED:
+            os.write(2, _AT_ONCE)
+            os._exit(128 + number)
+
+    def again(self, number: int, frame: Any) -> None:
+        """Called by the timer. While an exception is being handled, a `finally` block may be removing files."""
+        del number, frame
+        if sys.exc_info()[1] is None:
+            raise Stopped(self.number)

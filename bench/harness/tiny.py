@@ -17,7 +17,7 @@ from harness.web import Site, Web
 
 _SITES = ("python", "postgresql", "glib")  # names of real sources, whose layout the made pages share
 _PAGES = 6  # of a site
-_WORDS = ("anchor", "bay", "buoy", "chart", "coast", "harbour", "island", "keel", "mast", "port", "reef", "sail", "tide")
+_WORDS = ("anchor", "bay", "buoy", "chart", "coast", "harbour", "island", "keel", "mast", "port", "reef", "sail")
 _PAGE = """<!doctype html>
 <html lang="en"><head><title>{title}</title></head><body>
 <div class="navheader navigation">{links}</div>

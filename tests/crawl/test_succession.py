@@ -341,7 +341,7 @@ def test_bombs_keep_nobody_waiting(tmp_path: Path, aside: int) -> None:
         slowest = max(web.log.gaps("b.test"))
     assert figures["fetched"] == len(bombs) + 1 + 101
     assert figures["errors"] == {}
-    assert slowest < 1.5
+    assert slowest < 10, "a bomb that is not read in linear time takes minutes"
     sound(tmp_path)
 
 

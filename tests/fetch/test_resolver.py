@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
@@ -118,11 +117,10 @@ def test_a_silent_name_server_stops_neither_the_loop_nor_other_lookups() -> None
             return names.ask(host)
 
         resolver = Resolver(2.0, ask)
-        began = time.monotonic()
         waiting = [asyncio.create_task(resolver.look_up(f"silent{number}.test")) for number in range(8)]
         await asyncio.sleep(0.01)
         assert (await resolver.look_up("a.test")).addresses == ("8.8.8.8",)
-        assert time.monotonic() - began < 1.5
+        assert not any(task.done() for task in waiting)
         found = await asyncio.gather(*waiting)
         assert {one.failure for one in found} == {"no answer from the name server within 2 s"}
         resolver.close()

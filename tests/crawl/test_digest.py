@@ -119,7 +119,7 @@ def test_a_hostile_server_ends_with_a_named_reason(
     web: TestWeb, tmp_path: Path, handler: Any, reason: str | None, tries: int
 ) -> None:
     serve(web, bad=Page(handler=handler), good=Page("Good"))
-    result = sail(web, tmp_path, SEED, fetch__attempts=tries, fetch__timeout=0.5)
+    result = sail(web, tmp_path, SEED, fetch__attempts=tries, fetch__timeout=1.5)
     assert result.summary["fetched"] == 2
     state, found = state_of(tmp_path, f"{SEED}bad")
     assert state == UrlState.FAILED

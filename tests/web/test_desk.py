@@ -46,11 +46,15 @@ def test_whoever_finds_the_queue_full_is_asked_to_come_again() -> None:
 
     engine = FakeEngine(before=hold)
     pages = Pages(Path(app.__file__).parent / "templates", layout="page.html")
-    site_of_two = build(SearchSite(engine, pages, Desk(engine, at_once=1, may_wait=1)).routes(), pages)
+    desk = Desk(engine, at_once=1, may_wait=1)
+    site_of_two = build(SearchSite(engine, pages, desk).routes(), pages)
     with serving(site_of_two) as site, ThreadPoolExecutor() as pool:
         inside = [pool.submit(site.get, "/api/search?q=x") for _ in range(2)]
         assert entered.acquire(timeout=10)
-        time.sleep(0.2)  # the second has come and waits
+        deadline = time.monotonic() + 10
+        while desk._inside < 2:  # until the second has come and waits
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         for path in ("/api/search?q=x", "/search?q=x"):
             turned_away = site.get(path)
             assert turned_away.status == 503

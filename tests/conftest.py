@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    """The demo of this session, shared by all test processes, for one test at a time."""
+    """The demo of this test run, shared by all test processes, for one test at a time."""
     from demo.shared_demo import shared_demo
 
     base = tmp_path_factory.getbasetemp()

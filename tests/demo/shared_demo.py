@@ -1,4 +1,4 @@
-"""Which demo do the tests look at? One for the whole session, because making it takes many seconds.
+"""Which demo do the tests look at? One for the whole test run, because making it takes many seconds.
 
 One test at a time has it: its documentation is served under a port that belongs to its addresses.
 """
@@ -48,7 +48,7 @@ def shared_demo(folder: Path) -> Iterator[Demo]:
 
 @contextmanager
 def own_ports() -> Iterator[None]:
-    """Demos that begin in this process avoid the ports of other test sessions."""
+    """Demos that begin in this process avoid the ports of other test runs."""
     with mock.patch.object(server, "_FIRST_PORT", 20_000 + os.getppid() % 400 * 100):
         yield
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
 import peers
-from harness import contest, machine, nginx, trial, web
+from harness import contest, machine, nginx, plain_server, trial, web
 from harness.report import report
+from harness.tiny import add_tiny, cache_of, made_web
 from peers.periplus_peer import Periplus
 
 CACHE = Path(__file__).with_name(".cache")
@@ -49,6 +51,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--timeout", type=float, default=600, help="seconds one crawl may take (600)")
     add("--host-pattern", default=web.HOST_PATTERN, help="name of the virtual hosts (%(default)s)")
     add("--all-cores", action="store_true", help="let the crawler use the server's core too")
+    add_tiny(parser, workers=[1, 2], peers=[], timeout=60)
     return parser
 
 
@@ -62,14 +65,21 @@ def names(text: str) -> list[str]:
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
     """Gets everything ready, measures, and says on what."""
-    cache = options.cache.resolve()
+    with cache_of(options) as cache:
+        return measured(options, cache)
+
+
+def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
     cores = machine.split_cores(shared=options.all_cores)
     ours, rivals = Periplus(options.periplus), peers.select(options.peers)
     ours.provision(cache)
-    pages = web.prepare(cache, options.host_pattern, options.copies)
+    if options.tiny:
+        pages, serve = made_web(cache, options.host_pattern), plain_server.serve
+    else:
+        pages, serve = web.prepare(cache, options.host_pattern, options.copies), partial(nginx.serve, nginx.find(cache))
     web.warm(pages)
     machine.pin_self(cores.server)
-    arena = trial.Arena(pages, cache, nginx.find(cache), cores, options.concurrency, options.timeout)
+    arena = trial.Arena(pages, cache, serve, cores, options.concurrency, options.timeout)
     plan = contest.Plan(options.pages, options.workers, options.peer_pages or None)
     result = contest.hold(arena, plan, ours, rivals, options.rounds)
     about = {"sites": {site.host: site.pages for site in pages.sites}, "packages": web.versions(cache)}

@@ -12,12 +12,15 @@ import json
 import os
 import random
 import resource
-import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
+from harness.errors import BenchError
+from harness.report import report
+from harness.tiny import add_tiny
 from periplus.config import Addresses, Scope
 from periplus.frontier.admission import Admission, open_admission
 from periplus.model import QueuedUrl, Reason
@@ -32,26 +35,24 @@ SCOPE = Scope(hosts=[".*"], pages_per_domain=1 << 40, hosts_per_domain=1 << 40)
 ARCHIVE = Written(0, "w00-000001.warc.gz", 0)
 
 
-def main() -> int:
-    """Prints one JSON object, or a table."""
+def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--urls", type=int, default=10_000_000, help="known URLs (10 million)")
     parser.add_argument("--hosts", type=int, default=20_000, help="hosts they spread over (20,000)")
     parser.add_argument("--links", type=int, default=500_000, help="known links to admit (500,000)")
     parser.add_argument("--folder", type=Path, help="where to build the collection (the system's temporary folder)")
-    options = parser.parse_args()
+    add_tiny(parser, urls=20_000, hosts=50, links=2_000)
+    return parser
+
+
+def bench(options: argparse.Namespace) -> dict[str, Any]:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    home = Path(tempfile.mkdtemp(prefix="frontier-", dir=options.folder))
-    try:
-        result = bench(home, options.urls, options.hosts, options.links)
-    finally:
-        shutil.rmtree(home)
-    print(json.dumps(result) if options.json else "\n".join(f"{key:26} {value}" for key, value in result.items()))
-    return 0
+    with tempfile.TemporaryDirectory(prefix="frontier-", dir=options.folder) as home:
+        return {"bench": "frontier", **measured(Path(home), options.urls, options.hosts, options.links)}
 
 
-def bench(home: Path, urls: int, hosts: int, links: int) -> dict[str, float]:
+def measured(home: Path, urls: int, hosts: int, links: int) -> dict[str, float]:
     """Fill a collection in a child, so that its memory does not count; open it here and ask for what it knows."""
     catalog_file = create_collection(home).catalog
     reader, writer = os.pipe()
@@ -60,7 +61,7 @@ def bench(home: Path, urls: int, hosts: int, links: int) -> dict[str, float]:
         os._exit(0)
     _, status = os.waitpid(child, 0)
     if status:
-        raise SystemExit("filling the catalog failed")
+        raise BenchError("filling the catalog failed")
     filled = json.loads(os.read(reader, 4096))
     catalog = Catalog(catalog_file)
     started = time.monotonic()
@@ -148,4 +149,4 @@ def resident_mb() -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(arguments().parse_args(), bench))

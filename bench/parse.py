@@ -13,6 +13,7 @@ from typing import Any
 
 from harness import packages, web
 from harness.report import report
+from harness.tiny import add_tiny, cache_of, made_pdf, made_web
 from parsing import costs, truth
 from parsing.score import score
 from periplus import __version__
@@ -37,16 +38,22 @@ def arguments() -> argparse.ArgumentParser:
         "--rounds", type=int, default=3, help="times each step is measured; the best counts (%(default)s)"
     )
     parser.add_argument("--cache", type=Path, default=CACHE, help="where downloads live")
+    add_tiny(parser, pages=6, rounds=1)
     return parser
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
-    cache = options.cache.resolve()
-    site_web = web.prepare(cache, "{name}.test")
+    with cache_of(options) as cache:
+        return measured(options, cache)
+
+
+def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
+    site_web = made_web(cache, "{name}.test") if options.tiny else web.prepare(cache, "{name}.test")
     answers = costs.responses(_sample(site_web, options.pages))
     steps = best([costs.by_step(answers) for _ in range(options.rounds)])
     whole = best([costs.whole(answers) for _ in range(options.rounds)])
-    sets = {"articles": truth.articles(cache), "passages": truth.passages(cache), "docs": truth.documentation(site_web)}
+    marked = {} if options.tiny else {"articles": truth.articles(cache), "passages": truth.passages(cache)}
+    sets = {**marked, "docs": truth.documentation(site_web)}
     found = {name: _main_texts(pages) for name, pages in sets.items() if pages}
     main_text = {name: score(sets[name], texts) for name, texts in found.items()}
     templates = Templates(_samples(site_web))
@@ -64,7 +71,7 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
         "main_text_truth": next(iter(main_text)),
         "main_text_f1_site": main_text["docs_indexed"]["f1"],
         "main_text": main_text,
-        **_pdf(cache, options.rounds),
+        **_pdf([made_pdf()] if options.tiny else _pdfs(cache), options.rounds),
     }
 
 
@@ -103,10 +110,13 @@ def _main_texts(pages: list[truth.Marked]) -> list[str]:
     return [parser.parse(answer).main_text for answer in answers]
 
 
-def _pdf(cache: Path, rounds: int) -> dict[str, Any]:
-    logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns about every bookmark that is left out
+def _pdfs(cache: Path) -> list[bytes]:
     folders = packages.unpack(list(PDFS), cache)
-    bodies = [(folders[name] / path).read_bytes() for name, path in PDFS.items()]
+    return [(folders[name] / path).read_bytes() for name, path in PDFS.items()]
+
+
+def _pdf(bodies: list[bytes], rounds: int) -> dict[str, Any]:
+    logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns about every bookmark that is left out
     seconds, sheets = [], 0
     for _ in range(rounds):
         started = time.process_time()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.report import report
+from harness.tiny import add_tiny, cache_of
 from periplus.store.ranks import open_ranks
 from ranking.contest import PEERS, contest
 from ranking.crawl import crawled
@@ -26,6 +27,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--peers", type=names, default=list(PEERS), metavar="NAME,...", help=f"of {', '.join(PEERS)} (all)")
     add("--no-peers", action="store_const", const=[], dest="peers", help="measure only ourselves")
     add("--cache", type=Path, default=CACHE, help="where the web and the peers live")
+    add_tiny(parser, nodes=2_000, edges=20_000, rounds=1, peers=[])
     return parser
 
 
@@ -38,7 +40,11 @@ def names(text: str) -> list[str]:
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
     """Gets everything ready and measures."""
-    cache = options.cache.resolve()
+    with cache_of(options) as cache:
+        return measured(options, cache)
+
+
+def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
     collection = crawled(cache / "rank" / f"web-{options.nodes}-{options.edges}", options.nodes, options.edges)
     whole = whole_way(collection)
     table = open_ranks(collection.ranks)

@@ -20,11 +20,13 @@ from typing import Any
 
 from harness.errors import BenchError
 from harness.report import report
+from harness.tiny import add_tiny, made_text
 from periplus import __version__
 from periplus.config import Settings
 from periplus.index.generations import Generations
 from periplus.index.writer import IndexWriter
 from periplus.search.engine import Mode, SearchEngine
+from periplus.search.score import MIDDLING
 from periplus.store.collection import Collection, create_collection
 from periplus.url import url_id
 
@@ -47,20 +49,48 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.AUTO.value, help="(%(default)s)")
     parser.add_argument("--data", type=Path, default=FOLDER, help="where the collections lie (%(default)s)")
+    add_tiny(parser)
     return parser
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
     """Indexes each collection, asks all its questions, and compares."""
-    if not options.data.is_dir():
-        raise BenchError(f"there are no test collections in {options.data}; --data names their folder")
-    result: dict[str, Any] = {"bench": "relevance", "version": __version__, "mode": options.mode}
+    if not options.tiny:
+        return compared(options.data, options.mode)
+    with tempfile.TemporaryDirectory(prefix="relevance-") as folder:
+        make_collections(Path(folder))
+        return compared(Path(folder), options.mode)
+
+
+def compared(data: Path, mode: str) -> dict[str, Any]:
+    if not data.is_dir():
+        raise BenchError(f"there are no test collections in {data}; --data names their folder")
+    result: dict[str, Any] = {"bench": "relevance", "version": __version__, "mode": mode}
     for name, floor in FLOORS.items():
-        judged = read(options.data / f"{name}.tar.xz")
+        judged = read(data / f"{name}.tar.xz")
         with tempfile.TemporaryDirectory(prefix="relevance-") as home:
-            figures = measured(judged, shelved(judged, create_collection(Path(home))), options.mode)
+            figures = measured(judged, shelved(judged, create_collection(Path(home))), mode)
         result[name] = {"documents": len(judged.documents), **figures, "floor": floor}
     return result
+
+
+def make_collections(folder: Path) -> None:
+    """Write collections of the same form for a tiny run; each question is the title of one document."""
+    for name in FLOORS:
+        documents = [
+            {"id": str(number), "title": made_text(f"{name} {number}", 4), "text": made_text(f"{number} {name}", 40)}
+            for number in range(20)
+        ]
+        files = {
+            "docs.jsonl": "\n".join(map(json.dumps, documents)),
+            "queries.tsv": "\n".join(f"{document['id']}\t{document['title']}" for document in documents),
+            "qrels.txt": "\n".join(f"{document['id']} 0 {document['id']} 1" for document in documents),
+        }
+        with tarfile.open(folder / f"{name}.tar.xz", "w:xz") as archive:
+            for path, content in files.items():
+                entry = tarfile.TarInfo(path)
+                entry.size = len(content)
+                archive.addfile(entry, io.BytesIO(content.encode("ascii")))
 
 
 def read(path: Path) -> Judged:
@@ -90,11 +120,19 @@ def shelved(judged: Judged, collection: Collection) -> Collection:
 
 def rows(judged: Judged) -> Iterator[Mapping[str, Any]]:
     empty = {"description": "", "keywords": "", "categories": [], "headings": [], "anchors": [], "copies": []}
-    about = {"language": "en", "mime": "text/html", "fetched_at": 0.0, "archive": None, "rank": 1.0}
+    about = {
+        "language": "en",
+        "mime": "text/html",
+        "fetched_at": 0.0,
+        "archive": None,
+        "rank": 1.0,
+        "quality": MIDDLING,
+    }
+    equal = {"rank": 1.0, "quality": MIDDLING}
     for number, document in enumerate(judged.documents):
         url = f"http://{number}.test/"
         place = {"number": number, "url": url, "url_id": url_id(url), "host": f"{number}.test"}
-        yield {**empty, **about, **place, "title": document["title"], "text": document["text"]}
+        yield {**empty, **about, **equal, **place, "title": document["title"], "text": document["text"]}
 
 
 def measured(judged: Judged, collection: Collection, mode: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import resource
-import shutil
 import sys
 import tempfile
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 from harness import web
 from harness.report import report
+from harness.tiny import add_tiny, cache_of, made_web
 from periplus import __version__
 from periplus.archives.landing import Landing
 from periplus.config import Settings, Storage
@@ -32,20 +32,20 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--pages", type=int, default=4_000, help="pages in the archive, at most (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="measurements, of which the best counts (%(default)s)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where downloads live")
+    add_tiny(parser, pages=10, rounds=1)
     return parser
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
-    runs = options.cache.resolve() / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    home = Path(tempfile.mkdtemp(prefix="reparse-", dir=runs))
-    try:
-        settings = Settings(store=Storage(segment_bytes=SEGMENT_BYTES))
-        collection = create_collection(home)
-        size = fill(collection, settings, web.prepare(options.cache.resolve(), "{name}.test"), options.pages)
-        best = min((measured(collection, settings) for _ in range(options.rounds)), key=lambda one: one["cpu_seconds"])
-    finally:
-        shutil.rmtree(home)
+    with cache_of(options) as cache:
+        runs = cache / "runs"
+        runs.mkdir(parents=True, exist_ok=True)
+        site_web = made_web(cache, "{name}.test") if options.tiny else web.prepare(cache, "{name}.test")
+        with tempfile.TemporaryDirectory(prefix="reparse-", dir=runs) as home:
+            settings, collection = Settings(store=Storage(segment_bytes=SEGMENT_BYTES)), create_collection(Path(home))
+            size = fill(collection, settings, site_web, options.pages)
+            rounds = [measured(collection, settings) for _ in range(options.rounds)]
+    best = min(rounds, key=lambda one: one["cpu_seconds"])
     return {"bench": "reparse", "version": __version__, "cores": os.cpu_count(), "kb_per_page": size, **best}
 
 

@@ -86,7 +86,7 @@ def find(cache: Path) -> str:
 
 
 @contextmanager
-def serve(web: Web, binary: str, folder: Path, core: int) -> Iterator[Server]:
+def serve(binary: str, web: Web, folder: Path, core: int) -> Iterator[Server]:
     """Serves the web from one worker on one core, and stops it whatever happens inside."""
     (folder / "tmp").mkdir(parents=True, exist_ok=True)
     port = _free_port()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import accesslog, measure, nginx
+from harness import accesslog, measure
 from harness.crawler import Crawler, Job
 from harness.errors import BenchError
 from harness.machine import Cores
+from harness.nginx import Server
 from harness.web import Web
 
 NOTICEABLE = 0.05  # above this share of stolen core time, a wall-clock figure is worth a warning
@@ -24,7 +26,7 @@ class Arena:
 
     web: Web
     cache: Path
-    nginx: str
+    serve: Callable[[Web, Path, int], AbstractContextManager[Server]]  # folder and core of the server
     cores: Cores
     concurrency: int
     timeout: float
@@ -40,7 +42,7 @@ def crawl(arena: Arena, crawler: Crawler, pages: int | None, workers: int = 1) -
         folder = Path(name)
         work = folder / "work"
         work.mkdir()
-        with nginx.serve(arena.web, arena.nginx, folder / "nginx", arena.cores.server) as server:
+        with arena.serve(arena.web, folder / "server", arena.cores.server) as server:
             job = Job(arena.web, server.port, work, pages, workers, arena.concurrency)
             usage = measure.run(crawler.command(job), cores, work, arena.timeout)
         fetched = accesslog.read(server.log, {site.host for site in arena.web.sites})

@@ -69,7 +69,7 @@ class _Words:
         self._ids = pa.array([url_id(url) for url in urls], pa.binary(16))
         letters = np.array(list("aeioulmnrst"))
         said = np.array(["".join(random.choice(letters, 6)) for _ in range(4000)])
-        texts = [" ".join(random.choice(said, 1 + n % 4)) for n in range(200_000)]
+        texts = [" ".join(random.choice(said, 1 + n % 4)) for n in range(min(200_000, len(host)))]
         self._texts, self._random = pa.array([*texts, *["click here", "read more", "home"] * 2000]), random
 
     def pages(self, nodes: Numbers) -> pa.Table:

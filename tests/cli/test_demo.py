@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import periplus, start, wait
+from demo.shared_demo import Demo
 from periplus.demo.tour import QUERIES
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("demo") / "home"
+@pytest.fixture
+def home(demo: Demo) -> Path:
+    return demo.home
 
 
 def address(child: subprocess.Popen[str]) -> int:
@@ -42,16 +43,12 @@ def get(port: int, path: str) -> tuple[int, str]:
     return answer.status, text
 
 
-def test_exit_prints_the_best_results_of_the_queries_and_ends(home: Path) -> None:
-    started = time.monotonic()
-    outcome = periplus("demo", "--home", home, "--exit", timeout=120)
-    assert outcome.code == 0, outcome.err
-    assert time.monotonic() - started < 120
+def test_exit_prints_the_best_results_of_the_queries_and_ends(demo: Demo) -> None:
     for query in QUERIES:
-        assert f"{query}  (" in outcome.out
-    assert "http.server: HTTP server classes" in outcome.out
-    assert "crawling it" in outcome.err
-    assert "indexing" in outcome.err
+        assert f"{query}  (" in demo.out
+    assert "http.server: HTTP server classes" in demo.out
+    assert "crawling it" in demo.err
+    assert "indexing" in demo.err
 
 
 def test_programs_get_the_same_as_json(home: Path) -> None:

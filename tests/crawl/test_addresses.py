@@ -13,7 +13,7 @@ import pytest
 
 from crawl.voyage import sail, settings_for, sound
 from periplus.crawl.start import Request, crawl
-from testweb import Page, Site, TestWeb
+from testweb import Page, Site, TestWeb, hostile
 
 LIMIT, DELAY = 3, 0.25
 JITTER = 0.15  # seconds by which the server may notice a request late, on a busy machine
@@ -93,16 +93,22 @@ def test_workers_spare_an_address_together(tmp_path: Path) -> None:
 
 def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
     """Six hosts wait for one address, and only four requests may be under way."""
-    crowded = [Site(f"c{number}.test", {"/": Page()}, address="127.0.9.1") for number in range(6)]
+    crowded = [Site(f"c{number}.test", {}, address="127.0.9.1") for number in range(6)]
     pages = {f"/{number}": Page() for number in range(60)}
     free = Site("free.test", {"/": Page(links=list(pages)), **pages})
     with TestWeb([*crowded, free]) as web:
-        limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.15}]
+        late = hostile.held_until(lambda: web.log.count("free.test") == len(pages) + 2, Page())
+        for site in crowded:
+            site.pages["/"] = Page(handler=late)
+        limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.02}]
         seeds = [f"http://{site.host}/" for site in [*crowded, free]]
-        result = sail(web, tmp_path, *seeds, politeness__address_limits=limits, fetch__concurrency=4)
+        result = sail(
+            web, tmp_path, *seeds, politeness__address_limits=limits, fetch__concurrency=4, fetch__timeout=30.0
+        )
         done = web.log.entries("free.test")[-1].started
-        before = [entry for entry in web.log.entries() if entry.host != "free.test" and entry.started < done]
-        assert len(before) < 12
+        answers = [entry.finished for entry in web.log.entries() if entry.host != "free.test" and entry.path == "/"]
+        assert len(answers) == 6
+        assert all(finished is not None and finished > done for finished in answers)
         assert web.log.max_connections_at("127.0.9.1") == 1
     assert result.summary["fetched"] == 67
 

@@ -95,11 +95,11 @@ def test_the_second_try_waits_longer_than_the_first(web: TestWeb, tmp_path: Path
 
 def test_a_retry_that_was_planned_survives_the_end_of_the_run(web: TestWeb, tmp_path: Path) -> None:
     serve(web, x=Page(handler=hostile.in_turn(Page(status=500), Page("Back"))))
-    sail(web, tmp_path, SEED, budget=Budget(seconds=0.3), fetch__retry_seconds=0.8)
+    sail(web, tmp_path, SEED, budget=Budget(seconds=1.0), fetch__retry_seconds=2.0)
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.QUEUED, "retry")
-    sail(web, tmp_path, SEED, fetch__retry_seconds=0.8)
+    sail(web, tmp_path, SEED, fetch__retry_seconds=2.0)
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.DONE, "ok")
-    assert web.log.gaps("a.test")[-1] >= 0.8 - 0.1
+    assert web.log.gaps("a.test")[-1] >= 2.0 - 0.1
     sound(tmp_path)
 
 
@@ -119,7 +119,7 @@ def test_a_hostile_server_ends_with_a_named_reason(
     web: TestWeb, tmp_path: Path, handler: Any, reason: str | None, tries: int
 ) -> None:
     serve(web, bad=Page(handler=handler), good=Page("Good"))
-    result = sail(web, tmp_path, SEED, fetch__attempts=tries, fetch__timeout=0.5)
+    result = sail(web, tmp_path, SEED, fetch__attempts=tries, fetch__timeout=1.5)
     assert result.summary["fetched"] == 2
     state, found = state_of(tmp_path, f"{SEED}bad")
     assert state == UrlState.FAILED

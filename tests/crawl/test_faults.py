@@ -19,8 +19,8 @@ from periplus.store.manifest import segment_name
 from testweb import TestWeb, many_hosts
 
 SEED = "http://h0001.test/"
-HOSTS, PAGES = 4, 10
-BEGUN = 15  # pages that an earlier run fetched
+HOSTS, PAGES = 4, 6
+BEGUN = 9  # pages that an earlier run fetched
 COMMIT_PAGES = 4
 AT_STAKE = HOSTS + 2 * (4 * COMMIT_PAGES + HOSTS)  # as in test_kill
 STORE = {"commit_seconds": 60, "commit_pages": COMMIT_PAGES, "segment_seconds": 0.02, "archive_bytes": 10_000}
@@ -133,8 +133,8 @@ def test_nothing_is_acknowledged_before_a_power_cut_could_not_take_it(tmp_path: 
         pytest.param(0, 1, 20, PAGES, id="new"),
         pytest.param(BEGUN, 1, 20, PAGES, id="begun"),
         pytest.param(BEGUN, 2, 20, PAGES, id="two-workers"),
-        pytest.param(0, 1, 3000, 10 * PAGES, id="long", marks=[pytest.mark.long]),
-        pytest.param(BEGUN, 2, 3000, 10 * PAGES, id="long-two-workers", marks=[pytest.mark.long]),
+        pytest.param(0, 1, 3000, 100, id="long", marks=[pytest.mark.long]),
+        pytest.param(BEGUN, 2, 3000, 100, id="long-two-workers", marks=[pytest.mark.long]),
     ],
 )
 def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
@@ -159,11 +159,11 @@ def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
 @pytest.mark.parametrize(
     ("begun", "workers", "points", "pages"),
     [
-        pytest.param(0, 1, 8, PAGES, id="new"),
-        pytest.param(BEGUN, 1, 8, PAGES, id="begun"),
-        pytest.param(BEGUN, 2, 8, PAGES, id="two-workers"),
-        pytest.param(BEGUN, 1, 150, 5 * PAGES, id="long", marks=[pytest.mark.long]),
-        pytest.param(BEGUN, 2, 150, 5 * PAGES, id="long-two-workers", marks=[pytest.mark.long]),
+        pytest.param(0, 1, 5, PAGES, id="new"),
+        pytest.param(BEGUN, 1, 5, PAGES, id="begun"),
+        pytest.param(BEGUN, 2, 5, PAGES, id="two-workers"),
+        pytest.param(BEGUN, 1, 150, 50, id="long", marks=[pytest.mark.long]),
+        pytest.param(BEGUN, 2, 150, 50, id="long-two-workers", marks=[pytest.mark.long]),
     ],
 )
 def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(

@@ -232,7 +232,7 @@ def test_a_robots_txt_that_moved_to_another_worker_s_domain_is_asked_for_in_turn
     sites.append(Site(there, {"/": Page(links=list(busy)), "/rules.txt": rules} | busy))
     with TestWeb(sites) as web:
         seeds = tuple(f"http://{name}/" for name in (*here, there))
-        env = environment(fetch__timeout=0.4, politeness__delay=0.02)
+        env = environment(fetch__timeout=3, politeness__delay=0.02)  # its turn comes after 7 seconds or more
         figures = periplus(*command(web, tmp_path / "c", seeds=seeds), env=env).json
         assert web.log.count(there, "/rules.txt") == 4
         assert web.log.max_connections(there) == web.log.max_concurrent(there) == 1

@@ -360,12 +360,12 @@ def test_a_refused_seed_gets_another_chance_when_it_is_allowed(tmp_path: Path) -
 
 
 def test_many_urls_of_a_host_that_may_not_be_dialled_take_no_time(tmp_path: Path) -> None:
-    links = [f"http://127.0.0.2/{number}" for number in range(30)]
+    links = [f"http://127.0.0.2/{number}" for number in range(100)]
     with TestWeb([Site("a.test", {"/": Page(links=links)})]) as web:
         rules = [f"a.test:80:127.0.0.1:{web.http_port}", "127.0.0.2:80:169.254.0.1:80"]
         began = time.monotonic()
         result = sail(
             web, tmp_path, "http://a.test/", fetch__connect_to=rules, scope__hosts=[".*"], politeness__delay=0.5
         )
-        assert time.monotonic() - began < 12
-    assert result.summary["refused"] == {"private_address": 30}
+        assert time.monotonic() - began < 30  # with a delay for each it would take 50 seconds
+    assert result.summary["refused"] == {"private_address": 100}

@@ -185,9 +185,12 @@ def test_links_to_what_is_known_are_counted_and_nothing_else(tmp_path: Path) -> 
 
 
 def test_one_slow_host_holds_up_no_other(tmp_path: Path) -> None:
-    slow = Site("slow.test", {"/": Page(delay=1.0, links=["/2"]), "/2": Page()})
-    with TestWeb([slow, mesh("quick.test", 60)]) as web:
-        sail(web, tmp_path, "http://slow.test/", "http://quick.test/")
+    quick = mesh("quick.test", 60)
+    slow = Site("slow.test", {"/2": Page()})
+    with TestWeb([slow, quick]) as web:
+        late = hostile.held_until(lambda: web.log.count("quick.test") == 61, Page(links=["/2"]))
+        slow.pages["/"] = Page(handler=late)
+        sail(web, tmp_path, "http://slow.test/", "http://quick.test/", fetch__timeout=30.0)
         waiting = next(entry for entry in web.log.entries("slow.test") if entry.path == "/")
         last = web.log.entries("quick.test")[-1]
         assert waiting.finished is not None
@@ -241,7 +244,7 @@ def test_a_queue_larger_than_the_memory_for_it_is_crawled_whole(tmp_path: Path) 
 @pytest.fixture
 def harbour() -> Iterator[TestWeb]:
     """Three hosts that answer after a while, so that something is always under way, and one that never does."""
-    sites = many_hosts(3, 400)
+    sites = many_hosts(3, 150)
     for site in sites:
         site.pages["/page/1"] = Page(delay=0.6, links=["/page/3"])
     stuck = Site("stuck.test", {"/": Page(handler=hostile.silence)})
@@ -273,7 +276,7 @@ def test_one_ctrl_c_finishes_what_is_under_way_and_keeps_everything(
     outcome, took = stopped(child, number)
     assert outcome.code == 130
     assert outcome.complaint == ("periplus: stopped as asked. Everything fetched is kept; the same command continues.")
-    assert took < 5
+    assert took < 20  # and not the 30 seconds until the next commit
     answered = [entry for entry in harbour.log.entries() if entry.path != "/robots.txt"]
     assert all(entry.complete for entry in answered)
     assert outcome.json["fetched"] == len(answered)
@@ -284,9 +287,9 @@ def test_one_ctrl_c_finishes_what_is_under_way_and_keeps_everything(
     assert run["outcome"] == "interrupted"
     sound(tmp_path)
     second = wait(set_out(harbour, tmp_path, delay=0))
-    assert (second.code, second.json["fetched"]) == (0, 1200 - len(answered))
+    assert (second.code, second.json["fetched"]) == (0, 450 - len(answered))
     assert set(harbour.log.fetched().values()) == {1}
-    assert len(harbour.log.fetched()) == 1200
+    assert len(harbour.log.fetched()) == 450
     sound(tmp_path)
 
 
@@ -299,7 +302,7 @@ def test_a_second_ctrl_c_does_not_wait_for_what_is_under_way(
     harbour.log.wait_for(30)
     outcome, took = stopped(child, *signals, pause=0.3)
     assert outcome.code == 130
-    assert took < 5  # and not the 30 seconds of the host that never answers
+    assert took < 20  # and not the 30 seconds of the host that never answers
     assert outcome.complaint.startswith("periplus: stopped as asked")
     with catalog_of(tmp_path) as catalog:
         assert catalog.counters()["fetched"] == outcome.json["fetched"] > 0

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from demo.shared_demo import SECRET, Demo
 from periplus.demo import rendering
+from periplus.demo.home import documentation
 from periplus.demo.rendering import write_python_pages
 from periplus.errors import PeriplusError
 
 
-@dataclass(frozen=True)
-class Rendered:
-    """The pages, written once for all tests, while a secret was in the environment."""
-
-    folder: Path
-    progress: list[tuple[int, int]]
-
-
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Rendered:
-    folder = tmp_path_factory.mktemp("demo") / "documentation"
-    progress: list[tuple[int, int]] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PERIPLUS_TEST_SECRET", "a-password-of-somebody")
-        write_python_pages(folder, lambda done, total: progress.append((done, total)))
-    return Rendered(folder, progress)
-
-
 @pytest.fixture
-def folder(rendered: Rendered) -> Path:
-    return rendered.folder
+def folder(demo: Demo) -> Path:
+    """The pages, written while a secret was in the environment."""
+    return documentation(demo.home)
 
 
 @pytest.mark.slow
@@ -63,13 +49,29 @@ def test_every_page_can_be_reached_and_every_link_leads_somewhere(folder: Path) 
 
 @pytest.mark.slow
 def test_it_tells_nothing_about_the_environment(folder: Path) -> None:
-    assert [path for path in folder.rglob("*.html") if b"a-password" in path.read_bytes()] == []
+    assert [path for path in folder.rglob("*.html") if SECRET.encode() in path.read_bytes()] == []
 
 
-@pytest.mark.slow
-def test_progress_counts_to_the_end(rendered: Rendered) -> None:
-    assert [done for done, _ in rendered.progress] == list(range(1, len(rendered.progress) + 1))
-    done, total = rendered.progress[-1]
+def test_progress_counts_the_pages_of_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def child(folder: Path, share: int) -> Iterator[Iterator[str]]:
+        (folder / "library" / f"module{share}.html").touch()
+        yield iter(["3", "one", "two", "three"])
+
+    monkeypatch.setattr(rendering, "_child", child)
+    monkeypatch.setattr(rendering, "_SHARES", 2)
+    progress: list[tuple[int, int]] = []
+    write_python_pages(tmp_path / "pages", lambda done, total: progress.append((done, total)))
+    assert [done for done, _ in progress] == [1, 2, 3, 4, 5, 6]
+    assert progress[-1] == (6, 6)
+
+
+@pytest.mark.long
+def test_progress_counts_to_the_end(tmp_path: Path) -> None:
+    progress: list[tuple[int, int]] = []
+    write_python_pages(tmp_path / "pages", lambda done, total: progress.append((done, total)))
+    assert [done for done, _ in progress] == list(range(1, len(progress) + 1))
+    done, total = progress[-1]
     assert total - 20 <= done <= total  # modules that cannot be imported here are not written
 
 

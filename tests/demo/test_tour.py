@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import time
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawl.voyage import sound
-from periplus.demo import server
+from demo.shared_demo import Demo, own_ports
 from periplus.demo.home import collection, read_note, write_note
 from periplus.demo.library import installed_sites
 from periplus.demo.server import LOOPBACK, listen
@@ -25,36 +22,9 @@ from periplus.model import Hit
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_ports() -> Iterator[None]:
-    """Tests that run beside these in other processes show demos too."""
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "_FIRST_PORT", 18_090 + 100 * number)
-        yield
-
-
-@dataclass(frozen=True)
-class Made:
-    """A demo that has been made once, in an empty folder."""
-
-    home: Path
-    steps: list[Step]
-    seconds: float
-
-
-@pytest.fixture(scope="module")
-def made(own_ports: None, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    home = tmp_path_factory.mktemp("demo") / "home"
-    steps: list[Step] = []
-    started = time.monotonic()
-    with tour(home, steps.append):
-        return Made(home, steps, time.monotonic() - started)
-
-
 @pytest.fixture
-def home(made: Made) -> Path:
-    return made.home
+def home(demo: Demo) -> Path:
+    return demo.home
 
 
 def first_hits(home: Path) -> list[Hit]:
@@ -62,12 +32,13 @@ def first_hits(home: Path) -> list[Hit]:
         return [results.hits[0] for results in ready.answers(5)]
 
 
-def test_an_empty_folder_becomes_a_search_engine_in_less_than_two_minutes(made: Made) -> None:
-    assert made.seconds < 120
-    assert list(dict.fromkeys(step.name for step in made.steps)) == ["render", "crawl", "rank", "index"]
-    with tour(made.home) as ready:
+def test_an_empty_folder_becomes_a_search_engine_in_less_than_two_minutes(demo: Demo) -> None:
+    assert demo.seconds < 120
+    steps = list(dict.fromkeys(line.split()[0] for line in demo.err.splitlines()))
+    assert steps == ["writing", "crawling", "ranking", "indexing"]
+    with tour(demo.home) as ready:
         assert ready.engine.documents > 250
-    sound(collection(made.home))
+    sound(collection(demo.home))
 
 
 def test_the_queries_to_try_find_what_a_person_would_expect(home: Path) -> None:
@@ -121,10 +92,11 @@ def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.tex").exists()
 
 
+@pytest.mark.long
 def test_when_its_port_is_taken_the_addresses_are_made_anew(home: Path) -> None:
     note = read_note(home)
     assert note is not None
-    with listen(note.port):
+    with listen(note.port), own_ports():
         ports = {urlsplit(hit.url).port for hit in first_hits(home)}
     assert ports
     assert note.port not in ports

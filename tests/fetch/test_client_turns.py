@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from fetch.servers import answer, fetcher, forever, run, serving
+from fetch.servers import Reply, answer, fetcher, forever, run, serving
 from periplus.fetch.client import Fetcher
 from periplus.model import Reason, Response
 
@@ -15,6 +15,22 @@ from periplus.model import Reason, Response
 async def slowly(_request: bytes) -> AsyncIterator[bytes]:
     await asyncio.sleep(0.02)
     yield answer(b"<p>hello")
+
+
+def together(requests: int) -> Reply:
+    """Answer nobody before so many requests have come, and then slowly."""
+    everybody, arrived = asyncio.Event(), 0
+
+    async def reply(request: bytes) -> AsyncIterator[bytes]:
+        nonlocal arrived
+        arrived += 1
+        if arrived == requests:
+            everybody.set()
+        await asyncio.wait_for(everybody.wait(), 20)
+        async for part in slowly(request):
+            yield part
+
+    return reply
 
 
 async def fetch_all(client: Fetcher, hosts: int, pages: int) -> list[Response]:
@@ -34,7 +50,7 @@ def test_one_host_gets_one_request_at_a_time_on_one_connection() -> None:
 
 def test_many_hosts_are_asked_at_once_each_on_its_own_connection() -> None:
     async def main() -> None:
-        async with serving(slowly) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"]) as client:
+        async with serving(together(40)) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"]) as client:
             answers = await fetch_all(client, hosts=40, pages=3)
             assert [response.failure for response in answers] == [None] * 120
             assert (site.most_answering, site.connections) == (40, 40)
@@ -44,7 +60,10 @@ def test_many_hosts_are_asked_at_once_each_on_its_own_connection() -> None:
 
 def test_there_are_never_more_requests_than_the_setting_says() -> None:
     async def main() -> None:
-        async with serving(slowly) as site, fetcher(connect_to=[f"::127.0.0.1:{site.port}"], concurrency=5) as client:
+        async with (
+            serving(together(5)) as site,
+            fetcher(connect_to=[f"::127.0.0.1:{site.port}"], concurrency=5) as client,
+        ):
             await fetch_all(client, hosts=30, pages=1)
             assert site.most_answering == 5
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from periplus.config import Scope
 from periplus.frontier.admission import open_admission
@@ -173,5 +173,9 @@ class FrontierModel(RuleBasedStateMachine):
         assert (len(self.queues), self.queues.buffered) == (0, 0)
 
 
-FrontierModel.TestCase.settings = settings(max_examples=500, stateful_step_count=30, deadline=None)
-test_the_frontier_behaves_like_a_dictionary = pytest.mark.slow(FrontierModel.TestCase)
+@pytest.mark.slow
+@pytest.mark.parametrize("examples", [150, pytest.param(50_000, marks=[pytest.mark.long], id="long")])
+def test_the_frontier_behaves_like_a_dictionary(examples: int) -> None:
+    run_state_machine_as_test(
+        FrontierModel, settings=settings(max_examples=examples, stateful_step_count=30, deadline=None)
+    )

@@ -9,7 +9,14 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from periplus.frontier import queues
 from periplus.frontier.priority import deferred
@@ -821,5 +828,9 @@ class QueuesModel(RuleBasedStateMachine):
         assert (self.queues.buffered, self.queues.alive()) == (0, False)
 
 
-QueuesModel.TestCase.settings = settings(max_examples=500, stateful_step_count=40, deadline=None)
-test_queues_behave_like_their_model = pytest.mark.slow(QueuesModel.TestCase)
+@pytest.mark.slow
+@pytest.mark.parametrize("examples", [150, pytest.param(50_000, marks=[pytest.mark.long], id="long")])
+def test_queues_behave_like_their_model(examples: int) -> None:
+    run_state_machine_as_test(
+        QueuesModel, settings=settings(max_examples=examples, stateful_step_count=40, deadline=None)
+    )

@@ -188,15 +188,9 @@ def test_real_pages_are_seen_as_the_tree_has_them() -> None:
         b"\xc2\xa0",
     ],
 )  # fmt: skip
-def test_twice_as_much_of_anything_takes_no_more_than_twice_as_long(piece: bytes) -> None:
-    def seconds(size: int) -> float:
-        page = piece * (size // len(piece))
-        best = float("inf")
-        for _ in range(3):
-            began = time.thread_time()
-            seen = glance(page)
-            _ = seen and (seen.links(), seen.elements(), seen.to_text())
-            best = min(best, time.thread_time() - began)
-        return best
-
-    assert seconds(4_000_000) < 8 * seconds(1_000_000) + 0.05, "four times as much"
+def test_no_amount_of_anything_takes_long(piece: bytes) -> None:
+    page = piece * (4_000_000 // len(piece))
+    began = time.thread_time()
+    seen = glance(page)
+    _ = seen and (seen.links(), seen.elements(), seen.to_text())
+    assert time.thread_time() - began < 5, "in linear time it takes under a second, in quadratic time minutes"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import zlib
+from collections.abc import Callable
 from functools import lru_cache
 
 import pyarrow as pa
@@ -149,6 +150,19 @@ async def _send_packed(writer: Writer, encoding: str, body: bytes) -> None:
 @lru_cache
 def _packed(codec: str) -> bytes:
     return bytes(pa.compress(bytes(_BOMB), codec=codec, asbytes=True))
+
+
+def held_until(ready: Callable[[], bool], page: Page, patience: float = 20.0) -> Handler:
+    """Answer as soon as *ready* holds: a server as slow as a test needs it. After *patience* seconds it answers too."""
+
+    async def answer_late(request: Request, writer: Writer) -> Page:
+        for _ in range(int(patience / 0.01)):
+            if ready():
+                break
+            await asyncio.sleep(0.01)
+        return page
+
+    return answer_late
 
 
 def in_turn(*pages: Page) -> Handler:

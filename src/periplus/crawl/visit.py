@@ -154,7 +154,7 @@ class Visitor:
         """Make the next request on the way to a robots.txt: after a redirect it may be to another host."""
         trail = self._trails.pop(origin, None) or _Trail(f"{origin}/robots.txt")
         host, now = host_of(trail.url), self._clock.now()
-        if host != item.host and (ready := self._loans.borrow(host, now)) > now:
+        if host != item.host and (ready := self._loans.borrow(host, now, wanted_by=item.host)) > now:
             self._trails[origin] = trail
             self._queues.postpone(item, ready)
             return

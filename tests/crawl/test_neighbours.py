@@ -52,6 +52,9 @@ class HandClock:
     def now(self) -> float:
         return self.time
 
+    def ahead(self) -> float:
+        return 0.0
+
     def idle(self, until: float) -> None:
         """Nothing to do."""
 

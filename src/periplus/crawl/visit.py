@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from periplus.config import Settings
-from periplus.crawl.clock import Clock
+from periplus.crawl.clock import Clock, wall_time
 from periplus.crawl.digest import Digester
 from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
@@ -82,18 +82,18 @@ class Visitor:
 
     async def _visit(self, item: QueuedUrl) -> None:
         if (refusal := self._paths.second_thoughts(item)) is not None:
-            self._digester.refuse(item, refusal, self._clock.now())
+            self._digester.refuse(item, refusal, wall_time(self._clock))
             self._queues.release(item.host, 0.0)
             return
         url = split(item.url)
-        rules = self._robots.find(url.origin, self._clock.now())
+        rules = self._robots.find(url.origin, wall_time(self._clock))
         if (rest := self._carried_over(item.host)) is not None:
             self._queues.put_back(item)
             self._queues.release(item.host, rest.ready, parked=rest.parked)
         elif rules is None:
             await self._ask_robots(item, url.origin)
         elif (refusal := self._refusal(rules, url.path)) is not None:
-            self._digester.refuse(item, refusal, self._clock.now())
+            self._digester.refuse(item, refusal, wall_time(self._clock))
             self._queues.release(item.host, 0.0)
         else:
             self._politeness.obey(item.host, rules.crawl_delay)

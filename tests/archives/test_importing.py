@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import tarfile
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +20,7 @@ from periplus.store.archive import read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
 from shared_data import shared
-from store.warcs import HEAD, MOMENT, arc, packed, page, warc
+from store.warcs import DATE, HEAD, MOMENT, arc, packed, page, warc
 
 
 @pytest.fixture
@@ -90,6 +91,32 @@ def test_redirects_are_kept_and_lead_on(home: Path) -> None:
 def test_what_a_crawl_would_not_keep_is_passed_over_for_the_same_reason(home: Path, record: bytes, reason: str) -> None:
     found = _import(home, record + page("good"))
     assert (found.pages, found.skipped) == (1, {reason: 1})
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        page("Muziris").replace(DATE.encode(), date)
+        for date in (
+            b"0000-01-01T00:00:00Z",
+            b"10000-01-01T00:00:00Z",
+            b"0001-01-01T00:00:00+05:00",  # in UTC that is year 0
+            b"9999-12-31T23:59:59-05:00",  # and that year 10000
+        )
+    ]
+    + [arc(HEAD + b"\r\n<p>Muziris", date="00000101000000")],
+)
+def test_a_page_with_a_date_outside_the_calendar_is_kept_under_the_date_of_its_file(home: Path, record: bytes) -> None:
+    file = home.parent / "0.warc"
+    file.write_bytes(record + page("good", "http://example.org/2"))
+    os.utime(file, (MOMENT + 1, MOMENT + 1))
+    found = import_archives(home, Settings(), [file])
+    assert (found.pages, found.redated, found.broken, found.skipped) == (2, 1, 0, {})
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
+        assert [fetch.at for fetch in catalog.fetches_of("http://example.org/")] == [MOMENT + 1]
+    assert not verify(open_collection(home)).problems
+    again = import_archives(home, Settings(), [file])
+    assert (again.pages, again.redated, again.skipped) == (0, 0, {"known": 2})
 
 
 def test_documents_without_a_server_are_pages_as_well(home: Path) -> None:

@@ -38,6 +38,7 @@ class Imported:
     files: int = 0
     pages: int = 0
     redirects: int = 0
+    redated: int = 0  # pages and redirects whose date is not in the calendar: they have that of their file
     bytes: int = 0
     skipped: dict[str, int] = field(default_factory=dict)  # by reason
     broken: int = 0
@@ -114,10 +115,11 @@ class _Customs:
             self._found.skip(Reason.NOT_WEB.value)
         elif response is None:
             self._found.lament(file, record.position, "it holds no answer of a server")
-        else:
-            self._admit(replace(response, url=url), file)
+        elif self._admit(replace(response, url=url), file):
+            self._found.redated += record.redated
 
-    def _admit(self, response: Response, file: Path) -> None:
+    def _admit(self, response: Response, file: Path) -> bool:
+        """Let an answer land, unless there is an obstacle."""
         target = ""
         if response.status in _REDIRECTS:
             target = self._canonicalizer.join(response.url, response.headers.get("location", "")) or ""
@@ -133,6 +135,7 @@ class _Customs:
             self._landing.add_page(self._cut(response), file)
             self._found.pages += 1
             self._found.bytes += len(response.body)
+        return not obstacle
 
     def _obstacle(self, response: Response) -> str:
         """Why a crawl would not keep this answer either."""

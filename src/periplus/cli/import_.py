@@ -44,6 +44,7 @@ def _show(found: Imported) -> None:
         ("files", f"{found.files:,}"),
         ("pages", f"{found.pages:,} ({size(found.bytes)})"),
         ("redirects", f"{found.redirects:,}"),
+        *([("dated by file", f"{found.redated:,}")] if found.redated else []),
         ("passed over", by_count(found.skipped)),
         ("time", f"{found.seconds:.1f} s"),
     ]

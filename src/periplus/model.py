@@ -33,7 +33,8 @@ class Reason(StrEnum):
     REDIRECT_TARGET = "redirect_target"
     SITEMAP = "sitemap"  # it is one: named by robots.txt, by another one or by a person
     LISTED = "listed"  # a sitemap lists it
-    IMPORTED = "imported"  # it came with an archive that others made
+    IMPORTED = "imported"  # it came with an archive that others made, and the scope refused it or was not asked
+    IMPORTED_IN_SCOPE = "imported_in_scope"  # it came with an archive that others made, and the scope admitted it
     ENTRY = "entry"  # it is asked again whenever nothing else is left
     REVISIT = "revisit"  # it was asked before, and is due again
     # refused by a rule of this crawl

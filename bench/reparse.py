@@ -18,7 +18,7 @@ from harness.tiny import add_tiny, cache_of, made_web
 from periplus import __version__
 from periplus.archives.landing import Landing
 from periplus.config import Settings, Storage
-from periplus.model import Response
+from periplus.model import Reason, Response
 from periplus.reparse import reparse
 from periplus.store.collection import Collection, create_collection
 
@@ -67,7 +67,7 @@ def fill(collection: Collection, settings: Settings, pages: web.Web, wanted: int
                 body=body,
             )
             if not landing.has(answer.url, answer.fetched_at):
-                landing.add_page(answer, Path("bench"))
+                landing.add_page(answer, Path("bench"), Reason.IMPORTED)
         landing.finish()
     return round(total / len(chosen) / 1e3, 1)
 

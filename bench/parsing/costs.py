@@ -11,6 +11,7 @@ import turbohtml
 
 from periplus.model import Page, Response
 from periplus.parse.charset import decode
+from periplus.parse.extraction import Extraction
 from periplus.parse.facts import read_facts
 from periplus.parse.folders import Folders
 from periplus.parse.language import detect
@@ -68,8 +69,8 @@ def by_step(answers: Sequence[Response]) -> dict[str, float]:
 
     texts = watch.run("decode", lambda answer: decode(answer.body, "text/html"), answers)
     documents = watch.run("dom", lambda text: turbohtml.parse(text, positions=False, scripting=True), texts)
-    watch.run("facts", read_facts, documents)
-    watch.run("outline", Outline, documents)
+    watch.run("facts", lambda document: read_facts(document, Extraction("")), documents)
+    watch.run("outline", lambda document: Outline(document, Extraction("")), documents)
     watch.run("links", links, range(len(answers)))
     watch.run("text", lambda document: document.to_text(), documents)
     found = watch.run("main", bodies.read, documents)

@@ -33,7 +33,8 @@ class Reason(StrEnum):
     REDIRECT_TARGET = "redirect_target"
     SITEMAP = "sitemap"  # it is one: named by robots.txt, by another one or by a person
     LISTED = "listed"  # a sitemap lists it
-    IMPORTED = "imported"  # it came with an archive that others made
+    IMPORTED = "imported"  # it came with an archive that others made, and the scope refused it or was not asked
+    IMPORTED_IN_SCOPE = "imported_in_scope"  # it came with an archive that others made, and the scope admitted it
     ENTRY = "entry"  # it is asked again whenever nothing else is left
     REVISIT = "revisit"  # it was asked before, and is due again
     # refused by a rule of this crawl
@@ -251,7 +252,7 @@ class Page(NamedTuple):
     links_dropped: int = 0  # past the cap of links a page
     problem: Reason | None = None  # why nobody is shown this page, though it was fetched
     problem_detail: str = ""
-    left_out: tuple[str, ...] = ()  # names of the extractors that failed: their fields are empty
+    failed_extractors: tuple[str, ...] = ()  # names of the extractors that failed: their fields are empty
 
     @property
     def main_text(self) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from periplus.crawl.assignment import Ending
 from periplus.crawl.start import Progress, Request, Result, crawl
 from periplus.errors import Interrupted
+from periplus.frontier.scope import page_rules
 from periplus.graph.run import RankSummary, rank
 from periplus.index.build import IndexSummary, build_index
 from periplus.reparse import reparse
@@ -48,7 +49,7 @@ def build(request: Request, watch: Watch = Watch()) -> Built:  # noqa: B008  # i
     collection = open_collection(request.home)
     ranked = rank(collection, request.settings.graph, progress=watch.rank)
     reparse(collection, request.settings, everything=False)
-    indexed = build_index(collection, request.settings.index, watch.index)
+    indexed = build_index(collection, request.settings.index, watch.index, page_rules(request.settings.scope))
     return Built(crawled, ranked, indexed)
 
 

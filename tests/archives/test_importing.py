@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import tarfile
 from contextlib import closing
 from pathlib import Path
@@ -11,15 +12,17 @@ import pytest
 
 from crawl.voyage import periplus
 from periplus.archives.importing import Imported, import_archives
-from periplus.config import Settings
+from periplus.config import Scope, Settings
 from periplus.errors import UsageError
 from periplus.inspector.verify import verify
 from periplus.model import Reason, UrlState
 from periplus.store.archive import read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
+from periplus.store.ledger import Batch, Written
+from search.library import Doc, shelve
 from shared_data import shared
-from store.warcs import HEAD, MOMENT, arc, packed, page, warc
+from store.warcs import DATE, HEAD, MOMENT, arc, packed, page, warc
 
 
 @pytest.fixture
@@ -27,12 +30,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
 
 
-def _import(home: Path, *contents: bytes) -> Imported:
+def _import(home: Path, *contents: bytes, settings: Settings | None = None, ignore_scope: bool = False) -> Imported:
     files = []
     for number, content in enumerate(contents):
         files.append(home.parent / f"{number}.warc")
         files[-1].write_bytes(content)
-    return import_archives(home, Settings(), files)
+    return import_archives(home, settings or Settings(), files, ignore_scope=ignore_scope)
 
 
 def test_a_page_is_found_in_the_collection_as_it_was(home: Path) -> None:
@@ -43,7 +46,7 @@ def test_a_page_is_found_in_the_collection_as_it_was(home: Path) -> None:
         row = catalog.url("http://example.org/port")
         (fetch,) = catalog.fetches_of("http://example.org/port")
     assert row is not None
-    assert (row["state"], row["admitted"], row["via"]) == (UrlState.DONE, Reason.IMPORTED, "0.warc")
+    assert (row["state"], row["admitted"], row["via"]) == (UrlState.DONE, Reason.IMPORTED_IN_SCOPE, "0.warc")
     assert (fetch.at, fetch.status, fetch.mime) == (MOMENT, 200, "text/html")
     assert fetch.position is not None
     assert b"Muziris" in read_response(collection.archive, fetch.position).body
@@ -90,6 +93,78 @@ def test_redirects_are_kept_and_lead_on(home: Path) -> None:
 def test_what_a_crawl_would_not_keep_is_passed_over_for_the_same_reason(home: Path, record: bytes, reason: str) -> None:
     found = _import(home, record + page("good"))
     assert (found.pages, found.skipped) == (1, {reason: 1})
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        page("Muziris").replace(DATE.encode(), date)
+        for date in (
+            b"0000-01-01T00:00:00Z",
+            b"10000-01-01T00:00:00Z",
+            b"0001-01-01T00:00:00+05:00",  # in UTC that is year 0
+            b"9999-12-31T23:59:59-05:00",  # and that year 10000
+        )
+    ]
+    + [arc(HEAD + b"\r\n<p>Muziris", date="00000101000000")],
+)
+def test_a_page_with_a_date_outside_the_calendar_is_kept_under_the_date_of_its_file(home: Path, record: bytes) -> None:
+    file = home.parent / "0.warc"
+    file.write_bytes(record + page("good", "http://example.org/2"))
+    os.utime(file, (MOMENT + 1, MOMENT + 1))
+    found = import_archives(home, Settings(), [file])
+    assert (found.pages, found.redated, found.broken, found.skipped) == (2, 1, 0, {})
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
+        assert [fetch.at for fetch in catalog.fetches_of("http://example.org/")] == [MOMENT + 1]
+    assert not verify(open_collection(home)).problems
+    again = import_archives(home, Settings(), [file])
+    assert (again.pages, again.redated, again.skipped) == (0, 0, {"known": 2})
+
+
+def _admitted(home: Path, url: str) -> str | None:
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
+        row = catalog.url(url)
+    return None if row is None else str(row["admitted"])
+
+
+SCOPE = Settings(scope=Scope(hosts=["(?!b[.]).*"], paths=["^/(?!private)"]))
+MIXED = b"".join(
+    page(f"page {number}", url)
+    for number, url in enumerate(
+        ["http://a.test/", "http://b.test/", "http://a.test/private", "http://a.test/x.zip", "http://b.test/y.zip"]
+    )
+)
+
+
+def test_only_pages_in_the_scope_are_taken_and_the_others_are_counted_by_reason(home: Path) -> None:
+    found = _import(home, MIXED, settings=SCOPE)
+    assert (found.pages, found.skipped) == (1, {"scope_host": 2, "scope_path": 1, "extension": 1})
+    assert _admitted(home, "http://a.test/") == Reason.IMPORTED_IN_SCOPE
+    assert _admitted(home, "http://b.test/") is None
+    assert not verify(open_collection(home)).problems
+
+
+def test_seeds_and_private_addresses_do_not_narrow_an_import(home: Path) -> None:
+    shelve(home, [Doc("http://seed.test/", "Seed")])
+    with closing(Catalog(open_collection(home).catalog)) as catalog:
+        catalog.commit(Batch(seeds=["http://seed.test/"]), Written(0, "w00-000001.warc.gz", 0), 1, {})
+    assert _import(home, page("one", "http://other.test/") + page("two", "http://127.0.0.1/")).pages == 2
+
+
+def test_everything_is_taken_when_the_scope_is_to_be_ignored(home: Path) -> None:
+    found = _import(home, MIXED, settings=SCOPE, ignore_scope=True)
+    assert (found.pages, found.skipped) == (5, {})
+    assert _admitted(home, "http://a.test/") == Reason.IMPORTED_IN_SCOPE
+    assert _admitted(home, "http://b.test/") == Reason.IMPORTED
+    assert not verify(open_collection(home)).problems
+
+
+def test_a_known_page_that_is_imported_against_the_scope_is_marked_as_such(home: Path) -> None:
+    shelve(home, [Doc("http://b.test/", "crawled", at=MOMENT)])
+    found = _import(home, page("crawled", "http://b.test/"), settings=SCOPE, ignore_scope=True)
+    assert (found.pages, found.skipped) == (0, {"known": 1})
+    assert _admitted(home, "http://b.test/") == Reason.IMPORTED
+    assert not verify(open_collection(home)).problems
 
 
 def test_documents_without_a_server_are_pages_as_well(home: Path) -> None:

@@ -31,7 +31,7 @@ SUMMARY = [
     "errors",
     "refused",
     "parked",
-    "left_out",
+    "failed_extractors",
     "exceptions",
     "known_links",
     "traps",

@@ -22,7 +22,8 @@ def test_it_tells_what_it_made_as_json(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["--home", str(tmp_path), "--json"])
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert set(found) == {"documents", "duplicates", "generation", "seconds", "bytes", "unread", "left_out"}
+    keys = {"documents", "duplicates", "generation", "seconds", "bytes", "left_out", "unread", "failed_extractors"}
+    assert set(found) == keys
     assert (found["documents"], found["duplicates"], found["generation"]) == (3, 3, 1)
     assert found["seconds"] > 0
     assert found["bytes"] > 1_000
@@ -35,7 +36,7 @@ def test_it_tells_a_person_too(tmp_path: Path) -> None:
     assert result.exit_code == 0
     lines = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
     assert lines[0] == ["documents", "3 (3 duplicates folded)"]
-    assert [name for name, _ in lines] == ["documents", "generation", "time", "size"]
+    assert [name for name, _ in lines] == ["documents", "left", "generation", "time", "size"]
 
 
 def test_a_second_run_makes_the_next_generation(tmp_path: Path) -> None:

@@ -46,6 +46,9 @@ class Calendar:
     def now(self) -> float:
         return self._now
 
+    def ahead(self) -> float:
+        return 0.0
+
     def idle(self, until: float) -> None:
         self._now = max(self._now, min(until, self.end))
 

@@ -148,13 +148,29 @@ def test_of_a_dead_worker_only_what_it_acknowledged_counts(board: Board) -> None
 
 
 def test_a_share_is_lent_to_one_worker_at_a_time(board: Board) -> None:
-    assert (board.loans, board.borrower(7)) == (0, None)
-    assert board.borrow(7, 0)
-    assert board.borrow(7, 0)
-    assert not board.borrow(7, 1)
-    assert (board.loans, board.borrower(7)) == (1, 0)
+    assert (board.has_leases, board.borrower(7)) == (False, None)
+    assert board.borrow(7, 0, 60.0)
+    assert board.borrow(7, 0, 60.0)
+    assert not board.borrow(7, 1, 60.0)
+    assert (board.has_leases, board.borrower(7)) == (True, 0)
     board.give_back(7, 1)
     assert board.borrower(7) == 0, "it is not his to give"
     board.give_back(7, 0)
-    assert (board.loans, board.borrower(7)) == (0, None)
-    assert board.borrow(7, 1)
+    assert board.borrower(7) is None
+    assert board.borrow(7, 1, 60.0)
+
+
+def test_a_lease_ends_by_itself_at_its_time() -> None:
+    time = 1000.0
+    with closing(Board(2, monotonic=lambda: time)) as board:
+        assert board.borrow(7, 0, 60.0)
+        assert board.borrow(8, 0, 10.0)
+        time += 59.0
+        assert (board.borrower(7), board.lease_left(7, 0), board.lease_left(7, 1)) == (0, 1.0, 0.0)
+        board.clear_leases()
+        assert board.has_leases
+        time += 1.0
+        assert (board.borrower(7), board.lease_left(7, 0)) == (None, 0.0)
+        board.clear_leases()
+        assert (board.has_leases, board.borrower(7)) == (False, None)
+        assert board.borrow(7, 1, 60.0), "another worker may have the share now"

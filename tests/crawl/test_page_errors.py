@@ -323,10 +323,10 @@ def test_kinds_of_several_workers_add_up_and_keep_the_first_page() -> None:
 def test_a_worker_that_takes_the_place_of_another_keeps_its_exceptions() -> None:
     tally, heir = Tally(1, 0.0), Tally(1, 0.0)
     PageErrors(tally).record("http://a/", ValueError("made elsewhere"))
-    tally.count_reading(ReadPage(left_out=("facts",)))
+    tally.count_reading(ReadPage(failed_extractors=("facts",)))
     heir.resume(tally.summary(1.0), 1, 2.0)
     assert heir.summary(3.0)["exceptions"] == tally.summary(3.0)["exceptions"]
-    assert heir.summary(3.0)["left_out"] == {"facts": 1}
+    assert heir.summary(3.0)["failed_extractors"] == {"facts": 1}
 
 
 # -- a field that could not be extracted ----------------------------------------------------------------------------
@@ -338,11 +338,11 @@ def test_a_field_that_could_not_be_extracted_is_counted_and_named(
     with monkeypatch.context() as broken:
         broken.setattr(html, "_language", lambda _: 1 / 0)
         result = sail(web, tmp_path, SEED)
-    assert result.summary["left_out"] == {"declared language": 11}
+    assert result.summary["failed_extractors"] == {"declared language": 11}
     assert (result.summary["fetched"], result.summary["errors"]) == (11, {})
     assert state_of(tmp_path, BAD) == (UrlState.DONE, "ok")
     assert "declared language" in detail_of(tmp_path, BAD)
     assert "declared language" in typed("inspect", "url", BAD, "--home", tmp_path).out
     reading_again = reparse(open_collection(tmp_path), settings_for(None), everything=False)
-    assert reading_again.left_out == {}
+    assert reading_again.failed_extractors == {}
     sound(tmp_path)

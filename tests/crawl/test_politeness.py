@@ -220,3 +220,25 @@ def test_a_host_is_known_once_it_was_recalled_or_asked() -> None:
     assert not polite.knows(HOST)
     polite.recall(HostPolicy(HOST, None), NOW)
     assert polite.knows(HOST)
+
+
+# -- when the clock of the machine is set ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [-3_600.0, 3_600.0])
+def test_a_rest_that_was_written_down_lasts_as_long_whenever_the_clock_is_set(step: float) -> None:
+    ahead = 0.0
+    polite = PolitenessClock(Politeness(delay=20), ahead=lambda: ahead)
+    early = polite.after(HOST, answer(), NOW).policy
+    ahead = step  # somebody sets the clock of the machine; that of the crawl goes on
+    late = polite.after("b.test", answer(), NOW).policy
+    assert (early.next_fetch, late.next_fetch) == (NOW + 20, NOW + 20 + step)
+    assert polite.recall(late, NOW).ready == NOW + 20
+    next_run = PolitenessClock(Politeness(delay=20))
+    assert next_run.recall(late, NOW + step + 5).ready - (NOW + step + 5) == 15
+
+
+def test_a_date_to_come_back_at_is_compared_with_the_time_of_day() -> None:
+    polite = PolitenessClock(Politeness(delay=1), ahead=lambda: 3_600.0)
+    later = formatdate(NOW + 3_600 + 90, usegmt=True)
+    assert wait_after(polite, answer(503, retry_after=later)) == 90

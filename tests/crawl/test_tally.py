@@ -77,7 +77,7 @@ def test_the_summary_has_the_promised_keys_and_lists_the_commonest_first() -> No
         "errors": {"http_404": 5, "dns": 2},
         "refused": {"robots": 1},
         "parked": {},
-        "left_out": {},
+        "failed_extractors": {},
         "exceptions": {},
         "known_links": 0,
         "traps": {"learned": 0, "saved": 0},

@@ -241,3 +241,20 @@ def test_a_robots_txt_that_moved_to_another_worker_s_domain_is_asked_for_in_turn
     assert figures["fetched"] == 4 * 2 + 151
     assert figures["refused"] == {"robots": 4}
     sound(tmp_path / "c")
+
+
+def test_a_domain_lent_for_a_share_that_moves_on_is_asked_all_the_same(tmp_path: Path) -> None:
+    (busiest, here), (there,) = names_of(0, 2, 2), names_of(1, 2, 1)
+    moved = Page(status=301, headers={"Location": f"http://{there}/rules.txt"})
+    pages = {f"/{number}": Page(f"{number}") for number in range(60)}
+    sites = [
+        mesh(busiest, 2_000),
+        Site(here, {"/robots.txt": moved, **pages}),
+        Site(there, {"/": Page(), "/rules.txt": Page(body="User-agent: *\n", content_type="text/plain")}),
+    ]
+    with TestWeb(sites) as web:
+        seeds = (f"http://{there}/", f"http://{busiest}/", *(f"http://{here}{path}" for path in pages))
+        env = environment(fetch__timeout=3.0)
+        figures = periplus(*command(web, tmp_path / "c", seeds=seeds), env=env, timeout=45).json
+    assert figures["fetched"] == 2_000 + 60 + 1
+    sound(tmp_path / "c")

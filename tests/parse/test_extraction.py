@@ -88,7 +88,7 @@ def broken(*_arguments: Any, **_options: Any) -> NoReturn:
 @pytest.mark.parametrize("place", PLACES)
 def test_a_bad_address_costs_no_page(place: str, address: str) -> None:
     for page in readings(f"<title>Port</title>{place.replace('{}', address)}<p>{WORDS}"):
-        assert (page.title, page.problem, page.left_out) == ("Port", None, ())
+        assert (page.title, page.problem, page.failed_extractors) == ("Port", None, ())
         assert_bounded(page)
         assert "frameset" in place or WORDS.strip() in page.text
 
@@ -103,7 +103,7 @@ def test_characters_of_every_plane_cost_no_page(plane: int) -> None:
     ends = [chr(plane << 16 | low) for low in (0x0, 0xFDD0, 0xFDEF, 0xFFFD, 0xFFFE, 0xFFFF)]
     for character in ends:
         for page in readings(f"<title>Port</title><p>{WORDS[:60]}{character} {WORDS}"):
-            assert (page.title, page.problem, page.left_out) == ("Port", None, ())
+            assert (page.title, page.problem, page.failed_extractors) == ("Port", None, ())
             assert_bounded(page)
     assert page.language == "en"
 
@@ -115,7 +115,7 @@ def test_any_text_in_any_place_is_a_page(address: str, words: str) -> None:
     for place in PLACES:
         written = place.replace("{}", address.replace('"', "'"))
         for page in readings(f"<title>{words}</title><meta name=keywords content='{words}'>{written}<p>{words}{WORDS}"):
-            assert (page.problem, page.left_out) == (None, ())
+            assert (page.problem, page.failed_extractors) == (None, ())
             assert_bounded(page)
 
 
@@ -160,7 +160,7 @@ def test_a_failing_extractor_is_left_out_of_a_skimmed_page(place: object, functi
     with as_a_tree(), named(place, function):
         page = parser().skim(response_with_headers())
     assert page.problem is None
-    assert name in page.left_out
+    assert name in page.failed_extractors
     assert name == "text" or WORDS.strip() in page.text
     assert name == "outline" or page.title == "Muziris"
     assert name == "links" or "https://example.org/next" in [link.target for link in page.links]
@@ -171,7 +171,7 @@ def test_a_failing_extractor_is_left_out_of_a_page_read_closely(place: object, f
     with named(place, function):
         page = parser().parse(response_with_headers())
     assert page.problem is None
-    assert name in page.left_out
+    assert name in page.failed_extractors
     assert WORDS.strip() in page.text
     assert name == "outline" or page.title == "Muziris"
     assert name == "links" or "https://example.org/next" in [link.target for link in page.links]
@@ -182,7 +182,7 @@ def test_a_failing_extractor_is_left_out_of_a_page_read_closely(place: object, f
 def test_without_its_main_text_a_page_has_all_its_text() -> None:
     with named(BodyReader, "read"):
         page = parser().parse(answer(HTML.replace("MediaWiki", "Made")))
-    assert page.left_out == ("main text",)
+    assert page.failed_extractors == ("main text",)
     assert WORDS.strip() in page.text
     assert page.main == ()
 
@@ -190,13 +190,13 @@ def test_without_its_main_text_a_page_has_all_its_text() -> None:
 def test_where_the_compiled_reader_fails_the_tree_is_read() -> None:
     with named(html, "glance"):
         page = parser().skim(answer(HTML))
-    assert page == parser().skim(answer(HTML))._replace(left_out=("glance",))
+    assert page == parser().skim(answer(HTML))._replace(failed_extractors=("glance",))
 
 
 def test_bytes_whose_encoding_cannot_be_told_are_read_as_utf_8() -> None:
     with named(reading, "as_utf8"), named(reading, "decode"):
         for page in (parser().skim(answer(HTML)), parser().parse(answer(HTML))):
-            assert (page.title, page.left_out) == ("Muziris", ("charset",))
+            assert (page.title, page.failed_extractors) == ("Muziris", ("charset",))
 
 
 def test_one_failing_element_does_not_hide_the_others() -> None:
@@ -210,7 +210,7 @@ def test_one_failing_element_does_not_hide_the_others() -> None:
     body = "<link rel=next href=/bad><link rel=next href=/good><title>Port</title>"
     with mock.patch.dict(outline._READERS, {"link": fails_once}):
         for page in readings(body):
-            assert (page.title, page.left_out) == ("Port", ("link",))
+            assert (page.title, page.failed_extractors) == ("Port", ("link",))
             assert [link.target for link in page.links] == ["https://example.org/good"]
 
 
@@ -220,14 +220,14 @@ def test_the_links_of_a_pdf_may_fail_without_it() -> None:
     )  # as in the sandbox: this process reads the PDF itself
     with named(paper, "_links"):
         page = inside.parse(answer(pdf("#Port\nsome words"), "application/pdf"))
-    assert (page.title, page.left_out, page.problem) == ("Port", ("links",), None)
+    assert (page.title, page.failed_extractors, page.problem) == ("Port", ("links",), None)
 
 
 def test_names_travel_from_the_sandbox() -> None:
     from periplus.parse.wire import ANSWER, Answer
 
-    sent = ANSWER.dump_json(Answer(Page(title="Port", left_out=("facts",))))
-    assert ANSWER.validate_json(sent).page == Page(title="Port", left_out=("facts",))
+    sent = ANSWER.dump_json(Answer(Page(title="Port", failed_extractors=("facts",))))
+    assert ANSWER.validate_json(sent).page == Page(title="Port", failed_extractors=("facts",))
     assert json.loads(sent)["page"]
 
 
@@ -239,7 +239,7 @@ def test_what_no_extractor_is_to_blame_for_is_not_caught(error: BaseException) -
     extraction = Extraction(URL)
     with pytest.raises(type(error)):
         extraction.run("facts", 0, fails)
-    assert extraction.left_out == ()
+    assert extraction.failed_extractors == ()
 
 
 def test_a_page_without_memory_for_a_field_has_that_reason() -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import multiprocessing
 import random
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from importlib import resources
 from pathlib import Path
@@ -145,6 +149,34 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatc
     assert schema(path) == (LATEST + 1, before[1] | {"more"})
 
 
+def test_two_programs_that_open_an_old_catalog_at_the_same_time_migrate_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, migrations = tmp_path / "crawl.db", database._migrations()
+    with monkeypatch.context() as earlier:
+        earlier.setattr(database, "_migrations", lambda: migrations[:1])
+        with opened(path) as found:
+            found.run("add_seed", "https://example.org/", 1.0)
+    both_have_looked, looked = threading.Barrier(2, timeout=10), threading.local()
+
+    def after_both_have_looked() -> list[tuple[int, str]]:
+        if not hasattr(looked, "once"):
+            looked.once = True
+            both_have_looked.wait()
+        return migrations
+
+    monkeypatch.setattr(database, "_migrations", after_both_have_looked)
+
+    def look() -> list[str]:
+        with opened(path, create=False) as found:
+            return seeds(found)
+
+    with ThreadPoolExecutor(2) as threads:
+        found_by = [threads.submit(look) for _ in range(2)]
+        assert [found.result(timeout=20) for found in found_by] == [["https://example.org/"]] * 2
+    assert schema(path)[0] == LATEST
+
+
 def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
     with opened(path) as found:
@@ -242,16 +274,60 @@ def test_a_transaction_that_sqlite_gave_up_by_itself_is_undone_too(tmp_path: Pat
     assert undone == [1]
 
 
-def test_a_second_writer_waits_and_is_then_told(tmp_path: Path) -> None:
+def test_a_writer_is_told_when_another_program_keeps_the_catalog_to_itself(tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
-    with opened(path) as one, opened(path) as other:
-        other._connection.execute("PRAGMA busy_timeout = 10")
-        with one.transaction():
-            line = told(CollectionError, other.transaction().__enter__)
+    with opened(path) as found, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        found._connection.execute("PRAGMA busy_timeout = 10")
+        other.execute("BEGIN IMMEDIATE")
+        line = told(CollectionError, found.transaction().__enter__)
         assert line == f"{path} cannot be used: database is locked"
-        with other.transaction():
-            other.run("add_seed", "https://example.org/", 1.0)
-        assert seeds(one) == ["https://example.org/"]
+        other.execute("ROLLBACK")
+        with found.transaction():
+            found.run("add_seed", "https://example.org/", 1.0)
+        assert seeds(found) == ["https://example.org/"]
+
+
+def write_often(path: Path, writer: int) -> None:
+    with opened(path) as found:
+        found._connection.execute("PRAGMA busy_timeout = 20")
+        for number in range(10):
+            with found.transaction():
+                found.run("add_seed", f"https://example.org/{writer}/{number}", 1.0)
+                time.sleep(0.004)
+
+
+@pytest.mark.slow
+def test_many_writers_wait_for_each_other_however_long_it_takes(tmp_path: Path) -> None:
+    path, context = tmp_path / "crawl.db", multiprocessing.get_context("fork")
+    with opened(path):
+        pass
+    writers = [context.Process(target=write_often, args=(path, number)) for number in range(32)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert [writer.exitcode for writer in writers] == [0] * 32
+    with opened(path) as found:
+        assert len(seeds(found)) == 32 * 10
+
+
+def test_a_writer_that_was_killed_keeps_no_other_waiting(tmp_path: Path) -> None:
+    path, reader = tmp_path / "crawl.db", multiprocessing.Event()
+    with opened(path):
+        pass
+
+    def begin() -> None:
+        with opened(path) as found, found.transaction():
+            reader.set()
+            time.sleep(60)
+
+    writer = multiprocessing.get_context("fork").Process(target=begin)
+    writer.start()
+    assert reader.wait(20)
+    writer.kill()
+    writer.join()
+    with opened(path) as found, found.transaction():
+        found.run("add_seed", "https://example.org/", 1.0)
 
 
 def test_a_mistake_of_ours_is_not_called_damage(tmp_path: Path) -> None:

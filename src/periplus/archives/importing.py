@@ -18,11 +18,12 @@ from periplus.archives.landing import Landing
 from periplus.config import Settings
 from periplus.errors import UsageError
 from periplus.fetch.allowance import SNIFFED, Allowances, Purpose, looks_binary
+from periplus.frontier.scope import page_rules
 from periplus.model import Reason, Response
 from periplus.store.collection import create_collection
 from periplus.store.foreign import BrokenRecord, ForeignRecord, foreign_records
 from periplus.store.message import response_of
-from periplus.url import Canonicalizer
+from periplus.url import Canonicalizer, host_of
 
 _HELD = frozenset({"response", "resource", "conversion"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -38,6 +39,7 @@ class Imported:
     files: int = 0
     pages: int = 0
     redirects: int = 0
+    redated: int = 0  # pages and redirects whose date is not in the calendar: they have that of their file
     bytes: int = 0
     skipped: dict[str, int] = field(default_factory=dict)  # by reason
     broken: int = 0
@@ -56,9 +58,17 @@ class Imported:
 
 
 def import_archives(
-    home: Path, settings: Settings, files: Sequence[Path], tell: Tell = lambda _done, _total: None
+    home: Path,
+    settings: Settings,
+    files: Sequence[Path],
+    tell: Tell = lambda _done, _total: None,
+    *,
+    ignore_scope: bool = False,
 ) -> Imported:
-    """Take the pages of WARC and ARC files into the collection; *tell* hears how many bytes of them are read."""
+    """Take the pages of WARC and ARC files into the collection; *tell* hears how many bytes of them are read.
+
+    With *ignore_scope*, also pages that the settings of the scope refuse; they stay in the index.
+    """
     if not files:
         raise UsageError("nothing to import", "no file was named", "Name WARC or ARC files: periplus import FILES")
     started = time.monotonic()
@@ -66,7 +76,7 @@ def import_archives(
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     collection = create_collection(home)
     with collection.locked(), closing(Landing(collection, settings, [str(file) for file in files])) as landing:
-        customs = _Customs(settings, landing, found)
+        customs = _Customs(settings, landing, found, ignore_scope=ignore_scope)
         for number, file in enumerate(files):
             tell(sum(sizes[:number]), sum(sizes))
             _take_file(file, customs, found)
@@ -94,8 +104,9 @@ def _take_file(file: Path, customs: _Customs, found: Imported) -> None:
 class _Customs:
     """Decides which records may land."""
 
-    def __init__(self, settings: Settings, landing: Landing, found: Imported) -> None:
+    def __init__(self, settings: Settings, landing: Landing, found: Imported, *, ignore_scope: bool) -> None:
         self._landing, self._found = landing, found
+        self._scope, self._ignore_scope = page_rules(settings.scope), ignore_scope
         self._canonicalizer = Canonicalizer.of(settings.addresses)
         self._allowances = Allowances(settings.fetch)
         self._largest = max(settings.fetch.pdf_bytes, settings.fetch.html_bytes)
@@ -109,30 +120,41 @@ class _Customs:
         if record.kind not in _HELD:
             return
         url = self._canonicalizer.canonical(record.url)
-        response = response_of(record, self._largest) if url is not None else None
         if url is None:
             self._found.skip(Reason.NOT_WEB.value)
-        elif response is None:
+            return
+        refusal = self._scope.refusal(url, host_of(url), depth=0)
+        if refusal is not None and not self._ignore_scope:
+            self._found.skip(refusal.reason.value)
+            return
+        response = response_of(record, self._largest)
+        if response is None:
             self._found.lament(file, record.position, "it holds no answer of a server")
-        else:
-            self._admit(replace(response, url=url), file)
+            return
+        reason = Reason.IMPORTED_IN_SCOPE if refusal is None else Reason.IMPORTED
+        if self._admit(replace(response, url=url), file, reason):
+            self._found.redated += record.redated
 
-    def _admit(self, response: Response, file: Path) -> None:
+    def _admit(self, response: Response, file: Path, reason: Reason) -> bool:
+        """Let an answer land, unless there is an obstacle."""
         target = ""
         if response.status in _REDIRECTS:
             target = self._canonicalizer.join(response.url, response.headers.get("location", "")) or ""
         obstacle = "" if target else self._obstacle(response)
         if not obstacle and self._landing.has(response.url, response.fetched_at):
             obstacle = "known"
+        if reason is Reason.IMPORTED and obstacle in ("", "known"):
+            self._landing.show_out_of_scope(response.url)
         if obstacle:
             self._found.skip(obstacle)
         elif target:
-            self._landing.add_redirect(response, target, file)
+            self._landing.add_redirect(response, target, file, reason)
             self._found.redirects += 1
         else:
-            self._landing.add_page(self._cut(response), file)
+            self._landing.add_page(self._cut(response), file, reason)
             self._found.pages += 1
             self._found.bytes += len(response.body)
+        return not obstacle
 
     def _obstacle(self, response: Response) -> str:
         """Why a crawl would not keep this answer either."""

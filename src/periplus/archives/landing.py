@@ -30,6 +30,7 @@ from periplus.url import Canonicalizer, host_of
 
 _PAGES_AT_ONCE = 256
 _BYTES_AT_ONCE = 32 << 20
+_MARKS_AT_ONCE = 10_000  # URLs
 
 
 class Landing:
@@ -60,19 +61,25 @@ class Landing:
             moments = self._here[url] = {fetch.at for fetch in self._catalog.fetches_of(url)}
         return at in moments
 
-    def add_page(self, response: Response, file: Path) -> None:
-        """Take a page."""
+    def show_out_of_scope(self, url: str) -> None:
+        """Keep a URL of the collection in the index although the scope refuses it."""
+        self._batch.imported.append(url)
+        if len(self._batch.imported) >= _MARKS_AT_ONCE:
+            self._commit()
+
+    def add_page(self, response: Response, file: Path, reason: Reason) -> None:
+        """Take a page, admitted for *reason*."""
         page = self._reader.parse(response)
         self._tally.count_reading(page)
         decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, page.problem_detail)
         fetch = self._archived(response, decision)
         self._rows.append(PageRow(fetch, page))
-        self._add(fetch, file)
+        self._add(fetch, file, reason)
 
-    def add_redirect(self, response: Response, target: str, file: Path) -> None:
+    def add_redirect(self, response: Response, target: str, file: Path, reason: Reason) -> None:
         """Take an answer that leads elsewhere."""
         fetch = self._archived(response, Decision(Verdict.MERGED, Reason.REDIRECTED, target))
-        self._add(fetch._replace(redirect_to=target, content_id=b""), file)
+        self._add(fetch._replace(redirect_to=target, content_id=b""), file, reason)
 
     def finish(self) -> None:
         """Make everything durable and part of the segments."""
@@ -92,11 +99,11 @@ class Landing:
         archived = self._writer.append(response)
         return Fetch.of(response, decision, archived.position, archived.content_id)
 
-    def _add(self, fetch: Fetch, file: Path) -> None:
+    def _add(self, fetch: Fetch, file: Path, reason: Reason) -> None:
         self._tally.count(fetch)
         self._here[fetch.url].add(fetch.at)
         self._waiting += fetch.size
-        item = QueuedUrl(fetch.url, host_of(fetch.url), 0, 0.0, Reason.IMPORTED, file.name, visits=1)
+        item = QueuedUrl(fetch.url, host_of(fetch.url), 0, 0.0, reason, file.name, visits=1)
         item = self._schedule.visited(item, fetch.at, changed=True, last_modified=fetch.last_modified)
         row = None if fetch.url in self._settled else self._catalog.url(fetch.url)
         if fetch.url in self._settled or (row is not None and row["state"] != UrlState.QUEUED):

@@ -99,6 +99,9 @@ def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if (policy := found["host_policy"]) is not None and policy["delay"] is not None:
         why = f" ({policy['why']})" if policy["why"] else ""
         rows.append(("host", f"{policy['delay']:g} s between requests{why}, {policy['failures']} errors in a row"))
+    if (left_out := found["left_out"]) is not None:
+        detail = f" ({left_out['detail']})" if left_out["detail"] else ""
+        rows.append(("index", f"left out: {left_out['reason']}{detail}"))
     return rows + _copy_rows(found)
 
 

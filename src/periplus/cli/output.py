@@ -79,7 +79,7 @@ def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),
         *[("internal error", _exception(kind, found)) for kind, found in figures.get("exceptions", {}).items()],
-        *([("left out", _left_out(names))] if (names := figures.get("left_out")) else []),
+        *([("not extracted", _failed_extractors(names))] if (names := figures.get("failed_extractors")) else []),
         ("refused", by_count(figures["refused"])),
         *([("parked", _parked(parked))] if (parked := figures.get("parked")) else []),
         *([("skipped", _skipped(traps))] if (traps := figures.get("traps")) and traps["saved"] else []),
@@ -100,5 +100,5 @@ def _exception(kind: str, found: Mapping[str, Any]) -> str:
     return f"{pages}: {kind}, first {found['first']} (please report it, with what --log-file says about this page)"
 
 
-def _left_out(names: Mapping[str, int]) -> str:
+def _failed_extractors(names: Mapping[str, int]) -> str:
     return f"{by_count(names)} (pages by field; these fields could not be extracted and are empty)"

@@ -14,10 +14,10 @@ def tell_unread(reading: Reparsed) -> None:
     """Say on stderr how many pages stay as they were and why, and which fields of pages could not be extracted."""
     if reading.unread:
         _tell_pages(reading)
-    if reading.left_out:
+    if reading.failed_extractors:
         sys.stderr.write(
-            f"periplus: some fields could not be extracted and are empty: {by_count(reading.left_out)} (pages by "
-            "field). This is an error of Periplus: please report it with one of the pages.\n"
+            f"periplus: some fields could not be extracted and are empty: {by_count(reading.failed_extractors)} "
+            "(pages by field). This is an error of Periplus: please report it with one of the pages.\n"
         )
 
 

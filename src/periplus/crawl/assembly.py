@@ -7,12 +7,14 @@ import gc
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 
 import pyarrow as pa
 import uvloop
 
 from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.board import Board
+from periplus.crawl.clock import wall_time
 from periplus.crawl.commit import Committer
 from periplus.crawl.cores import keep_to_one_core
 from periplus.crawl.leftovers import clear_leftovers
@@ -103,7 +105,7 @@ class _Shift:
             public_allowed=bool(contact),
             addresses=self._assignment.addresses,
             worker=self._number,
-            now=self._clock.now,
+            now=partial(wall_time, self._clock),
         )
         committer = Committer(collection, store, self._number, self._assignment.run_id, self._tally.timing)
         try:

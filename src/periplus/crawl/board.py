@@ -1,7 +1,7 @@
 """What do the workers of a crawl tell each other without asking?
 
 A few numbers in memory that all processes of a crawl share, made before they part: who owns which share of the web,
-how much each has done, whether to stop. Every number has one writer at a time; only the purse of pages and what is lent
+how much each has done, whether to stop. Every number has one writer at a time; only the purse of pages and leases
 need a lock.
 """
 
@@ -12,7 +12,7 @@ import mmap
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
@@ -60,23 +60,22 @@ class _Order(IntEnum):
     STOP = 0  # 1: finish what is under way, 2: drop it
     OVER = 1  # 1: no worker has anything left to do
     PAGES_LEFT = 2  # that no worker has claimed yet
-    LOANS = 3  # shares that are lent
 
 
 class Board:
     """Shared by the processes of one crawl."""
 
-    def __init__(self, workers: int, pages: int | None = None) -> None:
-        """For so many workers, who may fetch so many pages together."""
-        self.workers = workers
-        orders, rows = len(_Order), workers * _ROW
-        self._memory = mmap.mmap(-1, (orders + rows) * _WORD + 2 * SHARES + workers * _ADDRESS)
+    def __init__(self, workers: int, pages: int | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
+        """For so many workers, who may fetch so many pages together; leases are timed by *monotonic*, in seconds."""
+        self.workers, self._monotonic = workers, monotonic
+        orders, rows, leases = len(_Order) * _WORD, workers * _ROW * _WORD, SHARES * _WORD
+        self._memory = mmap.mmap(-1, orders + rows + leases + 2 * SHARES + workers * _ADDRESS)
         view = memoryview(self._memory)
-        self._orders = view[: orders * _WORD].cast("q")
-        self._figures = view[orders * _WORD : (orders + rows) * _WORD].cast("q")
-        self.owners = view[(orders + rows) * _WORD :][:SHARES]
-        self._borrowers = view[(orders + rows) * _WORD + SHARES :][:SHARES]  # of shares: worker + 1, or 0
-        self._addresses = view[(orders + rows) * _WORD + 2 * SHARES :]
+        self._orders, view = view[:orders].cast("q"), view[orders:]
+        self._figures, view = view[:rows].cast("q"), view[rows:]
+        self._lease_ends, view = view[:leases].cast("d"), view[leases:]  # monotonic seconds, by share
+        self.owners, view = view[:SHARES], view[SHARES:]
+        self._borrowers, self._addresses = view[:SHARES], view[SHARES:]  # of shares: worker + 1, or 0
         self.owners[:] = bytes(share % workers for share in range(SHARES))
         self._has_purse = pages is not None
         self._orders[_Order.PAGES_LEFT] = pages or 0
@@ -111,31 +110,46 @@ class Board:
         shares = Counter(self.owners)
         return all(self.told(worker, Figure.SHARES) == shares[worker] for worker in range(self.workers))
 
-    # -- shares that are lent -----------------------------------------------------------------------------------
+    # -- leases of shares ---------------------------------------------------------------------------------------
 
     @property
-    def loans(self) -> int:
-        """How many shares are lent."""
-        return self._orders[_Order.LOANS]
+    def has_leases(self) -> bool:
+        """Whether a share is leased, or was until a moment ago."""
+        return self._borrowers.tobytes().count(0) < SHARES
 
     def borrower(self, share: int) -> int | None:
-        """The worker to whom a share is lent."""
-        return self._borrowers[share] - 1 if self._borrowers[share] else None
+        """The worker that has a lease of a share; None when there is no lease, or it has ended."""
+        borrower = self._borrowers[share]
+        return borrower - 1 if borrower and self._monotonic() < self._lease_ends[share] else None
 
-    def borrow(self, share: int, worker: int) -> bool:
-        """Lend a share to a worker; False when another has it."""
+    def lease_left(self, share: int, worker: int) -> float:
+        """Seconds until a worker's lease of a share ends; 0 when it has none."""
+        return self._lease_ends[share] - self._monotonic() if self.borrower(share) == worker else 0.0
+
+    def borrow(self, share: int, worker: int, seconds: float) -> bool:
+        """Lease a share to a worker for so many seconds from now; False when another worker has a lease of it."""
         with self._purse():
-            if not self._borrowers[share]:
-                self._borrowers[share] = worker + 1
-                self._orders[_Order.LOANS] += 1
-            return self.borrower(share) == worker
+            if self.borrower(share) not in (None, worker):
+                return False
+            self._borrowers[share] = 0  # the others read without a lock: no old borrower may get the new end
+            self._lease_ends[share] = self._monotonic() + seconds
+            self._borrowers[share] = worker + 1
+            return True
 
-    def give_back(self, share: int, worker: int) -> None:
-        """A worker needs a share no longer, if it had borrowed it."""
-        if self.borrower(share) == worker:
+    def give_back(self, share: int, worker: int, seconds: float = 0.0) -> None:
+        """End a worker's lease of a share in so many seconds, if it has one."""
+        with self._purse():
+            if self.borrower(share) == worker:
+                self._lease_ends[share] = self._monotonic() + seconds
+
+    def clear_leases(self) -> None:
+        """Forget the leases that have ended."""
+        shares = [share for share, borrower in enumerate(self._borrowers) if borrower]
+        if any(self.borrower(share) is None for share in shares):
             with self._purse():
-                self._borrowers[share] = 0
-                self._orders[_Order.LOANS] -= 1
+                for share in shares:
+                    if self.borrower(share) is None:
+                        self._borrowers[share] = 0
 
     # -- the page that is being read ----------------------------------------------------------------------------
 

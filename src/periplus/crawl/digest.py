@@ -321,7 +321,9 @@ def _decided(response: Response, page: Page, archived: Archived, judgement: Judg
     decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
     if judgement is not None and judgement.is_dull:
         decision = _SAYS_NOTHING_NEW
-    if response.detail or page.left_out:
-        left_out = f"could not be extracted: {', '.join(page.left_out)}" if page.left_out else ""
-        return replace(decision, detail="; ".join(filter(None, (response.detail, left_out))))
+    if response.detail or page.failed_extractors:
+        failed_extractors = (
+            f"could not be extracted: {', '.join(page.failed_extractors)}" if page.failed_extractors else ""
+        )
+        return replace(decision, detail="; ".join(filter(None, (response.detail, failed_extractors))))
     return decision

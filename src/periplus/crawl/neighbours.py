@@ -165,7 +165,7 @@ class Neighbours:
             if not self._queues.is_busy(departure.hosts):
                 departure.commit = self._log.cuts + bool(self._log.batch)
         elif self._commits >= departure.commit:
-            self._part(departure)
+            self._part(departure, now)
 
     def _offer(self, now: float) -> None:
         """Give a share to the worker with the least to do, if that is far less than here.
@@ -196,7 +196,9 @@ class Neighbours:
         load, worker = min((0 if hungry[worker] else backlogs[worker], worker) for worker in others)
         return worker, load
 
-    def _part(self, departure: _Departure) -> None:
+    def _part(self, departure: _Departure, now: float) -> None:
+        assert self._territory.leaving is not None
+        self._loans.end_for(self._territory.leaving, now)
         self._fetcher.hang_up(departure.hosts)
         self._queues.drop(departure.hosts)
         self._politeness.forget(departure.hosts)

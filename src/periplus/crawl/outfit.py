@@ -48,7 +48,9 @@ class Outfit:
         self._catalog, self._canonicalizer, self._tally = catalog, canonicalizer, tally
         self._fetcher, self._committer, self._log = fetcher, committer, Logbook()
         self._territory = Territory(board, number)
-        self._politeness = PolitenessClock(settings.politeness, after_kill=assignment.after_kill)
+        self._politeness = PolitenessClock(
+            settings.politeness, after_kill=assignment.after_kill, ahead=assignment.clock.ahead
+        )
         self._queues = Queues(catalog, settings.store.buffer_urls, lambda host: self._politeness.forget([host]))
         self._traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance, catalog.was_dull)
         self._admission = open_admission(catalog, settings.scope, self._traps)

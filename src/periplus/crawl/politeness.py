@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
@@ -40,9 +40,14 @@ class PolitenessClock:
     the network is, the server never sees two requests closer than the delay.
     """
 
-    def __init__(self, settings: Politeness, *, after_kill: bool = False) -> None:
-        """*after_kill*: the last requests of the run before are not known, so every host rests once more."""
-        self._settings = settings
+    def __init__(
+        self, settings: Politeness, *, after_kill: bool = False, ahead: Callable[[], float] = lambda: 0.0
+    ) -> None:
+        """*after_kill*: the last requests of the run before are not known, so every host rests once more.
+
+        *ahead*: seconds by which the time of day, in which policies and headers count, is ahead of *now* below.
+        """
+        self._settings, self._ahead = settings, ahead
         self._after_kill = after_kill
         self._hosts: dict[str, _Manners] = {}
         self.rested = 0.0  # seconds, over all requests: how long each had to wait for the rest of its host to end
@@ -59,7 +64,7 @@ class PolitenessClock:
     def recall(self, policy: HostPolicy, now: float) -> Rest:
         """Until when an earlier run asks to wait; a time that a wrong clock put far ahead is cut back."""
         delay = max(self._manners(policy.host).delay, policy.delay or 0.0)
-        ready = min(policy.next_fetch, now + max(delay, self._settings.longest_retry_after))
+        ready = min(policy.next_fetch - self._ahead(), now + max(delay, self._settings.longest_retry_after))
         if self._after_kill:
             ready = max(ready, now + delay)
         parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
@@ -103,12 +108,12 @@ class PolitenessClock:
         if manners.failures >= self._settings.failures_to_park:
             return self._parked(host, f"{manners.failures} errors in a row", _cause(response), ready, now)
         parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
-        return Rest(ready, parked, HostPolicy(host, manners.delay, why, ready, manners.failures))
+        return Rest(ready, parked, self._policy(host, why, ready))
 
     def dropped(self, host: str, now: float) -> HostPolicy:
         """A request is given up before its answer: its host rests as after any other."""
         manners = self._manners(host)
-        return HostPolicy(host, manners.delay, manners.why, now + max(manners.delay, manners.backoff), manners.failures)
+        return self._policy(host, manners.why, now + max(manners.delay, manners.backoff))
 
     def park(self, host: str, why: str, response: Response, now: float) -> Rest:
         """Leave a host alone for the longest back-off, or for as long as it asks."""
@@ -119,9 +124,12 @@ class PolitenessClock:
 
     def _parked(self, host: str, why: str, cause: str, ready: float, now: float) -> Rest:
         """For this run the host is left alone; the next one, somebody's wish, may ask as soon as that is polite."""
+        return Rest(max(ready, now + self._settings.longest_backoff), cause, self._policy(host, why, ready))
+
+    def _policy(self, host: str, why: str, ready: float) -> HostPolicy:
+        """What is written down about a host that rests until *ready*."""
         manners = self._manners(host)
-        policy = HostPolicy(host, manners.delay, why, ready, manners.failures)
-        return Rest(max(ready, now + self._settings.longest_backoff), cause, policy)
+        return HostPolicy(host, manners.delay, why, ready + self._ahead(), manners.failures)
 
     def _learn(self, manners: _Manners, response: Response) -> None:
         if response.status in _SLOW_DOWN:
@@ -144,7 +152,7 @@ class PolitenessClock:
         text = response.headers.get("retry-after", "").strip()
         if not text or response.status not in _SLOW_DOWN:
             return None
-        wait = _seconds(text, now)
+        wait = _seconds(text, now + self._ahead())
         return None if wait is None else min(max(wait, 0.0), self._settings.longest_retry_after)
 
 

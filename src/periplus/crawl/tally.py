@@ -92,7 +92,9 @@ class Tally:
     known_links: int = 0  # links to URLs that were met before
     traps_learned: int = 0  # patterns of URLs that were found to lead to nothing new
     saved: int = 0  # requests that were not made because of such patterns
-    left_out: Counter[str] = field(default_factory=Counter)  # pages by the name of an extractor that failed over them
+    failed_extractors: Counter[str] = field(
+        default_factory=Counter
+    )  # pages by the name of an extractor that failed over them
     exceptions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by kind: how many pages, and the first one
     timing: Timing = field(init=False)
 
@@ -107,7 +109,7 @@ class Tally:
             self.traps_learned, self.saved = summary["traps"]["learned"], summary["traps"]["saved"]
             self.errors.update(summary["errors"])
             self.refused.update(summary["refused"])
-            self.left_out.update(summary["left_out"])
+            self.failed_extractors.update(summary["failed_extractors"])
             self.exceptions.update(summary["exceptions"])
             self.timing.resume(summary["timing"], now)
         self.errors["worker_died"] = died
@@ -133,7 +135,7 @@ class Tally:
         """Count what is wrong with a page that was read, and the extractors that failed over it."""
         if page.problem is not None:
             self.set_aside(page.problem)
-        self.left_out.update(page.left_out)
+        self.failed_extractors.update(page.failed_extractors)
 
     def set_aside(self, reason: Reason) -> None:
         """A page was fetched that nobody will be shown."""
@@ -166,7 +168,7 @@ class Tally:
             "errors": dict(self.errors.most_common()),
             "refused": dict(self.refused.most_common()),
             "parked": dict(self.parked.most_common()),
-            "left_out": dict(self.left_out.most_common()),
+            "failed_extractors": dict(self.failed_extractors.most_common()),
             "exceptions": {kind: dict(found) for kind, found in self.exceptions.items()},
             "known_links": self.known_links,
             "traps": {"learned": self.traps_learned, "saved": self.saved},

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from periplus.config import Settings
-from periplus.crawl.clock import Clock
+from periplus.crawl.clock import Clock, wall_time
 from periplus.crawl.digest import Digester
 from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
@@ -91,7 +91,7 @@ class Visitor:
         except STOPS_THE_CRAWL:
             raise
         except Exception as error:
-            self._digester.give_up(item, error, self._clock.now())
+            self._digester.give_up(item, error, wall_time(self._clock))
             self._queues.release(item.host, 0.0)
             return
         if isinstance(step, Decision):
@@ -109,7 +109,7 @@ class Visitor:
         if decision.verdict is Verdict.DELAYED:
             self._queues.put_back(self._digester.defer(item, decision))
         else:
-            self._digester.refuse(item, decision, self._clock.now())
+            self._digester.refuse(item, decision, wall_time(self._clock))
         self._queues.release(item.host, 0.0)
 
     async def _next_step(self, item: QueuedUrl) -> Decision | Rest | Robots | None:
@@ -117,7 +117,7 @@ class Visitor:
         if (decision := self._paths.recheck(item)) is not None:
             return decision
         url = split(item.url)
-        rules = await self._robots.find(url.origin, self._clock.now())
+        rules = await self._robots.find(url.origin, wall_time(self._clock))
         if (rest := self._carried_over(item.host)) is not None:
             return rest
         return rules and (self._refusal(rules, url.path) or rules)
@@ -177,7 +177,7 @@ class Visitor:
         """Make the next request on the way to a robots.txt: after a redirect it may be to another host."""
         trail = self._trails.pop(origin, None) or _Trail(f"{origin}/robots.txt")
         host, now = host_of(trail.url), self._clock.now()
-        if host != item.host and (ready := self._loans.borrow(host, now)) > now:
+        if host != item.host and (ready := self._loans.borrow(host, now, wanted_by=item.host)) > now:
             self._trails[origin] = trail
             self._queues.postpone(item, ready)
             return

@@ -14,7 +14,7 @@ from periplus.config import Settings
 from periplus.crawl.assignment import Ending
 from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
-from periplus.crawl.clock import Clock
+from periplus.crawl.clock import Clock, wall_time
 from periplus.crawl.commit import Committer
 from periplus.crawl.entries import Entries
 from periplus.crawl.logbook import Log, Logbook
@@ -93,7 +93,7 @@ class Worker:
             for visit in self._visits:
                 visit.cancel()
         self._tell_figures()
-        self._crew.revisits.bring_back(now)
+        self._crew.revisits.bring_back(wall_time(self._crew.clock))
         self._launch(now)
         self._commit_if_due(now)
         self._tell_idleness()
@@ -112,7 +112,7 @@ class Worker:
 
     def _next_moment(self) -> float:
         """When there may be something to start."""
-        due, ready = self._crew.revisits.due, self._crew.queues.wake()
+        due, ready = self._crew.revisits.due - self._crew.clock.ahead(), self._crew.queues.wake()
         if ready is None or len(self._visits) >= self._settings.fetch.concurrency:
             return due
         return min(due, ready)
@@ -181,7 +181,7 @@ class Worker:
     def _has_nothing_to_do(self) -> bool:
         if self._visits or self._commit is not None or self._crew.log.batch:
             return False
-        if self._crew.revisits.is_behind(self._crew.clock.now()):
+        if self._crew.revisits.is_behind(wall_time(self._crew.clock)):
             return False
         return not self._crew.neighbours.is_parting and not self._crew.queues.alive()
 

@@ -63,8 +63,9 @@ class ScopeRules:
         segments = path.count("/", 0, -1)  # a slash at the end begins no segment
         if segments > self._settings.path_depth:
             return _refused(Reason.TRAP_DEPTH, f"{segments} path segments are over scope.path_depth")
-        if segments >= self._settings.path_repeats:
-            for segment, times in Counter(path.split("/")).most_common(2):
+        parts = path.split("/")
+        if len(parts) - len(set(parts)) >= self._settings.path_repeats - 1:  # hardly ever, and counting takes longer
+            for segment, times in Counter(parts).most_common(2):
                 if segment and times >= self._settings.path_repeats:
                     detail = f"the path segment {segment!r} comes {times} times, as many as scope.path_repeats refuses"
                     return _refused(Reason.TRAP_REPEAT, detail)
@@ -88,6 +89,11 @@ class ScopeRules:
         if self._hosts:
             return f"{host} matches none of scope.hosts"
         return f"{host} is not the host of a seed, and scope.hosts names no other"
+
+
+def page_rules(settings: Scope) -> ScopeRules:
+    """The rules for pages that are imported or shown: those of the settings; seeds exclude no host."""
+    return ScopeRules(settings if settings.hosts else settings.model_copy(update={"hosts": [".*"]}))
 
 
 def _refused(reason: Reason, detail: str) -> Decision:

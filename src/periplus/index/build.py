@@ -20,6 +20,7 @@ from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
 from periplus.index.copies import NEAR_COPIES
 from periplus.index.generations import Generations, number_of
+from periplus.index.left_out import PageRules, prepare
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates
@@ -53,17 +54,24 @@ class IndexSummary:
     generation: int
     seconds: float
     bytes: int
+    left_out: dict[str, int]  # pages, by reason
 
 
 def build_index(
-    collection: Collection, settings: Indexing, progress: Callable[[int, int], None] = lambda _done, _total: None
+    collection: Collection,
+    settings: Indexing,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    rules: PageRules | None = None,
 ) -> IndexSummary:
-    """Build, verify and publish a generation from the live segments; the last one serves until then."""
+    """Build, verify and publish a generation from the live segments; the last one serves until then.
+
+    Pages that *rules* refuse are left out.
+    """
     started = time.monotonic()
     segments = _live_segments(collection)
     generations = Generations(collection.index)
     with generations.building() as folder:
-        with _Documents(collection, segments, settings, folder / "spill") as documents:
+        with _Documents(collection, segments, settings, folder / "spill", rules) as documents:
             written = _write(documents, folder, settings, progress)
             documents.save_near_copies(folder / NEAR_COPIES)
         _require_sound(folder, written)
@@ -76,18 +84,9 @@ def build_index(
         generation = generations.publish(folder, facts)
     size = sum(path.stat().st_size for path in generation.rglob("*") if path.is_file())
     seconds = round(time.monotonic() - started, 3)
-    return IndexSummary(written, documents.duplicates, number_of(generation), seconds, size)
-
-
-def _vanished(collection: Collection) -> pa.Table:
-    """What was a page once and is none by now; its versions are still in the segments."""
-    catalog = Catalog(collection.catalog)
-    try:
-        found = [(url_id(url), visited) for url, visited in catalog.vanished()]
-    finally:
-        catalog.close()
-    ids, visited = zip(*found, strict=True) if found else ((), ())
-    return pa.table({"url_id": pa.array(ids, pa.binary(16)), "visited": pa.array(visited, pa.float64())})
+    return IndexSummary(
+        written, documents.duplicates, number_of(generation), seconds, size, left_out=documents.left_out
+    )
 
 
 def _live_segments(collection: Collection) -> list[Path]:
@@ -113,10 +112,12 @@ def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Ca
 class _Documents:
     """The documents of the new generation, joined from pages, ranks and anchors."""
 
-    def __init__(self, collection: Collection, segments: list[Path], settings: Indexing, spill: Path) -> None:
+    def __init__(
+        self, collection: Collection, segments: list[Path], settings: Indexing, spill: Path, rules: PageRules | None
+    ) -> None:
         self._sql = read_statements("periplus.index", "build.sql")
         self._segments, self._settings, self._spill = sorted(segments), settings, spill
-        self._vanished = _vanished(collection)
+        self._collection, self._rules = collection, rules
         self._ranks = open_ranks(collection.ranks)
         self._database = connect(spill, settings.memory_mb << 20, settings.threads)
         with _plain_errors(), ExitStack() as undo:
@@ -180,9 +181,9 @@ class _Documents:
             clues = ", ".join(f"'{name}': NULL::FLOAT" for name in Quality._fields)
             columns += ["NULL::BIGINT AS signature", f"{{{clues}}} AS quality"]
         files.project(", ".join(columns)).create_view("pages")
-        self._database.register("vanished", self._vanished)
-        for name in ("versions", "candidates"):
-            self._database.execute(self._sql[name])
+        self._database.execute(self._sql["versions"])
+        self.left_out = prepare(self._database, self._sql, self._collection, self._rules)
+        self._database.execute(self._sql["candidates"])
         self._database.register("ranks", self._ranks_of_candidates())
         self._prepare_anchors()
         for name in ("originals", "neighbours", "folded", "documents", "copies"):

@@ -1,12 +1,36 @@
 -- How segments become documents. Plain SQL, read by DuckDB; the same text is to run on Spark.
 --
 -- Given: pages (segments, with the name of the file as `segment` and the row in it as `place`), ranks (url_id, rank),
--- anchors (target_id, anchors), vanished (url_id, visited: when a page was found gone, moved or forbidden). The texts of
--- pages are never touched here, so that everything fits in memory.
+-- anchors (target_id, anchors), vanished (url_id, visited, reason: when a page was found gone, moved or refused, and why),
+-- refused_hosts (host, reason) and refused_urls (url_id, reason): what the scope refuses, imported (url_id): pages that
+-- are shown although the scope refuses them. The texts of pages are never touched here, so that everything fits in memory.
 
 -- name: versions
 CREATE TEMP TABLE versions AS
 SELECT url_id, max(fetched_at) AS fetched_at FROM pages GROUP BY url_id;
+
+-- name: hosts
+-- Every host that has pages.
+SELECT DISTINCT host FROM pages;
+
+-- name: newest
+-- The addresses of all pages whose host is not refused.
+SELECT DISTINCT url, host FROM pages WHERE host NOT IN (SELECT host FROM refused_hosts);
+
+-- name: left_out
+-- Pages whose newest version is not shown, each with the first reason.
+CREATE TEMP TABLE left_out AS
+SELECT DISTINCT pages.url_id,
+       coalesce(vanished.reason, refused_hosts.reason, refused_urls.reason, 'noindex') AS reason
+FROM pages JOIN versions ON pages.url_id = versions.url_id AND pages.fetched_at = versions.fetched_at
+LEFT JOIN vanished ON pages.url_id = vanished.url_id AND pages.fetched_at <= vanished.visited
+LEFT JOIN imported ON pages.url_id = imported.url_id
+LEFT JOIN refused_hosts ON pages.host = refused_hosts.host AND imported.url_id IS NULL
+LEFT JOIN refused_urls ON pages.url_id = refused_urls.url_id AND imported.url_id IS NULL
+WHERE pages.noindex OR vanished.url_id IS NOT NULL OR refused_hosts.host IS NOT NULL OR refused_urls.url_id IS NOT NULL;
+
+-- name: count_left_out
+SELECT reason, count(DISTINCT url_id) FROM left_out GROUP BY reason ORDER BY 2 DESC, reason;
 
 -- name: candidates
 -- The newest version of every page that may be indexed.
@@ -16,8 +40,8 @@ SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.
        pages.quality.length + pages.quality.share + pages.quality.markup + pages.quality.links + pages.quality.language
        + pages.quality.lines + pages.quality.title AS quality, pages.segment, pages.place
 FROM pages JOIN versions ON pages.url_id = versions.url_id AND pages.fetched_at = versions.fetched_at
-LEFT JOIN vanished ON pages.url_id = vanished.url_id AND pages.fetched_at <= vanished.visited
-WHERE NOT pages.noindex AND vanished.url_id IS NULL;
+LEFT JOIN left_out ON pages.url_id = left_out.url_id
+WHERE left_out.url_id IS NULL;
 
 -- name: originals
 -- One page for every content, under its best URL: the highest rank, then one that others link to by name, then the

@@ -7,7 +7,7 @@ from typing import Any
 from periplus.config import Settings
 from periplus.fetch.robots import Robots
 from periplus.frontier.caps import DomainCaps
-from periplus.frontier.scope import ScopeRules
+from periplus.frontier.scope import ScopeRules, page_rules
 from periplus.frontier.traps import Traps
 from periplus.inspector.versions import plan_of, versions_of
 from periplus.model import Decision, Fetch, Reason, UrlState, Verdict
@@ -40,8 +40,21 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
     fetches = catalog.fetches_of(url.text)
     found["plan"] = plan_of(row) if row else None
     found["versions"] = versions_of(fetches)
+    found["left_out"] = _left_out(catalog, settings, url, row) if row and found["versions"] else None
     found["fetches"] = [_fetch(fetch) for fetch in fetches]
     return found
+
+
+def _left_out(catalog: Catalog, settings: Settings, url: Url, row: dict[str, Any]) -> dict[str, str] | None:
+    """Why the next index will not show a page, as far as the catalog and the scope know; None: it will."""
+    for _, visited, reason in catalog.vanished(url.text):
+        version = catalog.version_of(url.text)
+        if version is not None and version.at <= visited:
+            return {"reason": reason, "detail": row["detail"]}
+    refusal = page_rules(settings.scope).refusal(url.text, url.host, depth=0)
+    if refusal is None or row["admitted"] == Reason.IMPORTED:
+        return None
+    return {"reason": refusal.reason.value, "detail": refusal.detail}
 
 
 def _verdict_of_stranger(catalog: Catalog, settings: Settings, url: Url) -> dict[str, Any]:

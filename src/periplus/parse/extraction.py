@@ -1,7 +1,7 @@
 """What if one field of a page cannot be extracted?
 
 The page goes without that field. Every optional extractor runs through an `Extraction`: an exception costs the value
-of that extractor only. The names of the extractors that failed travel with the page (`Page.left_out`).
+of that extractor only. The names of the extractors that failed travel with the page (`Page.failed_extractors`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Extraction:
         self._failed: dict[str, None] = {}  # in order, each once
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def failed_extractors(self) -> tuple[str, ...]:
         """The names of the extractors that raised so far."""
         return tuple(self._failed)
 

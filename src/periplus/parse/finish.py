@@ -40,4 +40,4 @@ class Finisher:
             problem_detail=f"it is written in {language.code!r}" if unwanted else page.problem_detail,
         )
         quality = extraction.run("quality", Quality(), assess, found, size=size, linked=linked)
-        return found._replace(quality=quality, left_out=extraction.left_out)
+        return found._replace(quality=quality, failed_extractors=extraction.failed_extractors)

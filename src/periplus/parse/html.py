@@ -60,7 +60,7 @@ class HtmlReader:
             nofollow=nofollow,
             links=links.links(nofollow=nofollow),
             links_dropped=links.dropped,
-            left_out=extraction.left_out,
+            failed_extractors=extraction.failed_extractors,
         )
 
     def read(self, html: str, url: str, asked: set[str], extraction: Extraction) -> Page:

@@ -119,7 +119,7 @@ class PageParser:
         page = self._read(response, extraction)
         if page.modified is None and (changed := response.headers.get("last-modified")):
             modified = extraction.run("last-modified", None, epoch, changed)
-            page = page._replace(modified=modified, left_out=extraction.left_out)
+            page = page._replace(modified=modified, failed_extractors=extraction.failed_extractors)
         return page
 
     def _read(self, response: Response, extraction: Extraction) -> Page:

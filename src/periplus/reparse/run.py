@@ -29,7 +29,9 @@ class Reparsed:
     seconds: float
     unread: int = 0  # pages that stay as they were, because they could not be read again
     reasons: list[Unread] = field(default_factory=list)  # the first of them
-    left_out: dict[str, int] = field(default_factory=dict)  # pages by the name of an extractor that failed over them
+    failed_extractors: dict[str, int] = field(
+        default_factory=dict
+    )  # pages by the name of an extractor that failed over them
 
 
 def reparse(
@@ -38,7 +40,7 @@ def reparse(
     """Read again the pages that were only skimmed, or *everything*; *tell* hears how many pages are done."""
     started = time.monotonic()
     unread: list[Unread] = []
-    left_out: Counter[str] = Counter()
+    failed_extractors: Counter[str] = Counter()
     with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
         _sweep(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
@@ -47,13 +49,13 @@ def reparse(
             for old, reading in readings:
                 _replace(catalog, old, reading.successors)
                 unread += reading.unread
-                left_out.update(reading.left_out)
+                failed_extractors.update(reading.failed_extractors)
                 done += old.rows
                 tell(done, total)
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
     pages = sum(entry.pages for entry in unread)
-    return Reparsed(len(plan.segments), done, seconds, pages, unread[:_NAMED], dict(left_out.most_common()))
+    return Reparsed(len(plan.segments), done, seconds, pages, unread[:_NAMED], dict(failed_extractors.most_common()))
 
 
 def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -> None:

@@ -59,7 +59,7 @@ class Reading(NamedTuple):
 
     successors: list[SealedSegment]  # of its pages and links; none: it stays as it is
     unread: list[Unread]
-    left_out: Counter[str]  # pages by the name of an extractor that failed over them
+    failed_extractors: Counter[str]  # pages by the name of an extractor that failed over them
 
 
 class SegmentReader:
@@ -88,15 +88,15 @@ class SegmentReader:
         """
         worker, number, revision = place_of(segment.name)
         unread: list[Unread] = []
-        left_out: Counter[str] = Counter()
+        failed_extractors: Counter[str] = Counter()
         try:
             with reporting_full_disk(self._collection.home):
                 writer = SegmentWriter(self._collection.segments, worker, number, revision + 1)
                 try:
                     for row in self._rows_of(segment.name, unread, aside=aside):
                         writer.add(row)
-                        left_out.update(row.page.left_out)
-                    return Reading(writer.seal(), unread, left_out)
+                        failed_extractors.update(row.page.failed_extractors)
+                    return Reading(writer.seal(), unread, failed_extractors)
                 except BaseException:
                     writer.discard()
                     raise

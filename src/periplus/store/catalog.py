@@ -41,6 +41,7 @@ class Catalog(Lookup):
         with self._database.transaction(undo=self._host_ids.clear):
             (archive_id,) = self._database.row("extend_archive", *written)
             counts = self._admit(batch.admitted)
+            many("import_out_of_scope", ((url,) for url in batch.imported))
             counts.update(self._revisit(batch.revisits))  # some of them may be settled already
             counts.update(self._settle(batch.settled, run_id, archive_id))
             counts.update(self._keep(batch.versions, run_id, archive_id))

@@ -73,10 +73,19 @@ SELECT CASE WHEN interval <= ?2 THEN 0 WHEN interval <= ?3 THEN 1 WHEN interval 
 FROM (SELECT interval FROM urls WHERE state > 0 AND due <= ?1 LIMIT 1000000) GROUP BY 1;
 
 -- name: vanished
--- Pages that were there once, and are gone, moved or forbidden by now.
-SELECT url, visited FROM urls WHERE visits > 0 AND (
-    (state = 1 AND reason = 'redirected') OR (state = 2 AND reason = 'robots')
+-- Pages between two texts that were there once, and are gone, moved or refused by now, with the reason. Refusals by the
+-- scope are not among them: it may have changed since. One for want of a contact says nothing about the page.
+SELECT url, visited, reason FROM urls WHERE url >= ? AND url < ? AND visits > 0 AND (
+    (state = 1 AND reason = 'redirected')
+    OR (state = 2 AND reason NOT IN ('no_contact', 'scope_host', 'scope_path', 'extension', 'too_long', 'trap_depth', 'trap_repeat'))
     OR (state = 3 AND reason = 'http_error' AND detail IN ('404', '410')));
+
+-- name: imported_out_of_scope
+SELECT url FROM urls WHERE admitted = 'imported';
+
+-- name: import_out_of_scope
+-- A page that is shown although the scope refuses it. What is a sitemap stays one.
+UPDATE urls SET admitted = 'imported' WHERE url = ? AND admitted <> 'sitemap';
 
 -- name: release_held
 -- What waited for the next round.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import logging
+import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -15,6 +19,10 @@ from periplus.store.statements import read_statements
 
 DatabaseError = sqlite3.Error  # raised as it is where it says nothing about the file: a mistake in our own code
 
+logger = logging.getLogger("periplus.store")
+
+_BUSY = 30.0  # seconds that another program may keep the file to itself
+_LONG_WAIT = 10.0  # seconds to wait for other writers before the log mentions it
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # measured: NORMAL loses acknowledged rows at a power cut
@@ -48,7 +56,7 @@ class Database:
         self._path = path
         self._sql = read_statements("periplus.store", "catalog.sql")
         try:
-            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY)
         except sqlite3.DatabaseError as error:
             raise self._failure(error) from error
         with ExitStack() as undo:
@@ -71,10 +79,15 @@ class Database:
     @contextmanager
     def transaction(self, undo: Callable[[], None] | None = None) -> Iterator[None]:
         """All or nothing, and durable when the block is left; *undo* forgets what was remembered of a failed one."""
-        try:
+        with _turn_to_write(self._path), self._undone_if_it_fails(undo):
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _undone_if_it_fails(self, undo: Callable[[], None] | None) -> Iterator[None]:
+        try:
+            yield
         except BaseException as error:
             if self._connection.in_transaction:  # after some failures SQLite has rolled back by itself
                 self._connection.rollback()
@@ -147,13 +160,53 @@ class Database:
         )
 
 
+@contextmanager
+def _turn_to_write(path: Path) -> Iterator[None]:
+    """Wait, without a limit, until no other process of ours writes the database *path*.
+
+    SQLite's own waiting polls with longer and longer pauses, so one of many writers may wait for minutes and then fail.
+    Here the kernel wakes the writers whenever one is done, and ends the turn of a writer that was killed. The lock is
+    on the folder: closing a second descriptor of the database itself would drop SQLite's locks.
+    """
+    folder, began = os.open(path.parent, os.O_RDONLY), time.monotonic()
+    try:
+        with suppress(OSError):  # a file system without locks: SQLite's own waiting has to do
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        if (waited := time.monotonic() - began) > _LONG_WAIT:
+            logger.warning("waited %.0f s for other processes to write %s", waited, path)
+        yield
+    finally:
+        os.close(folder)
+
+
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
     latest = _migrations()[-1][0]
+    if _schema_of(connection, path, latest) == latest:
+        return  # most of the time: no need to wait for a turn
+    with _turn_to_write(path), connection:  # which commits, or rolls back
+        connection.execute("BEGIN IMMEDIATE")
+        version = _schema_of(connection, path, latest)  # another process may have migrated meanwhile
+        for number, script in _migrations():
+            if number > version:
+                for statement in _statements(script):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {number}")
+
+
+def _schema_of(connection: sqlite3.Connection, path: Path, latest: int) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > latest:
         raise NewerFormat(
             f"{path} has schema {version}", f"this release knows schemas up to {latest}", "Use a later release."
         )
-    for number, script in _migrations():
-        if number > version:
-            connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+    return int(version)
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one; `executescript` would commit before the first of them."""
+    statement = ""
+    for part in script.split(";"):
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -7,9 +7,10 @@ cannot be read is named and passed over, and reading goes on at the next line th
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from periplus.store.unpacked import Unpacked
 LONGEST = 64 << 20  # bytes of a record that are read
 _LONGEST_LINE = 1 << 16
 _MOST_LINES = 1_000  # of a head
+_FIRST, _PAST_LAST = -62_135_596_800.0, 253_402_300_800.0  # seconds since the epoch: the years 1 to 9999 in UTC
+_LIKE_A_DATE = re.compile(r"\d{4,}-\d\d-\d\d")
 _WARC = re.compile(rb"WARC/\d[\d.]*\s*")
 _ARC = re.compile(
     rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>\d{14})\d* (?P<mime>\S+)(?: \S+ \S+ \S+ \d+ \S+)? (?P<length>\d+)\s*"
@@ -30,12 +33,13 @@ class ForeignRecord:
 
     kind: str  # as WARC calls it: response, resource, revisit ...
     url: str
-    at: float  # seconds since the epoch
+    at: float  # seconds since the epoch; of the file, when the record names a date that is not in the calendar
     mime: str  # of the block
     block: bytes
     position: int  # in the unpacked file
     ip: str = ""
     truncated: bool = False  # something of the block is missing, as it says itself
+    redated: bool = False  # `at` is not from the record
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class BrokenRecord:
 def foreign_records(path: Path) -> Iterator[ForeignRecord | BrokenRecord]:
     """Every record of a file, in order; raises OSError when the file cannot be read at all."""
     with Unpacked(path) as source:
+        otherwise = path.stat().st_mtime
         lost = -1  # where lines began that belong to no record
         while line := source.line(_LONGEST_LINE):
             at, damages = source.position - len(line), source.damages
@@ -60,6 +65,8 @@ def foreign_records(path: Path) -> Iterator[ForeignRecord | BrokenRecord]:
                 yield BrokenRecord(lost, "no record begins here")
                 lost = -1
             record = _warc_record(source, at) if arc is None else _arc_record(source, at, arc)
+            if isinstance(record, ForeignRecord) and not _FIRST <= record.at < _PAST_LAST:
+                record = replace(record, at=otherwise, redated=True)
             if source.damages > damages:
                 record = BrokenRecord(at, "the file is damaged in this record")
             yield record
@@ -78,7 +85,7 @@ def _warc_record(source: Unpacked, at: int) -> ForeignRecord | BrokenRecord:
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit()):
         return BrokenRecord(at, "it does not say how long it is")
-    moment = _iso(fields.get("warc-date", ""))
+    moment = _warc_date(fields.get("warc-date", ""))
     block, whole = _block(source, int(length))
     if not whole:
         return BrokenRecord(at, "the file ends before it does")
@@ -101,13 +108,11 @@ def _arc_record(source: Unpacked, at: int, line: re.Match[bytes]) -> ForeignReco
     moment = _digits(line["date"].decode())
     if not whole:
         return BrokenRecord(at, "the file ends before it does")
-    if moment is None:
-        return BrokenRecord(at, "it does not say when it was made")
     is_http = line["url"].lower().startswith(b"http") and block[:5].upper() == b"HTTP/"
     return ForeignRecord(
         kind="warcinfo" if line["url"].startswith(b"filedesc:") else "response" if is_http else "resource",
         url=line["url"].decode("utf-8", "replace"),
-        at=moment,
+        at=math.inf if moment is None else moment,
         mime="application/http" if is_http else line["mime"].decode("latin-1"),
         block=block,
         position=at,
@@ -122,12 +127,14 @@ def _block(source: Unpacked, length: int) -> tuple[bytes, bool]:
     return block, len(block) + source.skip(length - len(block)) == length if len(block) else length == 0
 
 
-def _iso(text: str) -> float | None:
+def _warc_date(text: str) -> float | None:
+    """A date in seconds since the epoch; infinity: it is not in the calendar; None: it is no date."""
     try:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except ValueError:
-        return _digits(re.sub(r"\D", "", text)[:14])
+        found = _digits(re.sub(r"\D", "", text)[:14])
+        return math.inf if found is None and _LIKE_A_DATE.match(text) else found
 
 
 def _digits(text: str) -> float | None:

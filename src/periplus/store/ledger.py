@@ -108,6 +108,7 @@ class Batch:
     harmless: list[tuple[str, str]] = field(default_factory=list)  # hosts and patterns whose refused URLs come back
     worths: dict[str, list[float]] = field(default_factory=dict)  # by host: pages, and the sums of their clues
     copies: list[Copy] = field(default_factory=list)  # of its pages, those that nearly repeat another
+    imported: list[str] = field(default_factory=list)  # URLs that an import took although the scope refuses them
 
     def count_worth(self, host: str, worth: Worth) -> None:
         """Add a page to what its host is worth."""
@@ -131,6 +132,7 @@ class Batch:
                 self.notices,
                 self.patterns,
                 self.harmless,
+                self.imported,
             )
         )
 

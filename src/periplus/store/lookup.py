@@ -27,6 +27,7 @@ STATE_COUNTERS = {
 }
 
 
+_LAST_TEXT = chr(0x10FFFF)  # past every URL
 _WITH_CONTENT = (Verdict.FETCHED, Verdict.READ)
 
 
@@ -155,9 +156,16 @@ class Lookup:
         """How many URLs are due again, by the number of bounds that their intervals exceed; of the first million."""
         return dict(self._database.rows("due_by_interval", now, *bounds))
 
-    def vanished(self) -> Iterator[tuple[str, float]]:
-        """Pages that were there once, and are gone, moved or forbidden by now; and when they were last asked for."""
-        return self._database.rows("vanished")
+    def vanished(self, url: str | None = None) -> Iterator[tuple[str, float, str]]:
+        """Pages that were there once, and are gone, moved or refused by now: when they were last asked for, and why.
+
+        With *url*, only that page.
+        """
+        return self._database.rows("vanished", *(("", _LAST_TEXT) if url is None else (url, f"{url}\0")))
+
+    def imported_out_of_scope(self) -> Iterator[str]:
+        """Pages that an import took although the scope refused them, or did not ask for."""
+        return (url for (url,) in self._database.rows("imported_out_of_scope"))
 
     # -- one URL ------------------------------------------------------------------------------------------------
 

@@ -12,11 +12,12 @@ from testweb import Page, Site, TestWeb, hostile
 SEED = "http://a.test/"
 KNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "depth", "admitted", "via", "attempts",
-    "first_seen", "host_policy", "robots", "plan", "versions", "fetches", "copy_of", "copies", "quality", "rank",
+    "first_seen", "host_policy", "robots", "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality",
+    "rank",
 ]  # fmt: skip
 STRANGER = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots",
-    "plan", "versions", "fetches", "copy_of", "copies", "quality", "rank",
+    "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality", "rank",
 ]  # fmt: skip
 
 

@@ -58,17 +58,14 @@ def _run_children(folder: Path, progress: Callable[[int, int], None]) -> None:
                 progress(written, sum(totals))
 
     with ExitStack() as stack:
-        children = [stack.enter_context(_child(folder, share)) for share in range(_SHARES)]
-        threads = [threading.Thread(target=follow, args=pair) for pair in enumerate(children)]
-        for thread in threads:
-            thread.start()
+        threads = [stack.enter_context(_child(folder, share, follow)) for share in range(_SHARES)]
         for thread in threads:
             thread.join()
 
 
 @contextmanager
-def _child(folder: Path, share: int) -> Iterator[Iterator[str]]:
-    """The lines that a rendering process says; they end when it does.
+def _child(folder: Path, share: int, follow: Callable[[int, Iterator[str]], None]) -> Iterator[threading.Thread]:
+    """A rendering process, and the thread in which *follow* reads its lines; they end when it does.
 
     Its environment is empty, because `pydoc` shows the one it runs in.
     """
@@ -84,12 +81,15 @@ def _child(folder: Path, share: int) -> Iterator[Iterator[str]]:
     ) as child:
         assert child.stdout is not None
         watchdog = threading.Timer(_LONGEST, child.kill)
+        thread = threading.Thread(target=follow, args=(share, iter(child.stdout)))
         watchdog.start()
+        thread.start()
         try:
-            yield iter(child.stdout)
+            yield thread
         finally:
             watchdog.cancel()
             child.kill()  # it has ended already, unless this is the way out of a failure
+            thread.join()  # before the pipe that it reads is closed
 
 
 def _tables(folder: Path) -> tuple[dict[str, str], dict[str, str]]:

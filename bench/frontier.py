@@ -24,9 +24,9 @@ from harness.tiny import add_tiny
 from periplus.config import Addresses, Scope
 from periplus.frontier.admission import Admission, open_admission
 from periplus.model import QueuedUrl, Reason
+from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
-from periplus.store.ledger import Batch, Written
 from periplus.url import Canonicalizer
 
 BATCH = 5_000

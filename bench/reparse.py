@@ -16,7 +16,7 @@ from harness import web
 from harness.report import report
 from harness.tiny import add_tiny, cache_of, made_web
 from periplus import __version__
-from periplus.archives.landing import Landing
+from periplus.archives.page_writer import Landing
 from periplus.config import Settings, Storage
 from periplus.model import Reason, Response
 from periplus.reparse import reparse

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import settings_for, sound
-from periplus.crawl.start import Progress, Request
+from periplus.crawl.run import Progress, Request
 from periplus.errors import NothingToCrawl
 from periplus.pipeline import Watch, build, open_engine
 from testweb import Page, Site, TestWeb

@@ -10,10 +10,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.store.catalog import Catalog
+from periplus.store.checksums import file_digest
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.manifest import SealedSegment, segment_name
 from periplus.store.schema import LINKS, PAGES
-from periplus.store.sealing import file_digest
 from periplus.url import url_id
 from ranking.web import SEED, Numbers, Web, web_like
 

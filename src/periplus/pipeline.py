@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from periplus.crawl.assignment import Ending
-from periplus.crawl.start import Progress, Request, Result, crawl
+from periplus.crawl.run import Progress, Request, Result, crawl
 from periplus.errors import Interrupted
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import RankSummary, rank

@@ -15,7 +15,7 @@ import pytest
 
 from crawl.voyage import periplus, start, wait
 from demo.shared_demo import Demo
-from periplus.demo.tour import QUERIES
+from periplus.demo.run import QUERIES
 
 pytestmark = pytest.mark.slow
 

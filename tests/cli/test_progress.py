@@ -13,7 +13,7 @@ import pytest
 from crawl.voyage import periplus, reach
 from periplus.cli import progress
 from periplus.cli.progress import watching
-from periplus.crawl.start import Progress
+from periplus.crawl.run import Progress
 from testweb import Page, Site, TestWeb
 
 LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO (.*)")

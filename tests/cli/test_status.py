@@ -8,7 +8,7 @@ import pytest
 
 from crawl.seasons import BEGIN, DAY, Calendar
 from crawl.voyage import catalog_of, sail, settings_for, typed
-from periplus.crawl.start import Request, crawl
+from periplus.crawl.run import Request, crawl
 from periplus.inspector.versions import due_by_class
 from testweb import Page, Site, TestWeb
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
-from periplus.store.ledger import ArchiveFile, Batch, Notice, Revisit, Settled, Written
+from periplus.store.batch import ArchiveFile, Batch, Notice, Revisit, Settled, Written
 from periplus.url import host_of, registrable_domain
 
 

@@ -19,8 +19,8 @@ from contracts.memory import FrontierStore, MemoryStore
 from periplus.frontier import queues
 from periplus.frontier.queues import Queues
 from periplus.model import HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState
+from periplus.store.batch import ArchiveFile, Batch, Notice, Revisit, Settled, Written
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import ArchiveFile, Batch, Notice, Revisit, Settled, Written
 from store.records import AT, WRITTEN, batch_of, done, failed, queued, refused, retried
 
 URL = "https://example.org/a"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crawl.voyage import sail, settings_for, sound
-from periplus.crawl.start import Request, crawl
+from periplus.crawl.run import Request, crawl
 from testweb import Page, Site, TestWeb, hostile
 
 LIMIT, DELAY = 3, 0.25

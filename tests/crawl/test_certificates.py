@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawl.voyage import catalog_of, sail, settings_for, sound, state_of
-from periplus.inspector.history import url_history
+from periplus.inspector.url_report import url_history
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb
 

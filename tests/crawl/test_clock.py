@@ -9,7 +9,7 @@ import pytest
 
 from crawl.voyage import catalog_of, settings_for
 from periplus.crawl.clock import SteadyClock, wall_time
-from periplus.crawl.start import Request, crawl
+from periplus.crawl.run import Request, crawl
 from testweb import Page, Site, TestWeb
 
 DAY = 86_400.0

@@ -19,14 +19,14 @@ from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment
 from periplus.crawl import commit
 from periplus.crawl.budget import Budget
 from periplus.crawl.commit import Committer, SegmentStream
-from periplus.crawl.tally import Timing
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
+from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.ledger import Batch, Written
 from periplus.store.manifest import PageRow
+from periplus.store.run_summary import Timing
 from store.small_disk import small_disk
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 

@@ -100,7 +100,7 @@ def readers_of(parent: int) -> list[int]:
     for task in Path(f"/proc/{parent}/task").iterdir():
         with suppress(OSError):  # threads and processes come and go
             for child in (task / "children").read_text().split():
-                if b"periplus.parse.cell" in Path(f"/proc/{child}/cmdline").read_bytes():
+                if b"periplus.parse.sandbox.child" in Path(f"/proc/{child}/cmdline").read_bytes():
                     found.append(int(child))
     return found
 

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from periplus.crawl.board import Board
 from periplus.crawl.loans import Loans
-from periplus.crawl.territory import Territory, share_of
+from periplus.crawl.ownership import Territory, share_of
+from periplus.crawl.shared_state import Board
 from periplus.fetch.client import Fetcher
 
 PATIENCE, LONGEST = 31.0, 40.0

@@ -9,21 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crawl.test_outcome import NoQueue
 
-from crawl.test_digest import NoQueue
 from crawl.voyage import catalog_of, detail_of, reach, sail, segment_rows, settings_for, sound, state_of, typed
-from periplus.crawl import digest, reading
-from periplus.crawl.board import Board
+from periplus.crawl import outcome as digest
 from periplus.crawl.budget import Budget
 from periplus.crawl.judgement import Judge
+from periplus.crawl.link_intake import Paths
 from periplus.crawl.logbook import Logbook
+from periplus.crawl.ownership import Territory
 from periplus.crawl.page_errors import PageErrors, kind_of
-from periplus.crawl.paths import Paths
-from periplus.crawl.reading import PageReader
 from periplus.crawl.robots import RobotsShelf
-from periplus.crawl.start import Request, crawl
-from periplus.crawl.tally import Tally
-from periplus.crawl.territory import Territory
+from periplus.crawl.run import Request, crawl
+from periplus.crawl.shared_state import Board
 from periplus.errors import DamagedFile
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
@@ -34,10 +32,13 @@ from periplus.frontier.traps import Traps
 from periplus.model import Page as ReadPage
 from periplus.model import Reason, UrlState
 from periplus.parse import html
+from periplus.parse import reader as reading
+from periplus.parse.reader import PageReader
 from periplus.reparse import reparse
 from periplus.store.archive import ArchiveWriter
+from periplus.store.batch import Letter
 from periplus.store.collection import open_collection
-from periplus.store.ledger import Letter
+from periplus.store.run_summary import Tally
 from periplus.store.summaries import joined
 from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fetch.test_ssrf_guard import spelled
 
 from crawl.voyage import sail, sound, state_of
-from fetch.test_guard import spelled
-from periplus.crawl.start import Result
+from periplus.crawl.run import Result
 from periplus.fetch import resolver
 from periplus.model import UrlState
 from periplus.url import Canonicalizer

@@ -30,7 +30,7 @@ from crawl.voyage import (
 from periplus.crawl.agenda import Agenda
 from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
-from periplus.crawl.start import Request, Result, crawl
+from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
 from periplus.frontier.schedule import Class, class_of
 from periplus.index.build import build_index

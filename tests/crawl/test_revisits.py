@@ -14,7 +14,7 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
 from periplus.crawl.budget import Budget
-from periplus.inspector.history import url_history
+from periplus.inspector.url_report import url_history
 from periplus.inspector.verify import verify
 from periplus.model import UrlState
 from periplus.store.collection import open_collection

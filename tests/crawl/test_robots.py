@@ -14,8 +14,8 @@ from periplus.crawl import robots as module
 from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
 from periplus.fetch.robots import Robots
 from periplus.model import Reason, Response, RobotsFile
+from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import Batch, Written
 
 ORIGIN = "http://a.test"
 OTHER = "http://b.test"

@@ -14,7 +14,7 @@ import pytest
 from crawl.voyage import catalog_of, settings_for, sound
 from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
-from periplus.crawl.start import Request, Result, crawl
+from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
 from periplus.store.catalog import Catalog
 from testweb import Page, Site, TestWeb, hostile, many_hosts, tree

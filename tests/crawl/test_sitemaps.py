@@ -13,8 +13,8 @@ import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
 from periplus.crawl.budget import Budget
-from periplus.crawl.paths import Paths
-from periplus.crawl.start import Request, crawl
+from periplus.crawl.link_intake import Paths
+from periplus.crawl.run import Request, crawl
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, hostile
 

@@ -31,12 +31,12 @@ from crawl.voyage import (
 )
 from parse.test_page import BOMBS
 from periplus.crawl.budget import Budget
-from periplus.crawl.start import Request, Result, crawl
+from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import WorkerDied
 from periplus.model import Page as ReadPage
 from periplus.model import Response, UrlState
-from periplus.parse import warden
 from periplus.parse.page import PageParser
+from periplus.parse.sandbox import parent as warden
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 
 pytestmark = pytest.mark.slow
@@ -194,7 +194,7 @@ def poisoned(monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None]) -> Non
 def poisoned_behind_the_fence(monkeypatch: pytest.MonkeyPatch, effect: str) -> None:
     inside = f"""
 import os, signal, time
-from periplus.parse import cell
+from periplus.parse.sandbox import child as cell
 from periplus.parse.page import PageParser
 skim = PageParser._skim
 def brittle(self, response):
@@ -204,7 +204,7 @@ def brittle(self, response):
 PageParser._skim = brittle
 cell.main()
 """
-    program = warden._program().replace("from periplus.parse.cell import main; main()", inside)
+    program = warden._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
     assert inside in program
     monkeypatch.setattr(warden, "_program", lambda: program)
 
@@ -295,7 +295,7 @@ def test_a_sitemap_that_brings_down_two_workers_is_given_up(tmp_path: Path, monk
     def brittle(*_: object, **__: object) -> None:
         crash()
 
-    monkeypatch.setattr("periplus.crawl.reading.read_sitemap", brittle)
+    monkeypatch.setattr("periplus.parse.reader.read_sitemap", brittle)
     site = mesh("a.test", 5)
     site.pages["/sitemap.xml"] = Page(body=b"<urlset></urlset>", content_type="application/xml")
     with TestWeb([site]) as web:
@@ -325,7 +325,7 @@ def test_acknowledged_poison_is_met_again_by_recovery_and_does_no_harm(
 def test_when_one_worker_after_the_other_dies_the_crawl_says_so(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("periplus.crawl.assembly.recover", lambda *_: crash())
+    monkeypatch.setattr("periplus.crawl.worker_process.recover", lambda *_: crash())
     monkeypatch.setattr("periplus.store.catalog.Catalog.archive_workers", lambda _: [0])
     with pytest.raises(WorkerDied, match="5 workers of the crawl died one after the other"):
         sail_apart(web, tmp_path, 1)

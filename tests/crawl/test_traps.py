@@ -9,7 +9,7 @@ import pytest
 
 from crawl.voyage import Outcome, catalog_of, environment, reach, sail, settings_for, sound, state_of, typed
 from periplus.crawl.budget import Budget
-from periplus.crawl.start import Request, crawl
+from periplus.crawl.run import Request, crawl
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, mesh, prose
 from testweb.references import function_reference, measurements, numbered_forum, product_shop, short_pages

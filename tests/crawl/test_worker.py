@@ -17,8 +17,8 @@ from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
 from periplus.model import UrlState
 from periplus.signals import handling
+from periplus.store.batch import Batch
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import Batch
 from testweb import Page, Site, TestWeb, chain, hostile, many_hosts, mesh, tree
 
 EVERY = [".*"]

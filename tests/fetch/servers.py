@@ -13,8 +13,8 @@ import uvloop
 
 from periplus.config import Fetching
 from periplus.fetch.agent import user_agent
-from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
+from periplus.fetch.response_limits import Purpose
 from periplus.model import Response
 
 Result = TypeVar("Result")

@@ -6,8 +6,8 @@ import pytest
 
 from fetch.servers import AGENT, answer, ask, fetcher, run, says, serving
 from periplus.config import Fetching
-from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
+from periplus.fetch.response_limits import Purpose
 from periplus.model import Reason, Response
 
 PAGE = says(answer(b"<p>hello"))

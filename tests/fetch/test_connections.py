@@ -15,13 +15,13 @@ from fetch.certificates import Authority
 from fetch.servers import AGENT, Site, answer, forever, run, says, serving
 from periplus.config import AddressLimit, Fetching, Politeness
 from periplus.fetch import resolver as names
-from periplus.fetch.addresses import AddressTable
-from periplus.fetch.allowance import Allowances, Purpose
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy, Connections
 from periplus.fetch.exchange import Exchange
-from periplus.fetch.hold import Hold
+from periplus.fetch.ip_limits import AddressTable
+from periplus.fetch.memory_budget import Hold
 from periplus.fetch.options import constant_options
+from periplus.fetch.response_limits import Allowances, Purpose
 from periplus.model import Reason
 
 PAGE = says(answer(b"<p>hello"))

@@ -10,7 +10,7 @@ import zlib
 import pytest
 
 from fetch.servers import HangUp, answer, ask, encoded, forever, says
-from periplus.fetch.allowance import Purpose
+from periplus.fetch.response_limits import Purpose
 from periplus.model import Reason
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from killing import Work, sweep
 from periplus.config import LinkAnalysis
-from periplus.graph.draft import Draft
+from periplus.graph.rank_writer import Draft
 from periplus.graph.run import rank
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import damage

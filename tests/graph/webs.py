@@ -14,9 +14,9 @@ import numpy as np
 from periplus.config import LinkAnalysis
 from periplus.graph.run import RankSummary, rank
 from periplus.model import ArchivePosition, Decision, Fetch, Link, Page, QueuedUrl, Reason, UrlState, Verdict
+from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.ledger import Batch, Settled, Written
 from periplus.store.manifest import PageRow
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.store.segments import SegmentWriter

@@ -15,9 +15,9 @@ from periplus.index.build import IndexSummary, build_index
 from periplus.index.generations import Generations
 from periplus.index.pagestore import PageStore
 from periplus.model import Decision, QueuedUrl, Reason, UrlState, Verdict
+from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
-from periplus.store.ledger import Batch, Settled, Written
 from periplus.url import host_of
 from search.library import Doc, settings, shelve
 from store.warcs import page as record

@@ -10,7 +10,7 @@ import pytest
 
 from crawl.voyage import catalog_of, sail, settings_for, typed
 from periplus.errors import UsageError
-from periplus.inspector.history import url_history
+from periplus.inspector.url_report import url_history
 from periplus.inspector.versions import version_body
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from parse.documents import URL, answer, assert_bounded, parser
 from parse.papers import pdf
 from periplus.model import Page, Reason
-from periplus.parse import directives, facts, finish, html, language, outline, paper, profiles
+from periplus.parse import directives, facts, finish, html, language, outline, profiles
 from periplus.parse import page as reading
+from periplus.parse import pdf_page as paper
 from periplus.parse.extraction import Extraction
 from periplus.parse.glance import absent
 from periplus.parse.links import LinkCollector
@@ -224,7 +225,7 @@ def test_the_links_of_a_pdf_may_fail_without_it() -> None:
 
 
 def test_names_travel_from_the_sandbox() -> None:
-    from periplus.parse.wire import ANSWER, Answer
+    from periplus.parse.sandbox.protocol import ANSWER, Answer
 
     sent = ANSWER.dump_json(Answer(Page(title="Port", failed_extractors=("facts",))))
     assert ANSWER.validate_json(sent).page == Page(title="Port", failed_extractors=("facts",))

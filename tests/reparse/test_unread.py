@@ -12,9 +12,9 @@ from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for,
 from periplus.inspector.verify import verify
 from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Quality, Reason, Verdict, Video
 from periplus.model import Page as ReadPage
-from periplus.parse import warden
+from periplus.parse.sandbox import parent as warden
 from periplus.reparse import Reparsed, reparse
-from periplus.reparse.former import FormerRows
+from periplus.reparse.previous_rows import FormerRows
 from periplus.store.collection import open_collection
 from periplus.store.manifest import PageRow
 from periplus.store.segments import SegmentWriter
@@ -119,7 +119,7 @@ def test_a_damaged_segment_does_not_keep_the_others_from_being_read(tmp_path: Pa
 def test_a_page_that_its_reader_dies_of_stays_skimmed_and_says_why(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inside = """
 import os
-from periplus.parse import cell
+from periplus.parse.sandbox import child as cell
 from periplus.parse.page import PageParser
 read = PageParser._parse
 def brittle(self, response):
@@ -129,7 +129,7 @@ def brittle(self, response):
 PageParser._parse = brittle
 cell.main()
 """
-    program = warden._program().replace("from periplus.parse.cell import main; main()", inside)
+    program = warden._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
     monkeypatch.setattr(warden, "_program", lambda: program)
     result = again(home)
     assert [(entry.what, entry.why) for entry in result.reasons] == [

@@ -17,14 +17,14 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.config import Indexing, Settings, load
-from periplus.graph.draft import drafting
+from periplus.graph.rank_writer import drafting
 from periplus.index.build import IndexSummary, build_index
 from periplus.model import Decision, Fetch, Hit, Link, Page, QueuedUrl, Reason, Response, Results, UrlState, Verdict
 from periplus.search.engine import SearchEngine
 from periplus.store.archive import ArchiveWriter, archive_name
+from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.ledger import Batch, Settled, Written
 from periplus.store.manifest import PageRow
 from periplus.store.ranks import Figures
 from periplus.store.segments import SegmentWriter

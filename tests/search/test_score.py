@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from periplus.config import Ranking
 from periplus.index.pagestore import Head
+from periplus.search.match_positions import Wanted
 from periplus.search.score import FEATURES, MIDDLING, by_numbers, contributions
-from periplus.search.wanted import Wanted
 from periplus.text.analyzer import OTHER, language_of, terms, url_words
 
 ONES = Ranking.model_validate(dict.fromkeys(FEATURES, 1.0))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from periplus.search.match_positions import Wanted
 from periplus.search.snippet import Snippet, highlighted, make_snippet
-from periplus.search.wanted import Wanted
 from periplus.text.analyzer import terms
 
 FILLER = "Nothing of interest is told in this sentence. " * 40

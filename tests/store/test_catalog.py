@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Decision, HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
+from periplus.store.batch import ArchiveFile, Batch, Refusal, Settled, Written
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import ArchiveFile, Batch, Refusal, Settled, Written
 from periplus.store.manifest import SealedSegment
 from store.records import (
     AT,
@@ -183,7 +183,7 @@ def test_a_full_disk_loses_nothing_and_the_same_batch_works_when_there_is_room(t
 def test_a_limit_on_file_sizes_is_told_like_a_full_disk(tmp_path: Path) -> None:
     code = """
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import Batch, Written
+from periplus.store.batch import Batch, Written
 catalog = Catalog(home / "crawl.db", create=True)
 limited()
 catalog.commit(Batch(seeds=[f"https://example.org/{n}" for n in range(9000)]), Written(0, "x", 1), 1, {})
@@ -201,7 +201,7 @@ from itertools import count
 from pathlib import Path
 from periplus.model import QueuedUrl, Reason
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import Batch, Written
+from periplus.store.batch import Batch, Written
 catalog = Catalog(Path(sys.argv[1]), create=True)
 for number in count(catalog.counters()["known"] // 20):
     urls = [f"https://host{number % 7}.example.org/{number}/{n}" for n in range(20)]

@@ -19,7 +19,7 @@ import pytest
 from periplus.errors import CollectionError, DamagedFile, NewerFormat
 from periplus.store import database
 from periplus.store.database import Database
-from periplus.store.statements import read_statements
+from periplus.store.sql_files import read_statements
 from store.records import names_in, told
 
 SOURCE = Path(str(resources.files("periplus")))

@@ -11,11 +11,11 @@ import pytest
 
 from index.damage import WAYS
 from periplus.errors import DamagedFile, NewerFormat
-from periplus.graph.draft import drafting
+from periplus.graph.rank_writer import drafting
 from periplus.store import generations
+from periplus.store.checksums import sealed, unsealed
 from periplus.store.generations import CURRENT, META, Generation, complete_generations, damage, forget, live_generation
 from periplus.store.ranks import Figures, open_ranks
-from periplus.store.sealing import sealed, unsealed
 from store.records import names_in, told
 
 FIGURES = Figures(1, 0, 1, 1, 0.0, 0.85, 1.0, 1.0, "none")

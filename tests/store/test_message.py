@@ -9,8 +9,8 @@ import zlib
 import pytest
 from fastwarc.stream_io import ZstdWriter
 
+from periplus.archives.warc_reader import ForeignRecord
 from periplus.model import Response
-from periplus.store.foreign import ForeignRecord
 from periplus.store.message import response_of
 
 LARGEST = 1_000_000

@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Image, Link, Page, Quality, Reason, Video
+from periplus.store.checksums import file_digest
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow, place_of, segment_name
 from periplus.store.schema import (
@@ -23,7 +24,6 @@ from periplus.store.schema import (
     read_pages,
     schema_version,
 )
-from periplus.store.sealing import file_digest
 from periplus.store.segments import SegmentWriter
 from periplus.url import url_id
 from store.records import AT, a_fetch, names_in, told

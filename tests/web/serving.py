@@ -19,7 +19,7 @@ from uvicorn import Server
 from periplus.config import Serving
 from periplus.site.server import configuration, listen
 from periplus.web.app import create_app
-from periplus.web.port import Engine
+from periplus.web.engine_port import Engine
 
 
 @dataclass(frozen=True, slots=True)

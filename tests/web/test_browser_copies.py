@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.model import CachedPage
-from periplus.web.shown import cached_link
+from periplus.web.display import cached_link
 from web.attacks import GROUPS, bare, together
 from web.engines import CRAWLED, FakeEngine
 from web.serving import Site, searching, serving

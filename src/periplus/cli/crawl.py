@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.order import (
+from periplus.cli.crawl_options import (
     AllowPrivate,
     Bytes,
     ConnectTo,
@@ -30,12 +29,13 @@ from periplus.cli.order import (
     Urls,
     Workers,
 )
+from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, printable, summary_rows
 from periplus.cli.progress import watching
 from periplus.crawl.agenda import Agenda
 from periplus.crawl.assignment import Ending
 from periplus.crawl.budget import Budget
-from periplus.crawl.start import Result, crawl
+from periplus.crawl.run import Result, crawl
 from periplus.errors import Interrupted
 from periplus.frontier.schedule import Class
 

@@ -19,7 +19,7 @@ from periplus.cli.options import Json
 from periplus.cli.output import print_json, printable
 from periplus.cli.search import results_json
 from periplus.config import load
-from periplus.demo.tour import QUERIES, Show, Step, Tour, tour
+from periplus.demo.run import QUERIES, Show, Step, Tour, tour
 from periplus.errors import PortTaken, UsageError
 from periplus.model import Results
 from periplus.site.server import address_of, listen, run

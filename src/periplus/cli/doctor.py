@@ -9,7 +9,7 @@ import typer
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
 from periplus.doctor.check import Check, Grade
-from periplus.doctor.examination import examine
+from periplus.doctor.checks import examine
 from periplus.errors import PeriplusError
 
 app = typer.Typer(add_completion=False)

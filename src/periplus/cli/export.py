@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from periplus.archives.exporting import Selection, export_archive
+from periplus.archives.exporter import Selection, export_archive
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, size
 from periplus.cli.progress import counting

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from periplus.archives.importing import Imported, import_archives
+from periplus.archives.importer import Imported, import_archives
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, print_json, print_table, printable, size
 from periplus.cli.progress import counting

@@ -13,10 +13,10 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import duration, moment, print_json, print_table
 from periplus.config import load
 from periplus.inspector.copies import copies_of
-from periplus.inspector.history import url_history
-from periplus.inspector.host import host_report
+from periplus.inspector.host_report import host_report
 from periplus.inspector.quality import quality_of
 from periplus.inspector.rank import rank_of
+from periplus.inspector.url_report import url_history
 from periplus.inspector.versions import version_body
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection

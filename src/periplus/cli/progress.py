@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.text import Text
 
 from periplus.cli.output import printable, size
-from periplus.crawl.start import Progress
+from periplus.crawl.run import Progress
 from periplus.errors import UsageError
 
 _PLAIN_EVERY = 10.0  # seconds between two lines where there is no terminal

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.config import load
-from periplus.search.live import LiveEngine
+from periplus.search.reload import LiveEngine
 from periplus.site.server import address_of, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import create_app

@@ -11,7 +11,7 @@ from periplus.config import Settings
 from periplus.crawl.agenda import Agenda
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import Clock
-from periplus.fetch.addresses import AddressTable
+from periplus.fetch.ip_limits import AddressTable
 from periplus.model import Decision
 from periplus.store.collection import Collection
 

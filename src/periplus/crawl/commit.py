@@ -17,14 +17,14 @@ from typing import Any
 
 from periplus.config import Storage
 from periplus.crawl.memory import Housekeeper
-from periplus.crawl.tally import Timing
 from periplus.model import ArchivePosition, Fetch, Response
 from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name, read_response
+from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
-from periplus.store.ledger import Batch, Written
 from periplus.store.manifest import PageRow
+from periplus.store.run_summary import Timing
 from periplus.store.segments import SegmentWriter
 
 _IDLE_AGE = 5.0  # seconds that a page waits for others to share its segment while the worker is idle

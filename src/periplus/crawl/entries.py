@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from periplus.crawl.paths import Paths
+from periplus.crawl.link_intake import Paths
 from periplus.frontier.priority import plain
 from periplus.frontier.queues import Queues
 from periplus.model import QueuedUrl, Reason

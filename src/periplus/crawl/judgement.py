@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from periplus.crawl.copies import Copies
+from periplus.crawl.link_intake import Paths
 from periplus.crawl.logbook import Logbook
-from periplus.crawl.paths import Paths
+from periplus.crawl.novelty import Copies
 from periplus.crawl.worth import Worths, worth_of
 from periplus.model import Novelty, Page, QueuedUrl, Worth
 

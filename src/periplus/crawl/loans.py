@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from periplus.crawl.board import Board
-from periplus.crawl.territory import Territory, share_of
+from periplus.crawl.ownership import Territory, share_of
+from periplus.crawl.shared_state import Board
 from periplus.fetch.client import Fetcher
 
 _LOOK_AGAIN = 0.5  # seconds until a worker that has to wait looks again

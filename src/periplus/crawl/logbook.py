@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from periplus.store.ledger import Batch
+from periplus.store.batch import Batch
 from periplus.store.manifest import PageRow
 
 

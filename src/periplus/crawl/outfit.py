@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from periplus.crawl.assignment import Assignment
-from periplus.crawl.board import Board
 from periplus.crawl.commit import Committer
-from periplus.crawl.digest import Digester
 from periplus.crawl.entries import Entries
+from periplus.crawl.handover import Neighbours
 from periplus.crawl.judgement import Judge
+from periplus.crawl.link_intake import Paths
 from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
-from periplus.crawl.neighbours import Neighbours
-from periplus.crawl.paths import Paths
+from periplus.crawl.outcome import Digester
+from periplus.crawl.ownership import Territory
 from periplus.crawl.politeness import PolitenessClock
-from periplus.crawl.reading import PageReader
 from periplus.crawl.revisits import Revisits
 from periplus.crawl.robots import RobotsShelf
-from periplus.crawl.tally import Tally
-from periplus.crawl.territory import Territory
+from periplus.crawl.shared_state import Board
 from periplus.crawl.visit import Visitor
 from periplus.crawl.worker import Crew
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import open_admission
 from periplus.frontier.queues import Queues
 from periplus.frontier.traps import Traps
+from periplus.parse.reader import PageReader
 from periplus.store.catalog import Catalog
+from periplus.store.run_summary import Tally
 from periplus.url import Canonicalizer
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from periplus.crawl.tally import Tally
 from periplus.errors import PeriplusError
 from periplus.store.database import DatabaseError
+from periplus.store.run_summary import Tally
 
 logger = logging.getLogger("periplus.crawl")
 

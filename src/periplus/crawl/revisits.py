@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 from periplus.crawl.agenda import Agenda
+from periplus.crawl.link_intake import Paths
 from periplus.crawl.logbook import Logbook
-from periplus.crawl.paths import Paths
-from periplus.crawl.tally import Tally
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import class_of, revisit_priority
 from periplus.model import QueuedUrl, UrlState, Verdict
+from periplus.store.batch import Batch, Revisit
 from periplus.store.catalog import Catalog
-from periplus.store.ledger import Batch, Revisit
+from periplus.store.run_summary import Tally
 
 _AT_ONCE = 250  # URLs looked at in one step
 _UNWRITTEN = 1_000  # revisits that may wait for a commit

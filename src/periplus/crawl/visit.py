@@ -9,22 +9,22 @@ from dataclasses import dataclass, replace
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock, wall_time
-from periplus.crawl.digest import Digester
+from periplus.crawl.link_intake import Paths
 from periplus.crawl.loans import Loans
 from periplus.crawl.logbook import Logbook
+from periplus.crawl.outcome import Digester
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
-from periplus.crawl.paths import Paths
 from periplus.crawl.politeness import PolitenessClock, Rest
 from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
-from periplus.crawl.tally import Tally
-from periplus.fetch.allowance import Purpose
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
-from periplus.fetch.hold import LARGE
+from periplus.fetch.memory_budget import LARGE
 from periplus.fetch.resolver import LookupPending
+from periplus.fetch.response_limits import Purpose
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, RobotsFile, Verdict
+from periplus.store.run_summary import Tally
 from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})

@@ -12,19 +12,19 @@ from itertools import chain
 
 from periplus.config import Settings
 from periplus.crawl.assignment import Ending
-from periplus.crawl.board import Board, Figure
 from periplus.crawl.budget import Budget
 from periplus.crawl.clock import Clock, wall_time
 from periplus.crawl.commit import Committer
 from periplus.crawl.entries import Entries
+from periplus.crawl.handover import Neighbours
 from periplus.crawl.logbook import Log, Logbook
-from periplus.crawl.neighbours import Neighbours
 from periplus.crawl.revisits import Revisits
-from periplus.crawl.tally import Tally
+from periplus.crawl.shared_state import Board, Figure
 from periplus.crawl.visit import Visitor
 from periplus.frontier.queues import Queues
 from periplus.frontier.traps import Traps
 from periplus.model import UrlState
+from periplus.store.run_summary import Tally
 
 _LONGEST_NAP = 0.05  # seconds; how late a spent budget, an old batch or a letter may be noticed
 _GRACE = 1.0  # seconds that requests under way may take when time is up, before they are dropped

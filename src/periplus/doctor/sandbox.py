@@ -8,8 +8,8 @@ from __future__ import annotations
 from contextlib import closing
 
 from periplus.doctor.check import Check, Grade
-from periplus.parse.warden import Warden
-from periplus.parse.wire import Rules
+from periplus.parse.sandbox.parent import Warden
+from periplus.parse.sandbox.protocol import Rules
 
 _ADVICE = "Crawl sites that you do not trust inside a virtual machine."
 

@@ -14,17 +14,17 @@ from typing import Self
 import pycurl
 
 from periplus.config.settings import Fetching, Politeness
-from periplus.fetch.addresses import AddressTable
-from periplus.fetch.allowance import Allowances, Purpose
 from periplus.fetch.connections import Connections
 from periplus.fetch.exchange import Exchange
 from periplus.fetch.failure import BAD_CERTIFICATES
-from periplus.fetch.hold import Hold
+from periplus.fetch.ip_limits import AddressTable
+from periplus.fetch.memory_budget import Hold
+from periplus.fetch.multi import Transfers
 from periplus.fetch.options import constant_options
-from periplus.fetch.question import Question, Questions
+from periplus.fetch.request import Question, Questions
 from periplus.fetch.resolver import Resolver
+from periplus.fetch.response_limits import Allowances, Purpose
 from periplus.fetch.routes import Routes
-from periplus.fetch.transfers import Transfers
 from periplus.fetch.turns import Turns
 from periplus.model import Reason, Response
 

@@ -17,11 +17,11 @@ from typing import Any
 import pycurl
 
 from periplus.config.settings import Fetching
-from periplus.fetch.allowance import SNIFFED, Allowance, Allowances, Purpose, looks_binary
 from periplus.fetch.connections import Socket
 from periplus.fetch.failure import reason_of
-from periplus.fetch.guard import explanation
-from periplus.fetch.hold import LARGE, Hold
+from periplus.fetch.memory_budget import LARGE, Hold
+from periplus.fetch.response_limits import SNIFFED, Allowance, Allowances, Purpose, looks_binary
+from periplus.fetch.ssrf_guard import explanation
 from periplus.model import Reason, Response, add_header
 from periplus.url import host_of
 

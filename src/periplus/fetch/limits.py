@@ -8,7 +8,7 @@ from ipaddress import ip_address, ip_network
 from zlib import crc32
 
 from periplus.config.settings import Politeness
-from periplus.fetch.guard import is_private, unwrapped
+from periplus.fetch.ssrf_guard import is_private, unwrapped
 
 _REMEMBERED = 65_536
 

@@ -9,8 +9,8 @@ from functools import lru_cache, partial
 from ipaddress import ip_address
 
 from periplus.config.settings import Fetching
-from periplus.fetch.guard import explanation, private_networks, refusal
 from periplus.fetch.resolver import Resolver
+from periplus.fetch.ssrf_guard import explanation, private_networks, refusal
 from periplus.model import Reason
 
 _RULE = re.compile(r"(\[[^\]]*\]|[^:]*):(\d*):(\[[^\]]*\]|[^:]*):(\d*)")

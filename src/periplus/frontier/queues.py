@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from periplus.frontier import priority
-from periplus.frontier.waiting import QueueSource, WaitingHost
+from periplus.frontier.host_queue import QueueSource, WaitingHost
 from periplus.model import HostPolicy, QueuedUrl
 
 _PER_HOST = 128

@@ -30,7 +30,7 @@ from functools import lru_cache
 from periplus.config import Recrawl
 from periplus.frontier.priority import plain
 from periplus.model import Decision, QueuedUrl, Reason
-from periplus.store.ledger import Notice
+from periplus.store.batch import Notice
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 _OF_AGE = 0.1  # how much of its age a page is likely to stay as it is, says RFC 9111

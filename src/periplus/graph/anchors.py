@@ -14,8 +14,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.graph.build import Graph, ids_in
-from periplus.graph.draft import Draft
-from periplus.graph.tables import Tables
+from periplus.graph.rank_writer import Draft
+from periplus.graph.sql_tables import Tables
 
 SCHEMA = pa.schema(
     [

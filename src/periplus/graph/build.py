@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from periplus.errors import PeriplusError
 from periplus.graph import csr
-from periplus.graph.draft import Draft
-from periplus.graph.folding import Redirect, fold
+from periplus.graph.duplicates import Redirect, fold
 from periplus.graph.pagerank import Links
-from periplus.graph.tables import Tables
+from periplus.graph.rank_writer import Draft
+from periplus.graph.sql_tables import Tables
 from periplus.store.ranks import Ids
 from periplus.store.schema import LINKS, PAGES
 

@@ -13,8 +13,8 @@ from pyarrow import parquet
 
 from periplus.graph import csr, kernel
 from periplus.graph.build import Graph
-from periplus.graph.draft import Draft
 from periplus.graph.pagerank import WeightedLinks
+from periplus.graph.rank_writer import Draft
 from periplus.url import registrable_domain
 
 U32 = NDArray[np.uint32]

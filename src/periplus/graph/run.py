@@ -14,10 +14,10 @@ from periplus.config import LinkAnalysis
 from periplus.errors import DamagedFile, NewerFormat
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
-from periplus.graph.draft import Draft, drafting
 from periplus.graph.hosts import host_links, write_hosts
 from periplus.graph.pagerank import Ranking, Walk, page_ranks, weighted_ranks
-from periplus.graph.tables import Tables
+from periplus.graph.rank_writer import Draft, drafting
+from periplus.graph.sql_tables import Tables
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment

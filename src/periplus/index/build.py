@@ -28,10 +28,10 @@ from periplus.index.writer import IndexWriter
 from periplus.model import Quality
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
-from periplus.store.joins import batches, connect, plain_errors
+from periplus.store.duckdb_session import batches, connect, plain_errors
 from periplus.store.ranks import open_ranks
 from periplus.store.schema import main_text, read_pages
-from periplus.store.statements import read_statements
+from periplus.store.sql_files import read_statements
 from periplus.url import url_id
 
 _ROWS_AT_ONCE = 512

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from periplus.errors import CollectionLocked, DamagedFile, NoIndex
+from periplus.store.checksums import file_digest, sealed, unsealed, wrong_content, wrong_size
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, sync_file, write_file
-from periplus.store.sealing import file_digest, sealed, unsealed, wrong_content, wrong_size
 
 FORMAT = 1
 REBUILD = "`periplus index` builds a new one."

@@ -18,13 +18,13 @@ from periplus.errors import DamagedFile, NoIndex
 from periplus.index.generations import Generations, problems_of
 from periplus.model import ArchivePosition, Fetch, Reason
 from periplus.store.archive import Record, read_response, responses
+from periplus.store.batch import ArchiveFile
 from periplus.store.catalog import Catalog
+from periplus.store.checksums import file_digest
 from periplus.store.collection import Collection
 from periplus.store.generations import CURRENT, damage
-from periplus.store.ledger import ArchiveFile
 from periplus.store.manifest import SealedSegment
 from periplus.store.schema import SCHEMA_VERSION, schema_version
-from periplus.store.sealing import file_digest
 from periplus.url import url_key
 
 _REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})

@@ -15,12 +15,12 @@ from periplus.parse.extraction import Extraction
 from periplus.parse.feed import read_feed
 from periplus.parse.finish import Finisher
 from periplus.parse.html import HtmlReader, as_html
-from periplus.parse.paper import Paper, Trouble, page_of
+from periplus.parse.pdf_page import Paper, Trouble, page_of
 from periplus.parse.plain import read_text, read_xml
 from periplus.parse.profiles import Profiles
+from periplus.parse.sandbox.parent import Warden
+from periplus.parse.sandbox.protocol import Rules
 from periplus.parse.sitemap import read_sitemap
-from periplus.parse.warden import Warden
-from periplus.parse.wire import Rules
 from periplus.url import Canonicalizer
 
 logger = logging.getLogger("periplus.parse")

@@ -17,7 +17,7 @@ from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage, raw
 from periplus.model import Reason
 from periplus.parse.dates import epoch
 from periplus.parse.limits import ANCHOR, DESCRIPTION, HEADING, HEADINGS, KEYWORDS, LANGUAGE, TEXT, TITLE, squeeze
-from periplus.parse.paper import Paper
+from periplus.parse.pdf_page import Paper
 
 SHEETS = 1_000  # read of one document: a thousand take a second or two
 LINKS = 2_000  # of one document

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from periplus.config import Settings
 from periplus.reparse.plan import Plan
-from periplus.reparse.readers import read_all
+from periplus.reparse.reader_pool import read_all
 from periplus.reparse.segment import Unread
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection

@@ -17,11 +17,11 @@ from typing import NamedTuple
 from pyarrow import ArrowException
 
 from periplus.config import Settings
-from periplus.crawl.reading import PageReader
 from periplus.errors import DamagedFile
 from periplus.model import COULD_NOT_BE_READ, ArchivePosition, Decision, Fetch, Page, Reason, Verdict
 from periplus.parse.page import PageParser
-from periplus.reparse.former import FormerRows
+from periplus.parse.reader import PageReader
+from periplus.reparse.previous_rows import FormerRows
 from periplus.store.archive import read_response
 from periplus.store.collection import open_collection
 from periplus.store.durable import reporting_full_disk

@@ -28,11 +28,11 @@ from periplus.index.pagestore import Head, PageStore
 from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, prior_factor, schema
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.compile import Compiler
-from periplus.search.crowding import spread
+from periplus.search.host_limit import spread
+from periplus.search.match_positions import Wanted
 from periplus.search.query import And, Node, Or, Site, loosened, parse_query, wanted_words
 from periplus.search.score import MIDDLING, Numbers, by_numbers, contributions
 from periplus.search.snippet import make_snippet
-from periplus.search.wanted import Wanted
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.text.analyzer import LANGUAGES, language_of, register

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from periplus.config import Ranking
 from periplus.index.pagestore import Head
-from periplus.search.wanted import Wanted
+from periplus.search.match_positions import Wanted
 from periplus.text.analyzer import OTHER, terms, url_words
 
 FEATURES = (

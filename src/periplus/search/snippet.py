@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from periplus.search.wanted import Match, Wanted
+from periplus.search.match_positions import Match, Wanted
 
 _LENGTH = 260  # characters
 _LEAD = 60  # of them before the first match

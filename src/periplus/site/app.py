@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from periplus.site.failures import Failures
+from periplus.site.error_pages import Failures
 from periplus.site.headers import SecurityHeaders
 from periplus.site.pages import Pages
 

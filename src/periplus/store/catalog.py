@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from periplus.model import NEVER_SUSPECTED, Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
-from periplus.store import ledger
-from periplus.store.ledger import Batch, Letter, Revisit, Settled, Written
-from periplus.store.lookup import STATE_COUNTERS, Lookup
+from periplus.store import batch as ledger
+from periplus.store.batch import Batch, Letter, Revisit, Settled, Written
 from periplus.store.manifest import SealedSegment
+from periplus.store.queries import STATE_COUNTERS, Lookup
 from periplus.url import registrable_domain, url_key
 
 _HOSTS_REMEMBERED = 200_000

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.errors import CollectionError, DamagedFile, DiskFull, NewerFormat
-from periplus.store.statements import read_statements
+from periplus.store.sql_files import read_statements
 
 DatabaseError = sqlite3.Error  # raised as it is where it says nothing about the file: a mistake in our own code
 

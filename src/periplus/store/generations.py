@@ -18,7 +18,7 @@ from typing import Any
 
 from periplus import __version__
 from periplus.errors import DamagedFile, NewerFormat
-from periplus.store.sealing import unsealed, wrong_content, wrong_size
+from periplus.store.checksums import unsealed, wrong_content, wrong_size
 
 FORMAT = 1
 CURRENT = "CURRENT"

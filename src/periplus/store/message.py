@@ -13,8 +13,8 @@ from contextlib import suppress
 
 from fastwarc.stream_io import BrotliReader, GzipReader, WarcReader, ZstdReader
 
+from periplus.archives.warc_reader import ForeignRecord
 from periplus.model import Response, add_header
-from periplus.store.foreign import ForeignRecord
 
 _STATUS = re.compile(rb"HTTP/[\d.]+\s+(\d{3})\b", re.IGNORECASE)
 _HEAD_END = re.compile(rb"\n\r?\n")

@@ -15,10 +15,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.model import Page, Reason
+from periplus.store.checksums import file_digest
 from periplus.store.durable import move_into_place
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, PageRow, SealedSegment, segment_name
 from periplus.store.schema import LINKS, PAGES, SCHEMA_VERSION, SKIMMED_PAGES, SKIMMED_VERSION, described
-from periplus.store.sealing import file_digest
 from periplus.url import host_of, url_id
 
 logger = logging.getLogger("periplus.store")

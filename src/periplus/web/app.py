@@ -9,9 +9,9 @@ from starlette.types import ASGIApp
 from periplus.config import Serving
 from periplus.site.app import build
 from periplus.site.pages import Pages
-from periplus.web.desk import Desk
-from periplus.web.port import Engine
+from periplus.web.engine_port import Engine
 from periplus.web.routes import SearchSite
+from periplus.web.search_queue import Desk
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

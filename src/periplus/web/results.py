@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from periplus.model import Hit, Results
+from periplus.web.display import Piece, breadcrumb, cached_link, day, moment, pieces, visible, web_link
+from periplus.web.explanations import Reasons, reasons
 from periplus.web.parameters import PAGES, Asked
-from periplus.web.reasons import Reasons, reasons
-from periplus.web.shown import Piece, breadcrumb, cached_link, day, moment, pieces, visible, web_link
 
 _OTHERS_SHOWN = 10
 _NUMBERS_SHOWN = 9

@@ -11,13 +11,13 @@ from starlette.routing import Route
 
 from periplus.errors import UsageError
 from periplus.model import CachedPage, Results
-from periplus.site.failures import JSON
+from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
 from periplus.web import api, cached, results
-from periplus.web.desk import Desk
+from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
+from periplus.web.engine_port import Engine
 from periplus.web.parameters import read, read_url
-from periplus.web.port import Engine
-from periplus.web.shown import cached_link, clock, day, moment, raw_link, visible, web_link
+from periplus.web.search_queue import Desk
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
 _ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"

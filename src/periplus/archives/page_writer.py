@@ -1,0 +1,141 @@
+"""How is a page kept that was not fetched by us?
+
+Like one that was: written to the archive and fsynced, acknowledged in the catalog in one transaction with others, then
+put into a segment. A URL that is new becomes one that is done; one that was queued is done now; one that was fetched
+before gets one more version.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from periplus.config import Settings
+from periplus.crawl.commit import SegmentStream
+from periplus.crawl.leftovers import clear_leftovers
+from periplus.frontier.schedule import Schedule
+from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
+from periplus.parse.page import PageParser
+from periplus.parse.reader import PageReader
+from periplus.store.archive import IMPORTS, ArchiveWriter, archive_name
+from periplus.store.batch import Batch, Settled, Written
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.durable import reporting_full_disk
+from periplus.store.manifest import PageRow
+from periplus.store.recovery import recover
+from periplus.store.run_summary import Tally
+from periplus.url import Canonicalizer, host_of
+
+_PAGES_AT_ONCE = 256
+_BYTES_AT_ONCE = 32 << 20
+_MARKS_AT_ONCE = 10_000  # URLs
+
+
+class Landing:
+    """The one writer of imported pages."""
+
+    def __init__(self, collection: Collection, settings: Settings, names: list[str]) -> None:
+        self._collection, self._settings = collection, settings
+        parser = PageParser(
+            Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
+        )
+        self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
+        self._catalog = Catalog(collection.catalog, create=True)
+        clear_leftovers(collection, self._catalog)
+        recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
+        self._tally = Tally(self._catalog.begin_run({"import": names}), time.time())
+        self._segments = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS)
+        files = self._catalog.archives(IMPORTS)
+        self._number = len(files) or 1
+        self._writer = ArchiveWriter(
+            collection.archive, archive_name(IMPORTS, self._number), files[-1].committed if files else 0
+        )
+        self._begin_batch()
+
+    def has(self, url: str, at: float) -> bool:
+        """Whether the collection holds this URL as it was at this moment."""
+        moments = self._here.get(url)
+        if moments is None:
+            moments = self._here[url] = {fetch.at for fetch in self._catalog.fetches_of(url)}
+        return at in moments
+
+    def show_out_of_scope(self, url: str) -> None:
+        """Keep a URL of the collection in the index although the scope refuses it."""
+        self._batch.imported.append(url)
+        if len(self._batch.imported) >= _MARKS_AT_ONCE:
+            self._commit()
+
+    def add_page(self, response: Response, file: Path, reason: Reason) -> None:
+        """Take a page, admitted for *reason*."""
+        page = self._reader.parse(response)
+        self._tally.count_reading(page)
+        decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, page.problem_detail)
+        fetch = self._archived(response, decision)
+        self._rows.append(PageRow(fetch, page))
+        self._add(fetch, file, reason)
+
+    def add_redirect(self, response: Response, target: str, file: Path, reason: Reason) -> None:
+        """Take an answer that leads elsewhere."""
+        fetch = self._archived(response, Decision(Verdict.MERGED, Reason.REDIRECTED, target))
+        self._add(fetch._replace(redirect_to=target, content_id=b""), file, reason)
+
+    def finish(self) -> None:
+        """Make everything durable and part of the segments."""
+        self._commit()
+        with reporting_full_disk(self._collection.home):
+            self._segments.seal()
+        self._catalog.end_run(self._tally.run_id, "done", self._summary())
+
+    def close(self) -> None:
+        """Let go of every file; what was not committed is lost, and taken by the next import."""
+        self._writer.close()
+        self._segments.discard()
+        self._reader.close()
+        self._catalog.close()
+
+    def _archived(self, response: Response, decision: Decision) -> Fetch:
+        archived = self._writer.append(response)
+        return Fetch.of(response, decision, archived.position, archived.content_id)
+
+    def _add(self, fetch: Fetch, file: Path, reason: Reason) -> None:
+        self._tally.count(fetch)
+        self._here[fetch.url].add(fetch.at)
+        self._waiting += fetch.size
+        item = QueuedUrl(fetch.url, host_of(fetch.url), 0, 0.0, reason, file.name, visits=1)
+        item = self._schedule.visited(item, fetch.at, changed=True, last_modified=fetch.last_modified)
+        row = None if fetch.url in self._settled else self._catalog.url(fetch.url)
+        if fetch.url in self._settled or (row is not None and row["state"] != UrlState.QUEUED):
+            self._batch.versions.append(fetch)
+        else:
+            self._batch.admitted += [item._replace(due=0.0)] if row is None else []
+            self._batch.settled.append(Settled(item, UrlState.DONE, fetch.decision, fetch))
+            self._settled.add(fetch.url)
+        if len(self._rows) >= _PAGES_AT_ONCE or self._waiting >= _BYTES_AT_ONCE:
+            self._commit()
+
+    def _commit(self) -> None:
+        if not self._batch:
+            return
+        pending = self._writer.cut()
+        with reporting_full_disk(self._collection.home):
+            self._writer.sync(pending)
+            written = Written(IMPORTS, self._writer.name, pending.size)
+            archive_id = self._catalog.commit(self._batch, written, self._tally.run_id, self._summary())
+            self._segments.add(self._rows, archive_id, pending.size)
+        if pending.size >= self._settings.store.archive_bytes:
+            self._writer.close()
+            self._number += 1
+            self._writer = ArchiveWriter(self._collection.archive, archive_name(IMPORTS, self._number), 0)
+        self._begin_batch()
+
+    def _begin_batch(self) -> None:
+        self._batch, self._waiting = Batch(), 0
+        self._rows: list[PageRow] = []
+        self._settled: set[str] = set()  # URLs
+        self._here: dict[str, set[float]] = {}  # the moments of which there is a version, by URL
+
+    def _summary(self) -> dict[str, Any]:
+        counters = self._catalog.counters()
+        return self._tally.summary(time.time(), counters["known"], counters["queued"])

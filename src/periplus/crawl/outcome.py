@@ -1,0 +1,329 @@
+"""What follows from a response, for its URL and for the archive?"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from periplus.config import Settings
+from periplus.crawl.judgement import Judge, Judgement
+from periplus.crawl.link_intake import Paths
+from periplus.crawl.listing import reading
+from periplus.crawl.logbook import Logbook
+from periplus.crawl.page_errors import STOPS_THE_CRAWL
+from periplus.errors import DamagedFile
+from periplus.frontier.priority import deferred
+from periplus.frontier.queues import Queues
+from periplus.frontier.schedule import Schedule
+from periplus.model import (
+    NOTHING_NEW,
+    ArchivePosition,
+    Decision,
+    Fetch,
+    Page,
+    QueuedUrl,
+    Reason,
+    Response,
+    UrlState,
+    Verdict,
+)
+from periplus.parse.reader import PageReader
+from periplus.parse.sitemap import Sitemap, is_sitemap
+from periplus.store.archive import Archived
+from periplus.store.batch import Settled
+from periplus.store.manifest import PageRow
+from periplus.store.run_summary import Tally
+from periplus.url import Canonicalizer
+
+logger = logging.getLogger("periplus.crawl")
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_NOT_MODIFIED = 304
+_GONE = frozenset({404, 410})
+_TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+_REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
+_FINAL = frozenset(
+    {Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS, Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER}
+)
+_LONGEST_DETAIL = 300  # characters of the message of an exception
+_FETCHED = Decision(Verdict.FETCHED, Reason.OK)
+_SAYS_NOTHING_NEW = Decision(Verdict.FETCHED, Reason.OK, NOTHING_NEW)
+_SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
+_NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
+_ENTERED = Decision(Verdict.READ, Reason.ENTRY)
+_UNREADABLE = Decision(Verdict.READ, Reason.PARSE_CRASH, "two workers died while reading it")
+
+
+class Digester:
+    """Turns responses into decisions, rows and archived bytes; what they lead to is for the paths."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        canonicalizer: Canonicalizer,
+        reader: PageReader,
+        paths: Paths,
+        queues: Queues,
+        tally: Tally,
+        archive: Callable[[Response, Fetch | None], Archived],
+        recall: Callable[[ArchivePosition], Response],
+        log: Logbook,
+        judge: Judge,
+    ) -> None:
+        self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
+        self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
+        self._recall, self._schedule = recall, Schedule(settings.recrawl)
+        self._judge, self._errors = judge, paths.errors
+        self._archived: Archived | None = None  # where the response is that is being digested, once it is archived
+
+    def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
+        """A queued URL turns out to be forbidden: no request is made for it."""
+        self._tally.refuse(decision.reason)
+        logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
+        self._note(Settled(self._schedule.refused(item, decision, now), UrlState.REFUSED, decision))
+
+    def defer(self, item: QueuedUrl, decision: Decision) -> QueuedUrl:
+        """Let the other URLs of a host come before this one."""
+        logger.info("deferred %s %s %s", decision.reason, item.url, decision.detail)
+        item = item._replace(priority=deferred(item.priority))
+        self._note(Settled(item, UrlState.QUEUED, decision))
+        return item
+
+    def give_up(self, item: QueuedUrl, error: Exception, now: float) -> None:
+        """Settle a URL over which Periplus itself failed before it made a request."""
+        self._tally.errors[Reason.INTERNAL_ERROR.value] += 1
+        planned = self._schedule.visited(item, now, changed=False)
+        self._note(Settled(planned, UrlState.FAILED, self._internal_error(item, error)))
+
+    async def read_ahead(self, item: QueuedUrl, response: Response) -> Page | Sitemap | Exception | None:
+        """What takes long, while others go on: a page that is not read by this process, a list and where it leads.
+
+        An exception over the page is returned, so that `digest` can settle its URL.
+        """
+        if not 200 <= response.status < 300:
+            return None
+        try:
+            if _is_list(item, response):
+                return await self._read_list(item, response)
+            return await self._reader.parse_aside(response)
+        except STOPS_THE_CRAWL:
+            raise
+        except Exception as error:
+            return error
+
+    def digest(
+        self,
+        item: QueuedUrl,
+        response: Response,
+        now: float,
+        earlier: Fetch | None = None,
+        ahead: Page | Sitemap | Exception | None = None,
+    ) -> None:
+        """Settle one URL by what its server answered; an exception over the page costs that page only.
+
+        *earlier* is the last version of the page, if there is one; *ahead* is what `read_ahead` returned.
+        """
+        self._archived = None
+        try:
+            self._digest(item, response, now, earlier, ahead)
+        except STOPS_THE_CRAWL:
+            raise
+        except Exception as error:
+            self._failed_over(item, response, error)
+
+    def _digest(
+        self,
+        item: QueuedUrl,
+        response: Response,
+        now: float,
+        earlier: Fetch | None,
+        ahead: Page | Sitemap | Exception | None,
+    ) -> None:
+        if isinstance(ahead, Exception):
+            self._keep(response)
+            raise ahead
+        page = ahead if isinstance(ahead, Page) else None
+        if response.failure is not None:
+            self._failed(item, response, now)
+        elif response.status in _REDIRECTS and response.headers.get("location"):
+            self._redirected(item, response)
+        elif 200 <= response.status < 300 and _is_list(item, response):
+            self._listed(item, response, earlier, None if isinstance(ahead, Page) else ahead)
+        elif 200 <= response.status < 300 and item.reason is Reason.ENTRY:
+            self._entered(item, response, page)
+        elif 200 <= response.status < 300:
+            self._fetched(item, response, earlier, page)
+        elif response.status == _NOT_MODIFIED and earlier is not None:
+            self._unchanged(item, response, earlier)
+        else:
+            self._answered_no(item, response, now)
+
+    def _failed_over(self, item: QueuedUrl, response: Response, error: Exception) -> None:
+        """Settle a URL over whose response Periplus itself failed; links that were admitted before stay admitted."""
+        batch = self._log.batch
+        batch.copies = [copy for copy in batch.copies if copy.url != item.url]
+        position = self._archived.position if self._archived is not None else None
+        self._settle_missing(item, Fetch.of(response, self._internal_error(item, error), position))
+
+    def _internal_error(self, item: QueuedUrl, error: Exception) -> Decision:
+        detail = f"{self._errors.record(item.url, error)}: {error}"
+        return Decision(Verdict.DROPPED, Reason.INTERNAL_ERROR, detail[:_LONGEST_DETAIL])
+
+    # -- the seven endings --------------------------------------------------------------------------------------
+    # Each one settles its URL last: an exception before that leaves a URL that is not settled yet.
+
+    def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None, page: Page | None) -> None:
+        archived = self._keep(response, earlier)
+        began = time.perf_counter()
+        changed = not archived.is_revisit
+        if page is None:
+            page = self._reader.parse(response)
+            changed = changed and not (earlier and self._reads_like(page, earlier))
+        judgement = None if archived.is_revisit else self._judge.judge(item, page, len(response.body))
+        decision = _decided(response, page, archived, judgement)
+        row = PageRow(Fetch.of(response, decision, archived.position, archived.content_id), page)
+        if page.problem is not Reason.OTHER_LANGUAGE:
+            if judgement is None:
+                self._paths.follow(item, page)
+            else:
+                self._paths.follow(item, page, judgement.quality, judgement.novelty)
+        self._settle_page(item, row.fetch, changed=changed)
+        if not archived.is_revisit:
+            self._log.rows.append(row)
+        self._tally.count_reading(page)
+        self._tally.timing.parse += time.perf_counter() - began
+
+    def _reads_like(self, page: Page, earlier: Fetch) -> bool:
+        """Whether a reader would see no difference to the last version: many pages differ in nothing but a token."""
+        if earlier.position is None:
+            return False
+        try:
+            archived = self._recall(earlier.position)
+        except DamagedFile:
+            return False  # `verify` tells more
+        if self._reader.is_read_aside(archived):
+            return False
+        before = self._reader.parse(archived)
+        return (before.title, before.text) == (page.title, page.text)
+
+    async def _read_list(self, item: QueuedUrl, response: Response) -> Sitemap | None:
+        """Admit what a sitemap lists, before it counts as read: after a kill it is read again, and nothing is lost."""
+        began = time.perf_counter()
+        found = self._reader.parse_list(response, self._canonicalizer)
+        if found is not None:
+            depth = item.depth + (item.reason is not Reason.SITEMAP)  # as far as what pages link to
+            for _ in self._paths.follow_list(item._replace(depth=depth), found, response.fetched_at):
+                self._tally.timing.parse += time.perf_counter() - began
+                await asyncio.sleep(0)
+                began = time.perf_counter()
+        self._tally.timing.parse += time.perf_counter() - began
+        return found
+
+    def _listed(self, item: QueuedUrl, response: Response, earlier: Fetch | None, found: Sitemap | None) -> None:
+        archived = self._keep(response, earlier)
+        decision = _UNREADABLE if found is None else reading(found)
+        decision = replace(decision, reason=Reason.SAME_CONTENT) if archived.is_revisit else decision
+        fetch = Fetch.of(response, decision, archived.position, archived.content_id)
+        self._settle_page(item, fetch, changed=not archived.is_revisit)
+
+    def _unchanged(self, item: QueuedUrl, response: Response, earlier: Fetch) -> None:
+        archived = self._keep(response, earlier)
+        fetch = Fetch.of(response, _NOT_CHANGED, archived.position, archived.content_id)
+        self._settle_page(item, fetch, changed=False)
+
+    def _entered(self, item: QueuedUrl, response: Response, page: Page | None) -> None:
+        archived = self._keep(response)
+        began = time.perf_counter()
+        page = page or self._reader.parse(response)
+        self._paths.follow(item, page)
+        self._settle(item, UrlState.DONE, Fetch.of(response, _ENTERED, archived.position, archived.content_id))
+        self._tally.timing.parse += time.perf_counter() - began
+
+    def _redirected(self, item: QueuedUrl, response: Response) -> None:
+        target = self._canonicalizer.join(item.url, response.headers["location"])
+        position = self._keep(response).position
+        if target is None:
+            decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])
+            self._settle_missing(item, Fetch.of(response, decision, position))
+            return
+        decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
+        fetch = Fetch.of(response, decision, position)._replace(redirect_to=target)
+        self._paths.follow_redirect(item, target)
+        self._settle(self._schedule.visited(item, fetch.at, changed=False), UrlState.DONE, fetch)
+
+    def _answered_no(self, item: QueuedUrl, response: Response, now: float) -> None:
+        position = self._keep(response).position
+        if response.status in _TRY_AGAIN and self._retry(item, response, now, position):
+            return
+        decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
+        self._settle_missing(item, Fetch.of(response, decision, position))
+
+    def _failed(self, item: QueuedUrl, response: Response, now: float) -> None:
+        reason = response.failure or Reason.BAD_HTTP
+        if reason in _REFUSED_BY_GUARD:
+            self.refuse(item, Decision(Verdict.REFUSED, reason, response.detail), now)
+        elif reason in _FINAL or not self._retry(item, response, now):
+            decision = Decision(Verdict.DROPPED, reason, response.detail)
+            self._settle_missing(item, Fetch.of(response, decision))
+
+    def _retry(self, item: QueuedUrl, response: Response, now: float, position: ArchivePosition | None = None) -> bool:
+        attempts = item.attempts + 1
+        if attempts >= self._settings.fetch.attempts or item.reason is Reason.ENTRY:
+            return False
+        due = now + self._settings.fetch.retry_seconds * 2.0**item.attempts
+        again = item._replace(attempts=attempts, due=due)
+        why = response.failure.value if response.failure is not None else f"answered {response.status}"
+        decision = Decision(Verdict.DELAYED, Reason.RETRY, f"{why}; try {attempts + 1} follows")
+        self._settle(again, UrlState.QUEUED, Fetch.of(response, decision, position))
+        self._queues.put_back(again)
+        return True
+
+    def _keep(self, response: Response, earlier: Fetch | None = None) -> Archived:
+        began = time.perf_counter()
+        archived = self._archive(response, earlier)
+        self._archived = archived
+        self._tally.timing.archive += time.perf_counter() - began
+        return archived
+
+    def _settle_page(self, item: QueuedUrl, fetch: Fetch, *, changed: bool) -> None:
+        planned = self._schedule.visited(
+            item, fetch.at, changed=changed, last_modified=fetch.last_modified, counts=True
+        )
+        self._settle(planned, UrlState.DONE, fetch)
+
+    def _settle_missing(self, item: QueuedUrl, fetch: Fetch) -> None:
+        gone = fetch.status in _GONE
+        planned = self._schedule.gone(item, fetch.at) if gone else self._schedule.visited(item, fetch.at, changed=False)
+        self._settle(planned, UrlState.FAILED, fetch)
+
+    def _settle(self, item: QueuedUrl, state: UrlState, fetch: Fetch) -> None:
+        self._tally.count(fetch)
+        decision = fetch.decision
+        logger.info("%s %s %d %s %s", decision.verdict, decision.reason, fetch.status, fetch.url, decision.detail)
+        self._note(Settled(item, state, fetch.decision, fetch))
+
+    def _note(self, settled: Settled) -> None:
+        batch = self._log.batch
+        (batch.entered if settled.item.reason is Reason.ENTRY else batch.settled).append(settled)
+
+
+def _is_list(item: QueuedUrl, response: Response) -> bool:
+    return item.reason is Reason.SITEMAP or is_sitemap(response.mime, response.body)
+
+
+def _decided(response: Response, page: Page, archived: Archived, judgement: Judgement | None) -> Decision:
+    """What is noted about a page that was fetched."""
+    if page.problem is not None and not archived.is_revisit:
+        return Decision(Verdict.FETCHED, page.problem, page.problem_detail)
+    decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
+    if judgement is not None and judgement.is_dull:
+        decision = _SAYS_NOTHING_NEW
+    if response.detail or page.failed_extractors:
+        failed_extractors = (
+            f"could not be extracted: {', '.join(page.failed_extractors)}" if page.failed_extractors else ""
+        )
+        return replace(decision, detail="; ".join(filter(None, (response.detail, failed_extractors))))
+    return decision

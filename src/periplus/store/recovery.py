@@ -1,0 +1,47 @@
+"""Which acknowledged pages does no segment hold yet, because the run that fetched them was killed?"""
+
+from __future__ import annotations
+
+from periplus.config import Storage
+from periplus.crawl.commit import SegmentStream
+from periplus.model import COULD_NOT_BE_READ
+from periplus.parse.reader import PageReader
+from periplus.store.archive import read_response
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.durable import reporting_full_disk
+from periplus.store.manifest import PageRow
+
+_AT_ONCE = 256
+
+
+def recover(collection: Collection, catalog: Catalog, settings: Storage, reader: PageReader, worker: int) -> int:
+    """Bring the segments of a worker up to its archive; returns how many pages were parsed again."""
+    stream = SegmentStream(catalog, collection.segments, settings, worker)
+    try:
+        with reporting_full_disk(collection.home):
+            return _catch_up(collection, catalog, stream, reader, worker)
+    finally:
+        stream.discard()
+
+
+def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, reader: PageReader, worker: int) -> int:
+    parsed = 0
+    for file in catalog.archives(worker):
+        if file.sealed >= file.committed:
+            continue
+        rows = []
+        for fetch in list(catalog.fetches_in(file.archive_id, file.sealed)):
+            if not fetch.is_version or fetch.position is None:
+                continue
+            response = read_response(collection.archive, fetch.position)
+            aside = reader.is_read_aside(response) or fetch.decision.reason in COULD_NOT_BE_READ
+            rows.append(PageRow(fetch, reader.parse(response, aside=aside)))
+            if len(rows) >= _AT_ONCE:
+                parsed += len(rows)
+                stream.add(rows, file.archive_id, fetch.position.offset + fetch.position.length)
+                rows = []
+        parsed += len(rows)
+        stream.add(rows, file.archive_id, file.committed)
+    stream.seal()
+    return parsed

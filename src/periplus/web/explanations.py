@@ -1,0 +1,55 @@
+"""Why does a result stand where it stands?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from periplus.web.display import visible
+
+_DECIMALS = 4
+_UNIT = 10**_DECIMALS
+
+
+class Reason(NamedTuple):
+    """One line of the table."""
+
+    name: str
+    amount: str
+    percent: int  # of the largest amount, for the bar beside it; 0 for one that counts against the page
+
+
+class Reasons(NamedTuple):
+    """The table and its sum."""
+
+    lines: tuple[Reason, ...]
+    score: str
+
+
+def reasons(score: float, explain: Mapping[str, float]) -> Reasons:
+    """The parts of a score, largest first, rounded so that the column adds up to the score as it is shown."""
+    named = sorted(explain.items(), key=lambda entry: -abs(entry[1]))
+    if not all(map(math.isfinite, (score, *explain.values()))):
+        return Reasons(tuple(Reason(visible(name), f"{amount}", 0) for name, amount in named), f"{score}")
+    total = round(score * _UNIT)
+    amounts = _adding_up([round(amount * _UNIT) for _, amount in named], total)
+    most = max([*amounts, 1])
+    lines = (
+        Reason(visible(name), _decimal(amount), max(round(100 * amount / most), 0))
+        for (name, _), amount in zip(named, amounts, strict=True)
+    )
+    return Reasons(tuple(lines), _decimal(total))
+
+
+def _adding_up(amounts: list[int], total: int) -> list[int]:
+    """Give what rounding took away back to the largest; a larger difference is no rounding and is not hidden."""
+    missing = total - sum(amounts)
+    if abs(missing) > len(amounts):
+        return amounts
+    step = 1 if missing > 0 else -1
+    return [amount + step if place < abs(missing) else amount for place, amount in enumerate(amounts)]
+
+
+def _decimal(units: int) -> str:
+    return f"{units / _UNIT:.{_DECIMALS}f}"

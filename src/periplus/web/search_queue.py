@@ -1,0 +1,105 @@
+"""Which searches run now, which wait for a thread, and which are refused?
+
+Searches run in a few threads, so that one slow query does not stop the answers to others. A search is admitted when its
+expected wait is short; otherwise the client gets 503 with Retry-After at once. The expected wait is the number of
+searches ahead, times the mean time of recent searches, divided by the number of threads. A search whose client closes
+the connection leaves the queue before a thread computes it. Each server process counts its own searches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+from periplus.model import CachedPage, Results
+from periplus.web.engine_port import Engine
+from periplus.web.parameters import Asked
+
+THREADS = 4
+_FIRST_MEAN = 0.05  # seconds that a search is expected to take before one was measured
+_WEIGHT = 0.1  # of the latest search in the mean
+_Answer = TypeVar("_Answer")
+
+
+class Desk:
+    """Hands searches to the engine."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        longest_wait: float,
+        threads: int = THREADS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """*longest_wait* in seconds."""
+        self._engine, self._longest_wait, self._clock = engine, longest_wait, clock
+        self._threads, self._pool = threads, ThreadPoolExecutor(threads, "search")
+        self._admitted = 0  # searches that wait or run
+        self._mean = _FIRST_MEAN
+
+    async def search(self, request: Request, asked: Asked, *, explain: bool) -> Results:
+        """The results for what was asked."""
+        return await self.work(
+            request,
+            lambda: self._engine.search(
+                asked.query, page=asked.page, size=asked.size, explain=explain, mode=asked.mode
+            ),
+        )
+
+    async def cached(self, request: Request, url: str) -> CachedPage | None:
+        """The archived page."""
+        return await self.work(request, lambda: self._engine.cached(url))
+
+    async def work(self, request: Request, work: Callable[[], _Answer]) -> _Answer:
+        """Run *work* in a thread. Raises `ClientDisconnect` when the client closes the connection before the answer."""
+        self._refuse_if_busy()
+        queued = self._pool.submit(self._timed, work)
+        self._admitted += 1
+        answer = asyncio.wrap_future(queued)
+        answer.add_done_callback(self._leave)
+        gone = asyncio.ensure_future(_disconnected(request))
+        either: set[asyncio.Future[Any]] = {answer, gone}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
+                raise ClientDisconnect
+            return answer.result()
+        except asyncio.CancelledError:
+            raise HTTPException(503, "The site is being stopped.") from None
+        finally:
+            gone.cancel()
+            queued.cancel()  # has no effect once a thread has begun
+
+    def _refuse_if_busy(self) -> None:
+        ahead = self._admitted + 1 - self._threads  # searches that must end before a thread is free
+        wait = ahead * self._mean / self._threads
+        if ahead > 0 and wait >= self._longest_wait:
+            seconds = math.ceil(wait)
+            sentence = f"Too many searches are waiting. Try again in {seconds} s."
+            raise HTTPException(503, sentence, {"retry-after": str(seconds)})
+
+    def _timed(self, work: Callable[[], _Answer]) -> _Answer:
+        """Runs in a thread. Two threads may overwrite each other's figure; the mean needs only some of them."""
+        begun = self._clock()
+        try:
+            return work()
+        finally:
+            self._mean += _WEIGHT * (self._clock() - begun - self._mean)
+
+    def _leave(self, answer: asyncio.Future[_Answer]) -> None:
+        self._admitted -= 1
+        if not answer.cancelled():
+            answer.exception()  # asyncio logs an exception that nobody retrieves, as when the client is gone
+
+
+async def _disconnected(request: Request) -> None:
+    """Returns when the client has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # a body, which no page of the site needs

@@ -1,0 +1,62 @@
+"""The words of a query are found in a text exactly where analysing all of it would find them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from periplus.search.match_positions import Wanted
+from periplus.text.analyzer import LANGUAGES, terms
+
+WORDS = ["run", "Running", "runner", "cry", "cries", "die", "dying", "happy", "happily", "the", "a", "C", "x1", "café"]
+ODD = ["foo_run", "rerun", "run-time", "Über", "uber", "ßtraße", "RUN", "it's", "naïve", "naive", "2024", "東京"]
+language = st.sampled_from(LANGUAGES)
+query = st.lists(st.sampled_from(WORDS + ODD), max_size=4).map(" ".join)
+text = st.lists(st.sampled_from([*WORDS, *ODD, ".", "\n", "(", "_"]), max_size=30).map(" ".join)
+
+
+@settings(deadline=None, max_examples=200)
+@given(query, text, language)
+@example("", "a text", "en")
+@example("die", "she was dying", "en")
+def test_a_text_holds_what_analysing_it_says(asked: str, page: str, language: str) -> None:
+    wanted = Wanted(asked, language)
+    assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
+
+
+@settings(deadline=None, max_examples=200)
+@given(query, text, language)
+@example("über", "ÜBER uber", "en")
+def test_matches_are_whole_words_and_all_of_them(asked: str, page: str, language: str) -> None:
+    wanted = Wanted(asked, language)
+    words = [(found.start(), found.end()) for found in re.finditer(r"[^\W_]+", page)]
+    expected = [
+        (start, end, term)
+        for start, end in words
+        for term in terms(language, page[start:end])
+        if term in wanted.distinct
+    ]
+    assert [tuple(match) for match in wanted.matches(page)] == expected
+
+
+@settings(deadline=None)
+@given(st.text(max_size=40), st.text(st.characters(exclude_categories=["Cs"]), max_size=200), language)
+def test_any_text_can_be_looked_through(asked: str, page: str, language: str) -> None:
+    wanted = Wanted(asked.encode("utf-8", "replace").decode(), language)
+    assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
+    for start, end, term in wanted.matches(page):
+        assert term in terms(language, page[start:end])
+
+
+@pytest.mark.parametrize(("asked", "is_phrase"), [("", False), ("one", False), ("the one", False), ("one two", True)])
+def test_one_word_is_no_phrase(asked: str, is_phrase: bool) -> None:
+    assert Wanted(asked, "en").is_phrase is is_phrase
+
+
+def test_repeats_count_in_the_sequence_only() -> None:
+    wanted = Wanted("Running runs fast", "en")
+    assert wanted.sequence == ["run", "run", "fast"]
+    assert wanted.distinct == {"run", "fast"}

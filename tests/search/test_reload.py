@@ -1,0 +1,134 @@
+"""Does a site go over to a new index without a question going wrong?"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event, Semaphore
+from typing import Any
+
+import pytest
+
+from periplus.errors import NoIndex
+from periplus.index.generations import Generations
+from periplus.search.engine import SearchEngine
+from periplus.search.reload import LiveEngine
+from periplus.store.collection import Collection, create_collection
+from search.library import Doc, index, settings, shelve, urls
+
+OLD, NEW = Doc("http://a.test/", "Old harbour", "harbour"), Doc("http://b.test/", "New harbour", "harbour")
+NEVER = 3600.0  # seconds between two looks
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Collection:
+    found = shelve(tmp_path, [OLD])
+    index(found)
+    return found
+
+
+@pytest.fixture
+def engine(collection: Collection) -> Iterator[LiveEngine]:
+    live = LiveEngine(collection, settings(), NEVER)
+    yield live
+    live.close()
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The generations that were let go of."""
+    numbers: list[int] = []
+    close = SearchEngine.close
+
+    def noted(self: SearchEngine) -> None:
+        numbers.append(self.generation)
+        close(self)
+
+    monkeypatch.setattr(SearchEngine, "close", noted)
+    return numbers
+
+
+def publish_another(collection: Collection) -> None:
+    shelve(collection.home, [NEW])
+    index(collection)
+
+
+def test_a_new_generation_answers_once_somebody_looked(
+    collection: Collection, engine: LiveEngine, closed: list[int]
+) -> None:
+    publish_another(collection)
+    assert (engine.generation, engine.documents, urls(engine.search("harbour"))) == (1, 1, [OLD.url])
+    engine.look()
+    assert (engine.generation, engine.documents) == (2, 2)
+    assert sorted(urls(engine.search("harbour"))) == [OLD.url, NEW.url]
+    assert engine.cached(NEW.url) is not None
+    assert closed == [1]
+
+
+def test_nothing_is_opened_while_the_same_generation_is_live(engine: LiveEngine, closed: list[int]) -> None:
+    before = engine.search("harbour")
+    engine.look()
+    assert urls(engine.search("harbour")) == urls(before)
+    assert closed == []
+
+
+def test_it_looks_by_itself(collection: Collection) -> None:
+    live = LiveEngine(collection, settings(), look_every=0.01)
+    try:
+        publish_another(collection)
+        deadline = time.monotonic() + 30
+        while live.generation == 1 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert live.documents == 2
+    finally:
+        live.close()
+
+
+def test_a_question_under_way_ends_where_it_began(
+    collection: Collection, engine: LiveEngine, closed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on = Semaphore(0), Event()
+    search = SearchEngine.search
+
+    def slowly(self: SearchEngine, query: str, **options: Any) -> Any:
+        if self.generation == 1:
+            asked.release()
+            assert go_on.wait(60)
+        return search(self, query, **options)
+
+    monkeypatch.setattr(SearchEngine, "search", slowly)
+    with ThreadPoolExecutor(2) as threads:
+        slow = [threads.submit(engine.search, "harbour") for _ in range(2)]
+        assert all(asked.acquire(timeout=60) for _ in slow)
+        publish_another(collection)
+        engine.look()
+        assert sorted(urls(engine.search("harbour"))) == [OLD.url, NEW.url]
+        assert closed == []
+        go_on.set()
+        assert [urls(one.result()) for one in slow] == [[OLD.url]] * 2
+    assert closed == [1]
+
+
+def test_a_generation_that_cannot_be_opened_changes_nothing(
+    collection: Collection, engine: LiveEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    publish_another(collection)
+    (Generations(collection.index).current() / "heads.dat").write_bytes(b"")
+    with caplog.at_level(logging.WARNING, "periplus.search"):
+        for _ in range(3):
+            engine.look()
+    (complaint,) = (record.getMessage() for record in caplog.records)
+    assert complaint.startswith("generation 1 goes on answering: ")
+    assert "heads.dat is damaged" in complaint
+    assert urls(engine.search("harbour")) == [OLD.url]
+    index(collection)
+    engine.look()
+    assert (engine.generation, engine.documents) == (3, 2)
+
+
+def test_there_must_be_an_index_to_begin_with(tmp_path: Path) -> None:
+    with pytest.raises(NoIndex):
+        LiveEngine(create_collection(tmp_path), settings())

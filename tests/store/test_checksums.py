@@ -1,0 +1,39 @@
+"""A description says what was written, or that it is not that any more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from periplus.store.checksums import sealed, unsealed
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+FACTS = st.dictionaries(st.text().filter(lambda name: name != "digest"), VALUES, max_size=5)
+
+
+@given(FACTS)
+def test_facts_come_back_as_they_were(facts: dict[str, Any]) -> None:
+    assert unsealed(sealed(facts)) == facts
+
+
+def test_every_flipped_bit_is_noticed() -> None:
+    content = sealed({"format": 1, "nodes": 1234, "files": {"ranks.npy": {"bytes": 10}}})
+    for place in range(len(content)):
+        for bit in range(8):
+            damaged = bytearray(content)
+            damaged[place] ^= 1 << bit
+            with pytest.raises(ValueError, match=r"."):
+                unsealed(bytes(damaged))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"{}", b"\xff\xfe", b'{"format": 1}'])
+def test_what_was_never_sealed_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        unsealed(content)

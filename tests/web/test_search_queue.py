@@ -1,0 +1,228 @@
+"""However many clients ask at once, each gets an answer soon, or 503 at once."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from periplus.config import Serving
+from periplus.site import server
+from periplus.site.app import build
+from periplus.site.pages import Pages
+from periplus.web import app
+from periplus.web.routes import SearchSite
+from periplus.web.search_queue import THREADS, Desk
+from web.engines import ARCHIVED, FakeEngine
+from web.serving import Site, searching, serving
+
+IMPATIENT = Serving(longest_wait=0)  # a search that would have to wait is refused
+
+
+class Gate:
+    """Stops every search of an engine until the test opens it."""
+
+    def __init__(self) -> None:
+        self._entered = threading.Semaphore(0)
+        self._open = threading.Event()
+        self.engine = FakeEngine(before=self._hold)
+
+    def _hold(self) -> None:
+        self._entered.release()
+        assert self._open.wait(20)
+
+    def wait_for(self, searches: int) -> None:
+        """Return when so many more searches have begun."""
+        for _ in range(searches):
+            assert self._entered.acquire(timeout=10)
+
+    def open(self) -> None:
+        """Let all searches go on."""
+        self._open.set()
+
+    def close(self) -> None:
+        """Stop the searches that begin from now on."""
+        self._open.clear()
+
+    @property
+    def computed(self) -> list[object]:
+        """The queries that the engine was asked."""
+        return [asked["query"] for asked in self.engine.asked]
+
+
+@contextmanager
+def all_threads_busy(gate: Gate, settings: Serving | None = None) -> Iterator[tuple[Site, ThreadPoolExecutor]]:
+    """A site whose threads are all in a search; in the end every one of these searches is answered."""
+    with ExitStack() as stack:
+        site = stack.enter_context(searching(gate.engine, settings))
+        pool = stack.enter_context(ThreadPoolExecutor())
+        stack.callback(gate.open)
+        busy = [pool.submit(site.get, "/api/search?q=busy") for _ in range(THREADS)]
+        gate.wait_for(THREADS)
+        yield site, pool
+        gate.open()
+        assert [answer.result().status for answer in busy] == THREADS * [200]
+
+
+def hang_up(site: Site, words: bytes) -> None:
+    """Send a request and close the connection without reading the answer."""
+    with site.connect() as connection:
+        connection.sendall(words)
+
+
+def let_the_server_notice(site: Site) -> None:
+    """Connections made before these have been read to their end when these are answered."""
+    for _ in range(5):
+        assert site.get("/healthz").status == 200
+
+
+def asking(query: str) -> bytes:
+    return f"GET /api/search?q={query} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
+
+
+def test_one_slow_search_does_not_stop_the_others() -> None:
+    first = threading.Event()
+    release = threading.Event()
+
+    def hold_the_first() -> None:
+        if not first.is_set():
+            first.set()
+            release.wait(10)
+
+    with searching(FakeEngine(before=hold_the_first)) as site, ThreadPoolExecutor() as pool:
+        slow = pool.submit(site.get, "/api/search?q=slow")
+        assert first.wait(10)
+        assert site.get("/api/search?q=quick").status == 200
+        assert site.get("/").status == 200
+        release.set()
+        assert slow.result().status == 200
+
+
+@pytest.mark.parametrize("pipelined", [1, 3])
+def test_searches_of_clients_that_hung_up_are_not_computed(pipelined: int) -> None:
+    gate = Gate()
+    with all_threads_busy(gate) as (site, pool):
+        for _ in range(100):
+            hang_up(site, pipelined * asking("abandoned"))
+        let_the_server_notice(site)
+        live = pool.submit(site.get, "/api/search?q=live")
+        let_the_server_notice(site)
+        gate.open()
+        assert live.result().status == 200
+    assert "live" in gate.computed
+    assert gate.computed.count("abandoned") < 10
+
+
+def test_clients_that_hung_up_do_not_take_the_place_of_others() -> None:
+    gate = Gate()
+    with all_threads_busy(gate, Serving(longest_wait=1)) as (site, pool):
+        for _ in range(500):
+            hang_up(site, asking("abandoned"))
+        let_the_server_notice(site)
+        live = pool.submit(site.get, "/api/search?q=live")
+        let_the_server_notice(site)
+        gate.open()
+        assert live.result().status == 200
+
+
+def test_a_client_that_hung_up_is_no_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    gate = Gate()
+    with all_threads_busy(gate) as (site, _):
+        hang_up(site, asking("abandoned"))
+        let_the_server_notice(site)
+    assert not caplog.records
+
+
+def test_a_search_that_would_wait_too_long_is_refused_at_once() -> None:
+    gate = Gate()
+    with all_threads_busy(gate, IMPATIENT) as (site, _):
+        for path in ("/search?q=x", "/api/search?q=x", f"/cached?url={ARCHIVED.url}"):
+            refused = site.get(path)
+            assert refused.status == 503
+            assert int(refused.headers["retry-after"]) >= 1
+            assert "Too many searches" in refused.text
+            assert refused.headers["cache-control"] == "no-store"
+        assert site.get("/api/search?q=x").json["status"] == 503
+        assert len(gate.computed) == THREADS
+    assert gate.computed == THREADS * ["busy"]
+
+
+def test_a_search_under_way_when_the_site_stops_is_answered_and_no_error(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(server, "_GRACE", 0)
+    gate = Gate()
+    with ThreadPoolExecutor() as pool:
+        with searching(gate.engine) as site:
+            busy = pool.submit(site.get, "/api/search?q=busy")
+            gate.wait_for(1)
+        assert busy.result().status == 503
+        gate.open()
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_after_an_overload_searches_are_admitted_again() -> None:
+    gate = Gate()
+    with searching(gate.engine, IMPATIENT) as site, ThreadPoolExecutor() as pool:
+        busy = [pool.submit(site.get, "/api/search?q=busy") for _ in range(THREADS)]
+        gate.wait_for(THREADS)
+        assert site.get("/api/search?q=x").status == 503
+        gate.open()
+        assert [answer.result().status for answer in busy] == THREADS * [200]
+        assert site.get("/api/search?q=x").status == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/robots.txt", "/opensearch.xml", "/static/logo.svg"])
+def test_other_pages_do_not_wait_for_searches(path: str) -> None:
+    with all_threads_busy(Gate(), IMPATIENT) as (site, _):
+        assert site.get(path).status == 200
+        assert site.get("/no-such-page").status == 404
+
+
+def test_idle_connections_do_not_count_as_searches() -> None:
+    with searching(FakeEngine(), IMPATIENT) as site, ExitStack() as stack:
+        for _ in range(5 * THREADS):
+            client = http.client.HTTPConnection(site.host, site.port, timeout=10)
+            stack.callback(client.close)
+            client.request("GET", "/api/search?q=x")
+            response = client.getresponse()
+            assert (response.status, bool(response.read())) == (200, True)
+            stack.enter_context(site.connect())
+        assert site.get("/api/search?q=y").status == 200
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(0.001, 200), (100.0, 503)])
+def test_the_time_that_recent_searches_took_decides(seconds: float, status: int) -> None:
+    gate, readings = Gate(), count()
+    clock = lambda: next(readings) * seconds  # noqa: E731  # every search takes so long
+    desk = Desk(gate.engine, longest_wait=4.0, threads=1, clock=clock)
+    pages = Pages(Path(app.__file__).parent / "templates", layout="page.html")
+    with serving(build(SearchSite(gate.engine, pages, desk).routes(), pages)) as site, ThreadPoolExecutor() as pool:
+        gate.open()
+        assert site.get("/api/search?q=measured").status == 200
+        gate.close()
+        gate.wait_for(1)
+        busy = pool.submit(site.get, "/api/search?q=busy")
+        gate.wait_for(1)
+        second = pool.submit(site.get, "/api/search?q=second")
+        if status == 503:
+            assert second.result().status == 503
+            assert (
+                second.result().headers["retry-after"] == "11"
+            )  # a tenth of 100 s, and nine tenths of the first guess
+        gate.open()
+        assert busy.result().status == 200
+        assert second.result().status == status
+
+
+@pytest.mark.slow
+def test_a_thousand_clients_at_once_are_all_answered() -> None:
+    with searching(FakeEngine()) as site, ThreadPoolExecutor(200) as pool:
+        answers = list(pool.map(lambda number: site.get("/api/search", q=number).status, range(1_000)))
+    assert answers == 1_000 * [200]

@@ -13,14 +13,13 @@ from periplus.model import Page, Response
 from periplus.parse.charset import decode
 from periplus.parse.extraction import Extraction
 from periplus.parse.facts import read_facts
-from periplus.parse.folders import Folders
 from periplus.parse.language import detect
-from periplus.parse.links import LinkCollector
+from periplus.parse.links import Folders, LinkCollector
 from periplus.parse.maintext import BodyReader
 from periplus.parse.outline import Outline
 from periplus.parse.page import PageParser
 from periplus.parse.quality import assess
-from periplus.text.signature import signature
+from periplus.text.simhash import signature
 from periplus.url import Canonicalizer
 
 LINKS = 1_000  # a page

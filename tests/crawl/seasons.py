@@ -18,8 +18,7 @@ from statistics import median
 from typing import Any
 
 from crawl.voyage import settings_for
-from periplus.crawl.agenda import Agenda
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Agenda, Budget
 from periplus.crawl.run import Request, Result, crawl
 from testweb import Page, Site, TestWeb, Writer
 from testweb import Request as Asked

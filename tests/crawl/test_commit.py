@@ -17,8 +17,8 @@ from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untype
 
 from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
 from periplus.crawl import commit
-from periplus.crawl.budget import Budget
-from periplus.crawl.commit import Committer, SegmentStream
+from periplus.crawl.assignment import Budget
+from periplus.crawl.commit import Committer
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
@@ -27,6 +27,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
 from periplus.store.run_summary import Timing
+from periplus.store.segments import SegmentStream
 from store.small_disk import small_disk
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 

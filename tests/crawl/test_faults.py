@@ -13,7 +13,7 @@ import pytest
 import strace
 from crawl.ordeal import Ordeal
 from crawl.voyage import environment, reach, sail
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.store.archive import archive_name
 from periplus.store.manifest import segment_name
 from testweb import TestWeb, many_hosts

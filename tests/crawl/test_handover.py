@@ -12,14 +12,12 @@ from typing import Any, cast
 import pytest
 
 from crawl.voyage import settings_for
-from periplus.crawl.agenda import Agenda
-from periplus.crawl.assignment import Assignment
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Agenda, Assignment, Budget
 from periplus.crawl.commit import Committer
-from periplus.crawl.outfit import Outfit
 from periplus.crawl.ownership import share_of
 from periplus.crawl.shared_state import Board, Figure
 from periplus.crawl.worker import Crew
+from periplus.crawl.worker_process import Outfit
 from periplus.fetch.client import Fetcher
 from periplus.fetch.ip_limits import AddressTable
 from periplus.model import QueuedUrl, Response

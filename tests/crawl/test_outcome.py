@@ -10,10 +10,9 @@ from typing import Any, get_args
 import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
-from periplus.crawl.budget import Budget
-from periplus.crawl.judgement import Judge
+from periplus.crawl.assignment import Budget
 from periplus.crawl.link_intake import Paths
-from periplus.crawl.logbook import Logbook
+from periplus.crawl.novelty import Judge
 from periplus.crawl.outcome import Digester
 from periplus.crawl.ownership import Territory
 from periplus.crawl.shared_state import Board
@@ -25,6 +24,7 @@ from periplus.model import ArchivePosition, QueuedUrl, Reason, Response, UrlStat
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.archive import Archived
+from periplus.store.batch import Logbook
 from periplus.store.run_summary import Tally
 from periplus.url import Canonicalizer
 from testweb import Certificate, Page, Site, TestWeb, hostile

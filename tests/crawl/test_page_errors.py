@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawl.test_outcome import NoQueue
 
+from crawl.test_outcome import NoQueue
 from crawl.voyage import catalog_of, detail_of, reach, sail, segment_rows, settings_for, sound, state_of, typed
 from periplus.crawl import outcome as digest
-from periplus.crawl.budget import Budget
-from periplus.crawl.judgement import Judge
+from periplus.crawl.assignment import Budget
 from periplus.crawl.link_intake import Paths
-from periplus.crawl.logbook import Logbook
+from periplus.crawl.novelty import Judge
 from periplus.crawl.ownership import Territory
 from periplus.crawl.page_errors import PageErrors, kind_of
 from periplus.crawl.robots import RobotsShelf
@@ -36,10 +35,9 @@ from periplus.parse import reader as reading
 from periplus.parse.reader import PageReader
 from periplus.reparse import reparse
 from periplus.store.archive import ArchiveWriter
-from periplus.store.batch import Letter
+from periplus.store.batch import Letter, Logbook
 from periplus.store.collection import open_collection
-from periplus.store.run_summary import Tally
-from periplus.store.summaries import joined
+from periplus.store.run_summary import Tally, joined
 from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb
 

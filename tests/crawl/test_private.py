@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fetch.test_ssrf_guard import spelled
 
 from crawl.voyage import sail, sound, state_of
+from fetch.test_ssrf_guard import spelled
 from periplus.crawl.run import Result
 from periplus.fetch import resolver
 from periplus.model import UrlState

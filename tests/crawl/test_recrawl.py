@@ -27,9 +27,7 @@ from crawl.voyage import (
     state_of,
     wait,
 )
-from periplus.crawl.agenda import Agenda
-from periplus.crawl.assignment import Ending
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Agenda, Budget, Ending
 from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
 from periplus.frontier.schedule import Class, class_of

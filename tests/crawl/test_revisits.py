@@ -13,7 +13,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.inspector.url_report import url_history
 from periplus.inspector.verify import verify
 from periplus.model import UrlState

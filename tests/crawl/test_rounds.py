@@ -12,8 +12,7 @@ from unittest import mock
 import pytest
 
 from crawl.voyage import catalog_of, settings_for, sound
-from periplus.crawl.assignment import Ending
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
 from periplus.store.catalog import Catalog

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
-from periplus.crawl.assignment import Ending
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Progress, Request, crawl
 from periplus.errors import BadUrl, CollectionLocked, DamagedFile, NewerFormat, NoCollection, UsageError
 from periplus.model import UrlState

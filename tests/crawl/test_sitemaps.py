@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.crawl.link_intake import Paths
 from periplus.crawl.run import Request, crawl
 from periplus.model import UrlState

@@ -30,7 +30,7 @@ from crawl.voyage import (
     wait,
 )
 from parse.test_page import BOMBS
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import WorkerDied
 from periplus.model import Page as ReadPage

@@ -27,7 +27,7 @@ from crawl.voyage import (
     state_of,
     wait,
 )
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.crawl.ownership import share_of
 from periplus.crawl.run import Progress, Request, crawl
 from periplus.crawl.shared_state import SHARES

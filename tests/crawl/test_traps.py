@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import Outcome, catalog_of, environment, reach, sail, settings_for, sound, state_of, typed
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.crawl.run import Request, crawl
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, mesh, prose

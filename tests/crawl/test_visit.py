@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import catalog_of, detail_of, sail, sound, state_of
-from periplus.crawl.assignment import Ending
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget, Ending
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, hostile, many_hosts, mesh
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from crawl.voyage import Outcome, catalog_of, detail_of, environment, reach, sail, sound, start, state_of, wait
-from periplus.crawl.assignment import Ending
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget, Ending
 from periplus.model import UrlState
 from periplus.signals import handling
 from periplus.store.batch import Batch

@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from periplus.cli.main import run
 from periplus.config import Settings, load
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.crawl.run import Request, Result, crawl
 from periplus.inspector.verify import Findings, verify
 from periplus.store.catalog import Catalog

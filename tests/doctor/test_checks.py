@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from periplus.config import load
-from periplus.doctor import disk, machine, sandbox
+from periplus.doctor import disk, machine
+from periplus.doctor import machine as sandbox
 from periplus.doctor.check import Check, Grade
 from periplus.doctor.checks import contact, examine
 from periplus.parse.sandbox.parent import Warden

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 import uvloop
 
 from periplus.config import Fetching
-from periplus.fetch.agent import user_agent
 from periplus.fetch.client import Fetcher
+from periplus.fetch.request import user_agent
 from periplus.fetch.response_limits import Purpose
 from periplus.model import Response
 

@@ -20,7 +20,7 @@ from periplus.fetch.connections import AddressBusy, Connections
 from periplus.fetch.exchange import Exchange
 from periplus.fetch.ip_limits import AddressTable
 from periplus.fetch.memory_budget import Hold
-from periplus.fetch.options import constant_options
+from periplus.fetch.request import constant_options
 from periplus.fetch.response_limits import Allowances, Purpose
 from periplus.model import Reason
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fetch.servers import HangUp, Reply, Reset, answer, ask, encoded, forever, says
-from periplus.fetch import options
+from periplus.fetch import request as options
 from periplus.model import Reason
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"

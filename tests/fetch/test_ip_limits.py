@@ -9,8 +9,7 @@ import time
 import pytest
 
 from periplus.config import Politeness
-from periplus.fetch.ip_limits import ROWS, AddressTable
-from periplus.fetch.limits import AddressRule
+from periplus.fetch.ip_limits import ROWS, AddressRule, AddressTable
 
 IP, OTHER = "93.184.215.14", "93.184.215.15"
 PATIENCE = 30.0

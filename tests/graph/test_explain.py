@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph.webs import Moved, Ranks, Told, web
 from periplus.graph.explain import explain, highest, top_hosts, top_pages
-from periplus.inspector.rank import rank_of
+from periplus.inspector.url_report import rank_of
 from periplus.store.collection import create_collection
 from periplus.url import url_id
 

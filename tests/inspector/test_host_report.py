@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawl.voyage import catalog_of, sail, settings_for
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.errors import BadUrl
 from periplus.inspector.host_report import host_report
 from testweb import Page, Site, TestWeb

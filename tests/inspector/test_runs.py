@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from crawl.voyage import catalog_of, sail
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 from periplus.errors import UsageError
 from periplus.inspector.runs import last_run, one_run, recent_runs, shares
 from periplus.store.catalog import Catalog

@@ -11,7 +11,7 @@ from parse.papers import pdf
 from periplus.config import Parsing
 from periplus.model import Reason
 from periplus.parse.page import PageParser
-from periplus.text.signature import NEARLY_SAME, distance
+from periplus.text.simhash import NEARLY_SAME, distance
 from periplus.url import Canonicalizer
 
 ENGLISH = "The harbour lies behind a long sandbank, and ships wait there for the flood before they enter it. "

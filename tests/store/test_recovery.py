@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for, sound
-from periplus.crawl.leftovers import clear_leftovers
 from periplus.errors import DamagedFile
 from periplus.model import Response
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.archive import ArchiveWriter
 from periplus.store.collection import open_collection
-from periplus.store.recovery import recover
+from periplus.store.recovery import clear_leftovers, recover
 from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb, mesh
 

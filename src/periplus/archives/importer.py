@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from periplus.archives.page_writer import Landing
-from periplus.archives.warc_reader import BrokenRecord, ForeignRecord, foreign_records
+from periplus.archives.warc_reader import BrokenRecord, ForeignRecord, foreign_records, response_of
 from periplus.config import Settings
 from periplus.errors import UsageError
 from periplus.fetch.response_limits import SNIFFED, Allowances, Purpose, looks_binary
 from periplus.frontier.scope import page_rules
 from periplus.model import Reason, Response
 from periplus.store.collection import create_collection
-from periplus.store.message import response_of
 from periplus.url import Canonicalizer, host_of
 
 _HELD = frozenset({"response", "resource", "conversion"})

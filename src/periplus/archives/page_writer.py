@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Settings
-from periplus.crawl.commit import SegmentStream
-from periplus.crawl.leftovers import clear_leftovers
 from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.page import PageParser
@@ -24,8 +22,9 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
-from periplus.store.recovery import recover
+from periplus.store.recovery import clear_leftovers, recover
 from periplus.store.run_summary import Tally
+from periplus.store.segments import SegmentStream
 from periplus.url import Canonicalizer, host_of
 
 _PAGES_AT_ONCE = 256

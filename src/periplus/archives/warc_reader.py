@@ -3,18 +3,150 @@
 WARC of any version and ARC, compressed record by record, as a whole, or not at all. Programs write records that are
 wrong in many ways: a length that is none, a body cut off, a transfer encoding that was undone long ago. A record that
 cannot be read is named and passed over, and reading goes on at the next line that begins one.
+
+How is a file read that may be compressed, and damaged anywhere?
+
+As one stream of bytes. Where a compressed file is damaged, reading goes on with its next member; how often that
+happened is counted, so that whoever reads a record across such a place knows that it is not whole.
+
+What does an HTTP message say that somebody archived as it was sent, or nearly so?
+
+The head is read line by line. The body is unchunked and unpacked where it can be: archives hold bodies whose headers
+describe a transfer that was undone already, so an encoding that does not fit is taken for one that is gone.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import re
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
 
-from periplus.store.unpacked import Unpacked
+from fastwarc.stream_io import BrotliReader, GzipReader, WarcReader, ZstdReader
+
+from periplus.model import Response, add_header
+
+_MAGIC = b"\x1f\x8b\x08"
+_CHUNK = 1 << 16
+_UNPACKED_AT_ONCE = 1 << 20
+_GZIP = 31  # zlib's window bits that mean "with a gzip header"
+
+
+class Unpacked:
+    """The bytes of a file, unpacked if it begins like gzip."""
+
+    def __init__(self, path: Path) -> None:
+        self._handle: BinaryIO = path.open("rb")
+        packed = self._handle.read(len(_MAGIC)) == _MAGIC
+        self._handle.seek(0)
+        self._chunks = self._unpacked() if packed else self._plain()
+        self._buffer = bytearray()
+        self._start = 0  # of what is left in the buffer
+        self.position = 0  # of the next byte, unpacked
+        self.damages = 0  # places passed where the file is damaged
+
+    def __enter__(self) -> Unpacked:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._handle.close()
+
+    def line(self, limit: int) -> bytes:
+        """The next line with its end, or as much of it as *limit* allows; nothing at the end of the file."""
+        while True:
+            end = self._buffer.find(b"\n", self._start, self._start + limit) + 1
+            if end:
+                return self._take(end - self._start)
+            if len(self._buffer) - self._start >= limit or not self._fill():
+                return self._take(min(limit, len(self._buffer) - self._start))
+
+    def read(self, size: int) -> bytes:
+        """The next *size* bytes; fewer at the end of the file."""
+        while len(self._buffer) - self._start < size and self._fill():
+            pass
+        return self._take(min(size, len(self._buffer) - self._start))
+
+    def skip(self, size: int) -> int:
+        """Pass over *size* bytes without holding them; returns how many there were."""
+        left = size
+        while left and (passed := len(self.read(min(left, _UNPACKED_AT_ONCE)))):
+            left -= passed
+        return size - left
+
+    def _take(self, size: int) -> bytes:
+        taken = bytes(memoryview(self._buffer)[self._start : self._start + size])
+        self._start += size
+        self.position += size
+        if self._start == len(self._buffer):
+            self._buffer.clear()
+            self._start = 0
+        return taken
+
+    def _fill(self) -> bool:
+        chunk = next(self._chunks, b"")
+        if self._start > _UNPACKED_AT_ONCE:
+            del self._buffer[: self._start]
+            self._start = 0
+        self._buffer += chunk
+        return bool(chunk)
+
+    def _plain(self) -> Iterator[bytes]:
+        return iter(lambda: self._handle.read(_CHUNK), b"")
+
+    def _unpacked(self) -> Iterator[bytes]:
+        packed = b""
+        while packed := packed or self._handle.read(_CHUNK):
+            member = _Member()
+            with suppress(zlib.error):
+                yield from member.content(packed, self._handle)
+            if member.is_whole:
+                packed = member.rest.lstrip(b"\0")  # some programs fill up with zeros
+            else:
+                self.damages += 1
+                yield b"\n"  # what follows is on a line of its own
+                packed = self._next_member(member.rest[1:])
+
+    def _next_member(self, packed: bytes) -> bytes:
+        """What follows from the next place on that looks like the beginning of a member."""
+        while (found := packed.find(_MAGIC)) < 0:
+            more = self._handle.read(_CHUNK)
+            if not more:
+                return b""
+            packed = packed[-len(_MAGIC) :] + more
+        return packed[found:]
+
+
+class _Member:
+    """One member of a compressed file."""
+
+    def __init__(self) -> None:
+        self._reader = zlib.decompressobj(_GZIP)
+        self.rest = b""  # what was read but does not belong to it, as far as is known
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its end was reached, and its checksum right."""
+        return self._reader.eof
+
+    def content(self, packed: bytes, handle: BinaryIO) -> Iterator[bytes]:
+        """What it holds; it begins with *packed* and goes on in the file."""
+        self.rest = packed
+        while self.rest:
+            unpacked = self._reader.decompress(self.rest, _UNPACKED_AT_ONCE)
+            if unpacked:
+                yield unpacked
+            if self._reader.eof:
+                self.rest = self._reader.unused_data
+                return
+            self.rest = self._reader.unconsumed_tail or handle.read(_CHUNK)
+
 
 LONGEST = 64 << 20  # bytes of a record that are read
 _LONGEST_LINE = 1 << 16
@@ -144,3 +276,91 @@ def _digits(text: str) -> float | None:
         return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
     except ValueError:
         return None
+
+
+_STATUS = re.compile(rb"HTTP/[\d.]+\s+(\d{3})\b", re.IGNORECASE)
+_HEAD_END = re.compile(rb"\n\r?\n")
+_LINE_END = re.compile(rb"[\r\0]*\n(?![ \t])")  # a line that begins with a blank goes on
+_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*:")
+_LONGEST_HEAD = 1 << 17
+_AT_ONCE = 1 << 16
+_CHUNK_SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,8})[^\r\n]{0,100}\r?\n")
+_READERS: dict[str, Callable[[io.BytesIO], WarcReader]] = {
+    "gzip": GzipReader,
+    "x-gzip": GzipReader,
+    "deflate": lambda packed: GzipReader(packed, zlib=True),
+    "br": BrotliReader,
+    "zstd": ZstdReader,
+}
+
+
+def response_of(record: ForeignRecord, largest: int) -> Response | None:
+    """The answer that a record holds, its body up to *largest* bytes; None when it holds none."""
+    if record.kind == "response":
+        return _answer(record, largest)
+    if record.kind in {"resource", "conversion"}:
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {record.mime}\r\n".encode("latin-1", "replace")
+        return _response(record, 200, head, record.block, largest)
+    return None
+
+
+def _answer(record: ForeignRecord, largest: int) -> Response | None:
+    status = _STATUS.match(record.block)
+    end = _HEAD_END.search(record.block, 0, _LONGEST_HEAD)
+    if status is None:
+        return None
+    head = record.block[: end.start()] if end else record.block[:_LONGEST_HEAD]
+    body = record.block[end.end() :] if end else b""
+    return _response(record, int(status[1]), _tidied(head), body, largest)
+
+
+def _tidied(head: bytes) -> bytes:
+    """A head in the form of the standard, without lines that are no headers."""
+    status_line, *lines = [b" ".join(line.split()) for line in _LINE_END.split(head)]
+    return b"".join(line + b"\r\n" for line in (status_line, *filter(_HEADER.match, lines)))
+
+
+def _response(record: ForeignRecord, status: int, head: bytes, body: bytes, largest: int) -> Response:
+    headers: dict[str, str] = {}
+    for line in head.split(b"\r\n")[1:]:
+        name, colon, value = line.decode("latin-1").partition(":")
+        if colon:
+            add_header(headers, name.strip().lower(), value.strip())
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        body = _unchunked(body)
+    for encoding in reversed(headers.get("content-encoding", "").lower().split(",")):
+        body = _unpacked(body, encoding.strip(), largest)
+    return Response(
+        url=record.url,
+        fetched_at=record.at,
+        status=status,
+        head=head,
+        headers=headers,
+        body=body[:largest],
+        truncated=record.truncated or len(body) > largest,
+        ip=record.ip,
+    )
+
+
+def _unchunked(body: bytes) -> bytes:
+    """The content of the chunks; the body as it is, when it does not begin like one."""
+    parts, position = [], 0
+    while size := _CHUNK_SIZE_LINE.match(body, position):
+        length = int(size[1], 16)
+        parts.append(body[size.end() : size.end() + length])
+        position = size.end() + length
+        position += 2 if body[position : position + 2] == b"\r\n" else body[position : position + 1] == b"\n"
+        if not length:
+            break
+    return b"".join(parts) if position else body
+
+
+def _unpacked(body: bytes, encoding: str, largest: int) -> bytes:
+    """The content of a packed body, one byte past *largest* at most; the body as it is, when it is not packed so."""
+    if encoding not in _READERS or not body:
+        return body
+    reader, unpacked = _READERS[encoding](io.BytesIO(body)), bytearray()
+    with suppress(OSError, ValueError):  # a body that is cut off is worth what came before
+        while len(unpacked) <= largest and (part := reader.read(min(_AT_ONCE, largest + 1 - len(unpacked)))):
+            unpacked += part
+    return bytes(unpacked) or body

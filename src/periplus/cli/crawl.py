@@ -32,9 +32,7 @@ from periplus.cli.crawl_options import (
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, printable, summary_rows
 from periplus.cli.progress import watching
-from periplus.crawl.agenda import Agenda
-from periplus.crawl.assignment import Ending
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Agenda, Budget, Ending
 from periplus.crawl.run import Result, crawl
 from periplus.errors import Interrupted
 from periplus.frontier.schedule import Class

@@ -7,9 +7,8 @@ from dataclasses import asdict
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, print_json, print_table, size
+from periplus.cli.output import by_count, print_json, print_table, size, tell_unread
 from periplus.cli.progress import counting
-from periplus.cli.unread import tell_unread
 from periplus.config import load
 from periplus.frontier.scope import page_rules
 from periplus.index.build import build_index

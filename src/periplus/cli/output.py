@@ -1,4 +1,7 @@
-"""How is data shown: to a person, or to a program?"""
+"""How is data shown: to a person, or to a program?
+
+How is a person told about pages that could not be read again, or not as a whole?
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from periplus.reparse import Reparsed
 
 _NO_TERMINAL = 1_000_000  # columns; where nobody looks, a value is not broken into lines
 
@@ -102,3 +107,27 @@ def _exception(kind: str, found: Mapping[str, Any]) -> str:
 
 def _failed_extractors(names: Mapping[str, int]) -> str:
     return f"{by_count(names)} (pages by field; these fields could not be extracted and are empty)"
+
+
+_NAMED = 3
+
+
+def tell_unread(reading: Reparsed) -> None:
+    """Say on stderr how many pages stay as they were and why, and which fields of pages could not be extracted."""
+    if reading.unread:
+        _tell_pages(reading)
+    if reading.failed_extractors:
+        sys.stderr.write(
+            f"periplus: some fields could not be extracted and are empty: {by_count(reading.failed_extractors)} "
+            "(pages by field). This is an error of Periplus: please report it with one of the pages.\n"
+        )
+
+
+def _tell_pages(reading: Reparsed) -> None:
+    pages = "1 page" if reading.unread == 1 else f"{reading.unread:,} pages"
+    named = "; ".join(f"{entry.what} ({entry.why})" for entry in reading.reasons[:_NAMED])
+    more = "; ..." if len(reading.reasons) > _NAMED else ""
+    sys.stderr.write(
+        printable(f"periplus: {pages} could not be read again and stay as they were: {named}{more}. ")
+        + "`periplus verify` names damaged files; `periplus reparse --everything` tries again.\n"
+    )

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import print_json, print_table
+from periplus.cli.output import print_json, print_table, tell_unread
 from periplus.cli.progress import counting
-from periplus.cli.unread import tell_unread
 from periplus.config import load
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection

@@ -9,8 +9,7 @@ import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, moment, print_json, print_table, size, summary_rows
-from periplus.inspector.overview import overview
-from periplus.inspector.runs import one_run, shares
+from periplus.inspector.runs import one_run, overview, shares
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
 

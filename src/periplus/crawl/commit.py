@@ -8,11 +8,9 @@ for the disk never stops the crawl.
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from periplus.config import Storage
@@ -25,10 +23,7 @@ from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
 from periplus.store.run_summary import Timing
-from periplus.store.segments import SegmentWriter
-
-_IDLE_AGE = 5.0  # seconds that a page waits for others to share its segment while the worker is idle
-_IDLE_APART = 60.0  # seconds from one segment to the next of an idle worker, so that it does not make many small ones
+from periplus.store.segments import SegmentStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,58 +106,3 @@ class Committer:
             self._segments.add(cut.rows, archive_id, cut.pending.size)
         self._housekeeper.tidy()
         self._timing.commit += time.perf_counter() - began
-
-
-class SegmentStream:
-    """Feeds acknowledged pages to segments and seals one when it is large or old enough."""
-
-    def __init__(self, catalog: Catalog, folder: Path, settings: Storage, worker: int) -> None:
-        self._catalog, self._folder, self._settings, self._worker = catalog, folder, settings, worker
-        self._open: SegmentWriter | None = None
-        self._since = 0.0
-        self._sealed = -math.inf  # when the last segment was sealed
-        self._covered: dict[int, int] = {}
-
-    def add(self, rows: list[PageRow], archive_id: int, size: int) -> None:
-        """Take the pages of one commit, which end at *size* bytes of their archive file."""
-        if rows and self._open is None:
-            self._open = SegmentWriter(self._folder, self._worker, self._catalog.last_segment(self._worker) + 1)
-            self._since = time.monotonic()
-        for row in rows:
-            assert self._open is not None
-            self._open.add(row)
-        self._covered[archive_id] = size
-        if self._open is not None and self._is_due(self._open):
-            self.seal()
-
-    def seal(self) -> None:
-        """Make what was collected a segment that readers see."""
-        if not self._covered:
-            return
-        if self._open is None:
-            self._catalog.seal(self._worker, 0, [], self._covered)
-        else:
-            with reporting_full_disk(self._folder):
-                self._catalog.seal(self._worker, self._open.number, self._open.seal(), self._covered)
-            self._open = None
-            self._sealed = time.monotonic()
-        self._covered = {}
-
-    def discard(self) -> None:
-        """Drop an unfinished segment; its pages are still in the archive."""
-        if self._open is not None:
-            self._open.discard()
-            self._open = None
-
-    def is_overdue(self, *, idle: bool) -> bool:
-        """Whether pages have waited too long for others to share their segment; *idle*: no others are coming."""
-        if self._open is None:
-            return False
-        now = time.monotonic()
-        age = now - self._since
-        is_idle_long = idle and age >= _IDLE_AGE and now - self._sealed >= _IDLE_APART
-        return is_idle_long or age >= self._settings.segment_seconds
-
-    def _is_due(self, segment: SegmentWriter) -> bool:
-        age = time.monotonic() - self._since
-        return age >= self._settings.segment_seconds or segment.size >= self._settings.segment_bytes

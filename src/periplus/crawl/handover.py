@@ -11,16 +11,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from periplus.crawl.link_intake import Paths
-from periplus.crawl.loans import Loans
-from periplus.crawl.logbook import Logbook
-from periplus.crawl.ownership import Territory, share_of, share_to_give
+from periplus.crawl.ownership import Loans, Territory, share_of, share_to_give
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.revisits import Revisits
 from periplus.crawl.shared_state import Board, Figure
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
-from periplus.store.batch import Batch
+from periplus.store.batch import Batch, Logbook
 from periplus.store.catalog import Catalog
 from periplus.store.run_summary import Timing
 from periplus.url import host_of

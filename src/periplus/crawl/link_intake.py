@@ -1,4 +1,9 @@
-"""Where do seeds, pages, redirects and sitemaps lead, and which of it is news?"""
+"""Where do seeds, pages, redirects and sitemaps lead, and which of it is news?
+
+What does a sitemap say about the pages of its site?
+
+Where does a crawl begin again when nothing is left?
+"""
 
 from __future__ import annotations
 
@@ -6,20 +11,38 @@ import math
 from collections.abc import Iterable, Iterator
 
 from periplus.config import Settings
-from periplus.crawl.listing import pages_of
-from periplus.crawl.logbook import Logbook
 from periplus.crawl.ownership import Territory, share_of
 from periplus.crawl.page_errors import PageErrors
 from periplus.frontier.admission import Admission
-from periplus.frontier.priority import found
+from periplus.frontier.priority import found, listed, plain
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, Novelty, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
-from periplus.store.batch import Letter, Refusal
+from periplus.store.batch import Letter, Logbook, Refusal
 from periplus.store.run_summary import Tally
-from periplus.url import Canonicalizer, host_of
+from periplus.url import Canonicalizer, host_of, registrable_domain
+
+
+def pages_of(sitemap: Sitemap, item: QueuedUrl, now: float) -> Iterator[tuple[str, float, float | None]]:
+    """The pages it lists, each with its priority in the queue and the time of its last change.
+
+    What it tells about them counts only for pages of its own registrable domain: it cannot speak for others.
+    """
+    domain = registrable_domain(item.host)
+    for entry in sitemap.urls:
+        if registrable_domain(host_of(entry.loc)) == domain:
+            yield entry.loc, listed(item.depth, entry.priority, entry.lastmod, now), entry.lastmod
+        else:
+            yield entry.loc, plain(item.depth), None
+
+
+def reading(sitemap: Sitemap) -> Decision:
+    """What is noted about a sitemap that was read."""
+    found = f"{len(sitemap.urls)} pages and {len(sitemap.sitemaps)} sitemaps listed"
+    return Decision(Verdict.READ, Reason.SITEMAP, " ".join((f"{found}.", *sitemap.problems[:3])))
+
 
 _FOUND = frozenset({Reason.LINK, Reason.LISTED, Reason.SITEMAP})
 _KEPT_BY_REDIRECTS = frozenset({Reason.SEED, Reason.SITEMAP})
@@ -238,3 +261,26 @@ class Paths:
         self._log.batch.refused[host, decision.reason] += 1
         if via:
             self._log.batch.samples.append(Refusal(host, url, decision, via))
+
+
+_FRUITLESS = 20  # times in a row that asking again may bring nothing new before it is given up
+
+
+class Entries:
+    """Addresses that lead elsewhere each time they are asked, such as that of a random page.
+
+    They are no pages: they stand in no queue on disk, may be asked any number of times, and are never indexed.
+    """
+
+    def __init__(self, urls: Iterable[str], paths: Paths, queues: Queues) -> None:
+        self._urls, self._paths, self._queues = list(urls), paths, queues
+        self._news = -1  # what was news the last time
+        self._fruitless = 0
+
+    def enter_again(self) -> None:
+        """Nothing is left to fetch: queue every entry once more, unless that has been of no use for long."""
+        self._fruitless = self._fruitless + 1 if self._paths.news == self._news else 0
+        self._news = self._paths.news
+        if self._fruitless < _FRUITLESS:
+            for url in filter(self._paths.owns, self._urls):
+                self._queues.add(QueuedUrl(url, host_of(url), 0, plain(0), Reason.ENTRY))

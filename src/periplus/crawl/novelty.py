@@ -5,23 +5,78 @@ Of a host that has had nothing but news for long, one page in sixteen is looked 
 page is compared with others only if few of its lines are new: most that it could repeat were taken on trust, too.
 All of a host's pages come to the same worker, so it sees every copy within a host. The same bytes at two hosts are
 recognised when they are written down (`store/catalog.sql`), nearly the same texts when an index is built.
+
+How good does a page look in passing, and how good do the pages of its host?
+
+Six clues, each from 0 to 1, from what a crawl has at hand. Links on good pages of good hosts are followed first
+(`frontier/priority.py`). How good a page is when it is read closely is another matter: `parse/quality.py`.
+
+What is a page worth that has just been read, to us and to the order of the queue?
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from itertools import compress
+from math import log
 from typing import NamedTuple
 
 import numpy as np
 
-from periplus.model import Copy, Novelty, Page
+from periplus.crawl.link_intake import Paths
+from periplus.model import Copy, Novelty, Page, QueuedUrl, Worth
+from periplus.store.batch import Logbook
 from periplus.text.simhash import gist_of, lines_of, phrase_of, words_of
+
+_ENOUGH, _TOO_LITTLE = 3_000, 100  # characters of text
+_SPAN = log(_ENOUGH / _TOO_LITTLE)
+_GOOD_SHARE = 0.15  # characters of text for each byte of the document
+_LINK = 25  # characters of text that a link takes
+_HOSTS_SCORED = 20_000  # that are remembered
+_UNKNOWN = 0.5  # what a host is worth of which nothing is known
+_CAUTION = 2  # pages for which that stands
+
+
+def worth_of(page: Page, size: int, *, has_news: bool) -> Worth:
+    """What a page of *size* bytes is worth at first sight."""
+    length = len(page.text)
+    if not length:
+        return Worth(title=float(bool(page.title)))
+    return Worth(
+        text=min(length / (size or 1) / _GOOD_SHARE, 1.0),
+        length=min(max(log(length / _TOO_LITTLE) / _SPAN, 0.0), 1.0),
+        links=max(1.0 - _LINK * len(page.links) / length, 0.0),
+        title=1.0 if page.title else 0.0,
+        language=1.0 if page.language else 0.0,
+        news=1.0 if has_news else 0.0,
+    )
+
+
+class Worths:
+    """What the hosts of one worker are worth so far."""
+
+    def __init__(self, recall: Callable[[str], tuple[int, Worth]]) -> None:
+        """*recall* knows how many pages of a host were counted before, and their clues on average."""
+        self._recall = recall
+        self._hosts: OrderedDict[str, tuple[int, float]] = OrderedDict()  # pages, and the sum of their scores
+
+    def count(self, host: str, score: float) -> float:
+        """Take a page into account; returns what its host is worth now."""
+        known = self._hosts.pop(host, None)
+        if known is None:
+            pages, mean = self._recall(host)
+            known = pages + _CAUTION, pages * mean.score + _CAUTION * _UNKNOWN
+            if len(self._hosts) >= _HOSTS_SCORED:
+                self._hosts.popitem(last=False)
+        pages, total = self._hosts[host] = known[0] + 1, known[1] + score
+        return total / pages
+
 
 NEAR = 6  # bits in which the signatures of nearly the same text differ at most
 _LONGER = 0.03  # the part by which one of them may be longer than the other
 _FEWEST = 24  # votes that a signature must stand on, or chance has too much to say
-_HOSTS = 512  # that are remembered
+_HOSTS_COMPARED = 512  # that are remembered
 _TITLES = 256  # of each host
 _SAME_TITLE = 32  # pages of each title
 _LINES = 1 << 14  # places for lines of each host; a newer line takes the place of one that was met once
@@ -79,7 +134,7 @@ class Copies:
         memory = self._hosts.get(host)
         if memory is None:
             memory = self._hosts[host] = _Memory()
-            if len(self._hosts) > _HOSTS:
+            if len(self._hosts) > _HOSTS_COMPARED:
                 self._hosts.popitem(last=False)
         else:
             self._hosts.move_to_end(host)
@@ -183,3 +238,34 @@ def _novelty_of(new: _Additions, *, is_copy: bool, has_parameters: bool) -> Nove
     if new.letters >= (_NEWS_OF_A_COPY if is_copy else _NEWS) or new.title_word or (new.title and not has_parameters):
         return Novelty.NEW
     return Novelty.ALIKE if new.phrase or new.title else Novelty.NONE
+
+
+class Judgement(NamedTuple):
+    """What follows for a page and for its links."""
+
+    novelty: Novelty
+    is_dull: bool  # a page fetched for the first time that adds nothing
+    quality: float  # of the page and of its host, from 0 to 1
+
+
+class Judge:
+    """Compares pages with what is known of their hosts, and writes down what it finds."""
+
+    def __init__(self, paths: Paths, log: Logbook, recall: Callable[[str], tuple[int, Worth]]) -> None:
+        self._paths, self._log = paths, log
+        self._copies, self._worths = Copies(), Worths(recall)
+
+    def judge(self, item: QueuedUrl, page: Page, size: int) -> Judgement:
+        """Judge a new version of a page of *size* bytes."""
+        batch = self._log.batch
+        compared = self._copies.meet(item.host, item.url, page, trusting=not self._paths.traps.holds(item.host))
+        if compared.copy is not None:
+            batch.copies.append(compared.copy)
+        novelty = Novelty.NEW if item.visits else compared.novelty  # a known page repeats itself by nature
+        worth = worth_of(page, size, has_news=novelty is not Novelty.NONE)
+        batch.count_worth(item.host, worth)
+        score = worth.score
+        if not item.visits:
+            self._paths.learn(item, novelty, is_repeat=compared.is_repeat, is_certain=compared.is_certain)
+        is_dull = novelty is Novelty.NONE and self._paths.traps.is_learning
+        return Judgement(novelty, is_dull, (score + self._worths.count(item.host, score)) / 2)

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from periplus.config import Settings
-from periplus.crawl.judgement import Judge, Judgement
-from periplus.crawl.link_intake import Paths
-from periplus.crawl.listing import reading
-from periplus.crawl.logbook import Logbook
+from periplus.crawl.link_intake import Paths, reading
+from periplus.crawl.novelty import Judge, Judgement
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.errors import DamagedFile
 from periplus.frontier.priority import deferred
@@ -33,7 +31,7 @@ from periplus.model import (
 from periplus.parse.reader import PageReader
 from periplus.parse.sitemap import Sitemap, is_sitemap
 from periplus.store.archive import Archived
-from periplus.store.batch import Settled
+from periplus.store.batch import Logbook, Settled
 from periplus.store.manifest import PageRow
 from periplus.store.run_summary import Tally
 from periplus.url import Canonicalizer

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 
-from periplus.crawl.agenda import Agenda
+from periplus.crawl.assignment import Agenda
 from periplus.crawl.link_intake import Paths
-from periplus.crawl.logbook import Logbook
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import class_of, revisit_priority
 from periplus.model import QueuedUrl, UrlState, Verdict
-from periplus.store.batch import Batch, Revisit
+from periplus.store.batch import Batch, Logbook, Revisit
 from periplus.store.catalog import Catalog
 from periplus.store.run_summary import Tally
 

@@ -1,4 +1,7 @@
-"""How does a crawl begin, continue and end?"""
+"""How does a crawl begin, continue and end?
+
+Why did a crawl lead nowhere?
+"""
 
 from __future__ import annotations
 
@@ -9,23 +12,42 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Settings
-from periplus.crawl.agenda import Agenda
-from periplus.crawl.assignment import Assignment, Ending, Report
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Agenda, Assignment, Budget, Ending, Report
 from periplus.crawl.clock import Clock, SteadyClock
-from periplus.crawl.leftovers import clear_leftovers
-from periplus.crawl.obstacles import nothing_fetched
 from periplus.crawl.shared_state import Board, Figure
 from periplus.crawl.supervisor import crawl_together, trade
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.ip_limits import AddressTable
-from periplus.fetch.trust import certificate_authorities
-from periplus.model import Decision
+from periplus.fetch.request import certificate_authorities
+from periplus.model import Decision, UrlState
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.run_summary import Tally
-from periplus.store.summaries import in_turn, joined
-from periplus.url import Canonicalizer, parse
+from periplus.store.recovery import clear_leftovers
+from periplus.store.run_summary import Tally, in_turn, joined
+from periplus.url import Canonicalizer, host_of, parse
+
+
+def nothing_fetched(catalog: Catalog, seeds: Sequence[str], refusals: dict[str, Decision]) -> NothingToCrawl | None:
+    """What to say when nothing was fetched: whether any seed leads anywhere."""
+    reasons = [(seed, reason) for seed in seeds if (reason := _obstacle(catalog, seed, refusals.get(seed)))]
+    if len(reasons) < len(seeds) and catalog.counters()["fetched"]:
+        return None
+    why = "; ".join(f"{seed}: {reason}" for seed, reason in reasons[:3]) or "no seed led to a page"
+    return NothingToCrawl("nothing was crawled", why, "`periplus inspect url URL` tells more.")
+
+
+def _obstacle(catalog: Catalog, seed: str, refusal: Decision | None) -> str:
+    """What keeps a seed from being fetched; empty when nothing does."""
+    if refusal is not None:
+        return f"refused by {refusal.reason} ({refusal.detail})"
+    row = catalog.url(seed)
+    if row is None or row["state"] == UrlState.DONE:
+        return ""
+    if row["state"] == UrlState.QUEUED:
+        policy = catalog.policy(host_of(seed))
+        return f"unreachable ({policy.why})" if policy and policy.why else "still queued"
+    kind = "refused by" if row["state"] == UrlState.REFUSED else "failed with"
+    return f"{kind} {row['reason']} ({row['detail']})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from periplus.config import Settings
 from periplus.crawl.clock import Clock, wall_time
 from periplus.crawl.link_intake import Paths
-from periplus.crawl.loans import Loans
-from periplus.crawl.logbook import Logbook
 from periplus.crawl.outcome import Digester
+from periplus.crawl.ownership import Loans
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.crawl.politeness import PolitenessClock, Rest
 from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
@@ -24,6 +23,7 @@ from periplus.fetch.response_limits import Purpose
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, RobotsFile, Verdict
+from periplus.store.batch import Logbook
 from periplus.store.run_summary import Tally
 from periplus.url import Canonicalizer, host_of, split
 

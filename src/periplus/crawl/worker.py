@@ -11,19 +11,18 @@ from dataclasses import dataclass
 from itertools import chain
 
 from periplus.config import Settings
-from periplus.crawl.assignment import Ending
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.clock import Clock, wall_time
 from periplus.crawl.commit import Committer
-from periplus.crawl.entries import Entries
 from periplus.crawl.handover import Neighbours
-from periplus.crawl.logbook import Log, Logbook
+from periplus.crawl.link_intake import Entries
 from periplus.crawl.revisits import Revisits
 from periplus.crawl.shared_state import Board, Figure
 from periplus.crawl.visit import Visitor
 from periplus.frontier.queues import Queues
 from periplus.frontier.traps import Traps
 from periplus.model import UrlState
+from periplus.store.batch import Log, Logbook
 from periplus.store.run_summary import Tally
 
 _LONGEST_NAP = 0.05  # seconds; how late a spent budget, an old batch or a letter may be noticed

@@ -8,7 +8,7 @@ from pathlib import Path
 from periplus.config import Settings, load
 from periplus.doctor import disk, machine
 from periplus.doctor.check import Check, Grade
-from periplus.doctor.sandbox import sandbox
+from periplus.doctor.machine import sandbox
 from periplus.errors import ConfigError
 
 PORT = 8080

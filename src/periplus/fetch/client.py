@@ -1,4 +1,7 @@
-"""How are bytes fetched, politely?"""
+"""How are bytes fetched, politely?
+
+Whose turn is it to ask?
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,31 @@ from periplus.fetch.failure import BAD_CERTIFICATES
 from periplus.fetch.ip_limits import AddressTable
 from periplus.fetch.memory_budget import Hold
 from periplus.fetch.multi import Transfers
-from periplus.fetch.options import constant_options
-from periplus.fetch.request import Question, Questions
+from periplus.fetch.request import Question, Questions, constant_options
 from periplus.fetch.resolver import Resolver
 from periplus.fetch.response_limits import Allowances, Purpose
 from periplus.fetch.routes import Routes
-from periplus.fetch.turns import Turns
 from periplus.model import Reason, Response
+
+
+class Turns:
+    """At most one request to a host at a time, and a limited number together."""
+
+    def __init__(self, together: int) -> None:
+        self._together = together
+        self._taken: dict[str, asyncio.Future[None]] = {}  # by host; ends with its turn
+
+    async def take(self, host: str) -> None:
+        """Wait for the turn of a host; it lasts until `leave`. Nobody waits as long as nobody asks too much."""
+        while host in self._taken or len(self._taken) >= self._together:
+            before = [self._taken[host]] if host in self._taken else self._taken.values()
+            await asyncio.wait(before, return_when=asyncio.FIRST_COMPLETED)
+        self._taken[host] = asyncio.get_running_loop().create_future()
+
+    def leave(self, host: str) -> None:
+        """The turn of a host is over."""
+        self._taken.pop(host).set_result(None)
+
 
 _IDLE_PER_REQUEST = 16  # connections kept for each one in use: a polite crawl comes back to a host only after its delay
 _MOST_ADDRESSES = 3  # of one host that are tried, when the first ones do not answer

@@ -12,8 +12,7 @@ import time
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from periplus.fetch.ip_limits import AddressTable
-from periplus.fetch.limits import AddressRule
+from periplus.fetch.ip_limits import AddressRule, AddressTable
 
 KEPT_SECONDS = 90  # a connection waits so long for its next use
 _LINES = 10_000

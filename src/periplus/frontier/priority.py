@@ -5,7 +5,7 @@
 *depth* counts the links from a seed, so a site is read level by level. Within a level the rest decides; it never
 makes up for a level:
 
-* *doubt*: up to 0.09, the worse the page looks that links to it first, and that page's host (`crawl/worth.py`).
+* *doubt*: up to 0.09, the worse the page looks that links to it first, and that page's host (`crawl/novelty.py`).
 * *listed*: 0.2 for a page that a sitemap of its own domain lists, up to 0.2 more by the priority it is given there
   (0.1 when it is given none), and up to 0.2 more if it changed of late: half of that a month ago, a quarter two.
 * *linked*: 0.1 each time the links to it have doubled, counted in this run and while it waits in memory.

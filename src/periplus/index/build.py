@@ -1,4 +1,7 @@
-"""How are sealed segments turned into a new generation of the index?"""
+"""How are sealed segments turned into a new generation of the index?
+
+Which pages of a generation nearly repeat another one?
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import compute as pc
+from pyarrow import dataset
 from tantivy import Index, Query
 
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
-from periplus.index.copies import NEAR_COPIES
 from periplus.index.generations import Generations, number_of
 from periplus.index.left_out import PageRules, prepare
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates
 from periplus.index.writer import IndexWriter
-from periplus.model import Quality
+from periplus.model import Copy, Quality
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.duckdb_session import batches, connect, plain_errors
@@ -33,6 +37,18 @@ from periplus.store.ranks import open_ranks
 from periplus.store.schema import main_text, read_pages
 from periplus.store.sql_files import read_statements
 from periplus.url import url_id
+
+NEAR_COPIES = "near.parquet"  # a file beside the index: url, original, bits
+
+
+def near_copy(generation: Path, url: str) -> Copy | None:
+    """The page that a URL is folded into, if it is; generations of earlier releases fold none."""
+    path = generation / NEAR_COPIES
+    if not path.exists():
+        return None
+    found = dataset.dataset(path).to_table(filter=pc.field("url") == url).to_pylist()
+    return Copy(found[0]["url"], found[0]["original"], found[0]["bits"]) if found else None
+
 
 _ROWS_AT_ONCE = 512
 # fmt: off

@@ -1,18 +1,80 @@
-"""Why is this URL here, or why not: every decision, attempt and record."""
+"""Why is this URL here, or why not: every decision, attempt and record.
+
+Which page does this one repeat, and which repeat it?
+
+How good does this page look, and why?
+
+Why does this page rank where it does, as everything known about a URL says it?
+"""
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import asdict
 from typing import Any
 
 from periplus.config import Settings
+from periplus.errors import DamagedFile, NoIndex
 from periplus.fetch.robots import Robots
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules, page_rules
 from periplus.frontier.traps import Traps
+from periplus.graph.explain import explain
+from periplus.index.build import near_copy
+from periplus.index.generations import Generations
 from periplus.inspector.versions import plan_of, versions_of
-from periplus.model import Decision, Fetch, Reason, UrlState, Verdict
+from periplus.model import Copy, Decision, Fetch, Quality, Reason, UrlState, Verdict
+from periplus.parse.page import PageParser
+from periplus.store.archive import read_response
 from periplus.store.catalog import Catalog
-from periplus.url import Canonicalizer, Url, host_of, parse
+from periplus.store.collection import Collection
+from periplus.store.ranks import open_ranks
+from periplus.url import Canonicalizer, Url, host_of, parse, url_id
+
+_SHOWN = 20
+
+
+def copies_of(catalog: Catalog, collection: Collection, url: str) -> dict[str, Any]:
+    """The page that a URL repeats, as the crawl saw it or else as the index has it, and those that repeat it."""
+    copy = catalog.copy(url) or _folded(collection, url)
+    of = None if copy is None else {"url": copy.original, "exact": copy.bits is None, "bits": copy.bits or 0}
+    return {"copy_of": of, "copies": catalog.copies_of(url, _SHOWN)}
+
+
+def _folded(collection: Collection, url: str) -> Copy | None:
+    try:
+        return near_copy(Generations(collection.index).current(), url)
+    except NoIndex:
+        return None
+
+
+def quality_of(catalog: Catalog, collection: Collection, settings: Settings, url: str) -> dict[str, Any] | None:
+    """What each clue adds to the quality of a page, read closely from the archive.
+
+    None for what was never fetched, or is damaged: whoever asks about such a page wants all the rest that is known.
+    """
+    version = catalog.version_of(url)
+    if version is None or version.position is None:
+        return None
+    try:
+        response = read_response(collection.archive, version.position)
+    except DamagedFile:
+        return None
+    canonicalizer = Canonicalizer.of(settings.addresses)
+    parser = PageParser(canonicalizer, links_per_page=settings.scope.links_per_page, settings=settings.parse)
+    with closing(parser):
+        quality: Quality = parser.parse(response).quality
+    return {"score": round(quality.score, 3), **{name: round(part, 3) for name, part in quality._asdict().items()}}
+
+
+def rank_of(collection: Collection, url: str) -> dict[str, Any] | None:
+    """The rank of a canonical URL, with its reasons; None before the first ranking, or when nothing is known of it."""
+    table = open_ranks(collection.ranks)
+    found = None if table is None else explain(table, url_id(url))
+    if table is None or found is None:
+        return None
+    return {"generation": table.number, **asdict(found)}
+
 
 STATES = {
     UrlState.QUEUED: "queued",

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from periplus.model import Page, Quality, Reason
 from periplus.parse.extraction import Extraction
 from periplus.parse.quality import assess
-from periplus.text.signature import signature
+from periplus.text.simhash import signature
 
 _ENOUGH = 200  # characters of main text that tell the language better than all text does
 _CERTAIN = 0.7  # a page whose language cannot be told is not refused for it

@@ -12,10 +12,9 @@ from periplus.parse import directives
 from periplus.parse.extraction import Extraction
 from periplus.parse.facts import Facts, read_facts
 from periplus.parse.finish import Finisher
-from periplus.parse.folders import Folders
 from periplus.parse.glance import Glance, glance
 from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
-from periplus.parse.links import LinkCollector
+from periplus.parse.links import Folders, LinkCollector
 from periplus.parse.maintext import Body, BodyReader
 from periplus.parse.outline import Outline
 from periplus.parse.profiles import Excerpt, Profiles

@@ -1,4 +1,7 @@
-"""What goes into one group commit, and how do records and rows translate?"""
+"""What goes into one group commit, and how do records and rows translate?
+
+What happened since the last commit?
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from periplus.model import (
     Verdict,
     Worth,
 )
+from periplus.store.manifest import PageRow
 from periplus.url import url_key
 
 
@@ -224,3 +228,27 @@ def content_row(fetch: Fetch) -> tuple[Any, ...]:
 def signed(key: int) -> int:
     """An unsigned 64-bit number as SQLite stores it."""
     return key - (1 << 64) if key >> 63 else key
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Everything between two cuts: what one commit acknowledges."""
+
+    batch: Batch
+    rows: list[PageRow]
+
+
+class Logbook:
+    """Written by all parts of a worker, cut by its commits."""
+
+    def __init__(self) -> None:
+        self.batch = Batch()
+        self.rows: list[PageRow] = []
+        self.cuts = 0
+
+    def cut(self) -> Log:
+        """Everything since the last cut."""
+        log = Log(self.batch, self.rows)
+        self.batch, self.rows = Batch(), []
+        self.cuts += 1
+        return log

@@ -16,7 +16,7 @@ from periplus.store import batch as ledger
 from periplus.store.batch import ArchiveFile
 from periplus.store.database import Database
 from periplus.store.manifest import SealedSegment
-from periplus.store.summaries import in_turn, joined
+from periplus.store.run_summary import in_turn, joined
 from periplus.url import url_key
 
 STATE_COUNTERS = {

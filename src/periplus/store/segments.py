@@ -7,6 +7,8 @@ again from the archive.
 from __future__ import annotations
 
 import logging
+import math
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,15 +16,19 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
+from periplus.config import Storage
 from periplus.model import Page, Reason
+from periplus.store.catalog import Catalog
 from periplus.store.checksums import file_digest
-from periplus.store.durable import move_into_place
+from periplus.store.durable import move_into_place, reporting_full_disk
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, PageRow, SealedSegment, segment_name
 from periplus.store.schema import LINKS, PAGES, SCHEMA_VERSION, SKIMMED_PAGES, SKIMMED_VERSION, described
 from periplus.url import host_of, url_id
 
 logger = logging.getLogger("periplus.store")
 
+_IDLE_AGE = 5.0  # seconds that a page waits for others to share its segment while the worker is idle
+_IDLE_APART = 60.0  # seconds from one segment to the next of an idle worker, so that it does not make many small ones
 _REPEATING_COLUMNS = {
     "pages": ["host", "mime", "language", "archive", "categories.list.element", "problem"],
     "links": ["source_id", "source_host", "target_host", "target_id", "target", "anchor", "fetched_at"],
@@ -222,3 +228,58 @@ def _signed(bits: int) -> int:
 
 def _ids(joined: bytes) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(16), len(joined) // 16, [None, pa.py_buffer(joined)])
+
+
+class SegmentStream:
+    """Feeds acknowledged pages to segments and seals one when it is large or old enough."""
+
+    def __init__(self, catalog: Catalog, folder: Path, settings: Storage, worker: int) -> None:
+        self._catalog, self._folder, self._settings, self._worker = catalog, folder, settings, worker
+        self._open: SegmentWriter | None = None
+        self._since = 0.0
+        self._sealed = -math.inf  # when the last segment was sealed
+        self._covered: dict[int, int] = {}
+
+    def add(self, rows: list[PageRow], archive_id: int, size: int) -> None:
+        """Take the pages of one commit, which end at *size* bytes of their archive file."""
+        if rows and self._open is None:
+            self._open = SegmentWriter(self._folder, self._worker, self._catalog.last_segment(self._worker) + 1)
+            self._since = time.monotonic()
+        for row in rows:
+            assert self._open is not None
+            self._open.add(row)
+        self._covered[archive_id] = size
+        if self._open is not None and self._is_due(self._open):
+            self.seal()
+
+    def seal(self) -> None:
+        """Make what was collected a segment that readers see."""
+        if not self._covered:
+            return
+        if self._open is None:
+            self._catalog.seal(self._worker, 0, [], self._covered)
+        else:
+            with reporting_full_disk(self._folder):
+                self._catalog.seal(self._worker, self._open.number, self._open.seal(), self._covered)
+            self._open = None
+            self._sealed = time.monotonic()
+        self._covered = {}
+
+    def discard(self) -> None:
+        """Drop an unfinished segment; its pages are still in the archive."""
+        if self._open is not None:
+            self._open.discard()
+            self._open = None
+
+    def is_overdue(self, *, idle: bool) -> bool:
+        """Whether pages have waited too long for others to share their segment; *idle*: no others are coming."""
+        if self._open is None:
+            return False
+        now = time.monotonic()
+        age = now - self._since
+        is_idle_long = idle and age >= _IDLE_AGE and now - self._sealed >= _IDLE_APART
+        return is_idle_long or age >= self._settings.segment_seconds
+
+    def _is_due(self, segment: SegmentWriter) -> bool:
+        age = time.monotonic() - self._since
+        return age >= self._settings.segment_seconds or segment.size >= self._settings.segment_bytes

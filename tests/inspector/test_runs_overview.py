@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from crawl.voyage import catalog_of, sail
-from periplus.crawl.budget import Budget
-from periplus.inspector.overview import overview
+from periplus.crawl.assignment import Budget
+from periplus.inspector.runs import overview
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb, mesh
 

@@ -7,8 +7,7 @@ from typing import cast
 
 import pytest
 
-from periplus.crawl.loans import Loans
-from periplus.crawl.ownership import Territory, share_of
+from periplus.crawl.ownership import Loans, Territory, share_of
 from periplus.crawl.shared_state import Board
 from periplus.fetch.client import Fetcher
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from periplus.config import AddressLimit, Politeness
-from periplus.fetch.limits import AddressRules
+from periplus.fetch.ip_limits import AddressRules
 
 
 def limits(ip: str, *ranges: tuple[str, int, float], **settings: Any) -> tuple[int, float] | None:

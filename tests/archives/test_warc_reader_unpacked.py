@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.store.unpacked import Unpacked
+from periplus.archives.warc_reader import Unpacked
 
 PARTS = [random.Random(number).randbytes(3_000).hex().encode() + b"\n" for number in range(30)]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import catalog_of, sail, settings_for, sound, typed
+from periplus.crawl.novelty import Worths, worth_of
 from periplus.crawl.run import Request
-from periplus.crawl.worth import Worths, worth_of
 from periplus.model import Link, Worth
 from periplus.model import Page as Parsed
 from periplus.pipeline import build, open_engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import turbohtml
 
-from periplus.parse.parts import APART, ASIDE, MAIN, PartMarker
+from periplus.parse.maintext import APART, ASIDE, MAIN, PartMarker
 
 
 def _tag(attributes: str, tag: str = "div") -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parse.documents import parsed, real_pages
-from periplus.text.signature import NEARLY_SAME, distance, signature
+from periplus.text.simhash import NEARLY_SAME, distance, signature
 
 _WORDS = ["harbour", "anchor", "current", "sandbank", "pilot", "cargo", "spice", "island", "wind", "monsoon"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from periplus.store.summaries import in_turn, joined
+from periplus.store.run_summary import in_turn, joined
 
 ONE = {
     "fetched": 30,

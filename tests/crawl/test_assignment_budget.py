@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.crawl.budget import Budget
+from periplus.crawl.assignment import Budget
 
 
 def test_without_limits_it_is_never_spent() -> None:

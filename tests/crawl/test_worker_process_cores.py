@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from periplus.crawl.cores import keep_to_one_core
+from periplus.crawl.worker_process import keep_to_one_core
 
 
 @pytest.mark.parametrize(

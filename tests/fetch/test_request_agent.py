@@ -6,7 +6,7 @@ import pytest
 
 from periplus import __version__
 from periplus.errors import ConfigError
-from periplus.fetch.agent import PRODUCT, user_agent
+from periplus.fetch.request import PRODUCT, user_agent
 
 
 @pytest.mark.parametrize("contact", ["https://example.org/about", "mailto:crawl@example.org", "crawl@example.org"])

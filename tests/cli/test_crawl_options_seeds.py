@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.cli.seeds import Start, read_seeds
+from periplus.cli.crawl_options import Start, read_seeds
 from periplus.errors import BadUrl, UsageError
 
 

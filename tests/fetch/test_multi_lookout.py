@@ -11,7 +11,7 @@ from contextlib import closing
 import pycurl
 import pytest
 
-from periplus.fetch.lookout import Lookout, lookout
+from periplus.fetch.multi import Lookout, lookout
 
 IN, OUT = pycurl.CSELECT_IN, pycurl.CSELECT_OUT
 

@@ -9,9 +9,8 @@ import zlib
 import pytest
 from fastwarc.stream_io import ZstdWriter
 
-from periplus.archives.warc_reader import ForeignRecord
+from periplus.archives.warc_reader import ForeignRecord, response_of
 from periplus.model import Response
-from periplus.store.message import response_of
 
 LARGEST = 1_000_000
 BROTLI = "GwoH+J0HdoyYjJDyDGPoNQgPFZwOS2Ob0z5laG7aRYxsTcPASSueyRkmaimnJpRpIAlz7ukA"

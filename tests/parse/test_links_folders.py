@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parse.documents import URL, answer, parsed, parser
-from periplus.parse.folders import Folders
-from periplus.parse.links import LinkCollector
+from periplus.parse.links import Folders, LinkCollector
 from periplus.url import Canonicalizer
 from shared_data import shared
 

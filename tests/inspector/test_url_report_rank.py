@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import sail, typed
-from periplus.inspector.rank import rank_of
+from periplus.inspector.url_report import rank_of
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb
 

@@ -36,7 +36,7 @@ from crawl.voyage import Outcome
 # What changes files: bytes, their length, their names, and when they are safe.
 CHANGING = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "truncate", "rename", "unlink", "mkdir")
 _LINE = re.compile(r"(\d+)\s+(\w+)\((.*)")
-_LOADED = ["periplus.cli.main", "periplus.cli.crawl", "periplus.crawl.run"]
+_LOADED = ["periplus.cli.main", "periplus.cli.commands.crawl", "periplus.crawl.run"]
 _PR_SET_PTRACER, _PR_SET_PTRACER_ANY = 0x59616D61, -1
 _PATIENCE = 60.0  # seconds for a command, and for strace to begin
 

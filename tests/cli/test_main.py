@@ -44,9 +44,7 @@ def test_help_answers_at_once() -> None:
 
 
 def test_the_process_that_watches_over_a_crawl_loads_nothing_that_only_workers_need() -> None:
-    look = (
-        "import sys, periplus.cli.crawl; print({'numpy', 'pyarrow', 'pycurl', 'turbohtml', 'uvloop'} & {*sys.modules})"
-    )
+    look = "import sys, periplus.cli.commands.crawl; print({'numpy', 'pyarrow', 'pycurl', 'turbohtml', 'uvloop'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"
 

@@ -59,8 +59,8 @@ CASES = [
     Case("export OUT", "periplus.archives.exporter:_member", "Only a complete file is kept;"),
     Case("verify", "periplus.inspector.verify:_segment_problems"),
     Case("search harbour", "periplus.search.engine:SearchEngine.search"),
-    Case("serve --port 0", "periplus.cli.serve:listen"),
-    Case("status", "periplus.cli.status:overview"),
+    Case("serve --port 0", "periplus.cli.commands.serve:listen"),
+    Case("status", "periplus.cli.commands.status:overview"),
 ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from periplus.cli.search import results_json
+from periplus.cli.commands.search import results_json
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Site, searching
 

@@ -54,7 +54,7 @@ _AFTER_A_STOP = {
 
 def load_command(name: str) -> Any:
     """The command behind a name; a module cannot be called `import`."""
-    return typer.main.get_command(import_module(f"periplus.cli.{name}{'_' if iskeyword(name) else ''}").app)
+    return typer.main.get_command(import_module(f"periplus.cli.commands.{name}{'_' if iskeyword(name) else ''}").app)
 
 
 class Commands(TyperGroup):

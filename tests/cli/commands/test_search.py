@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from crawl.voyage import periplus
 from index.damage import cut, delete
-from periplus.cli.search import app
+from periplus.cli.commands.search import app
 from periplus.errors import UsageError
 from periplus.index.generations import Generations
 from periplus.search.score import FEATURES

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from crawl.voyage import periplus
 from index.damage import cut
-from periplus.cli.index import app
+from periplus.cli.commands.index import app
 from periplus.index.generations import Generations
 from search.library import Doc, shelve
 

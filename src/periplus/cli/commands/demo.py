@@ -15,9 +15,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from periplus.cli.commands.search import results_json
 from periplus.cli.options import Json
 from periplus.cli.output import print_json, printable
-from periplus.cli.search import results_json
 from periplus.config import load
 from periplus.demo.run import QUERIES, Show, Step, Tour, tour
 from periplus.errors import PortTaken, UsageError

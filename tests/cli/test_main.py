@@ -44,7 +44,8 @@ def test_help_answers_at_once() -> None:
 
 
 def test_the_process_that_watches_over_a_crawl_loads_nothing_that_only_workers_need() -> None:
-    look = "import sys, periplus.cli.commands.crawl; print({'numpy', 'pyarrow', 'pycurl', 'turbohtml', 'uvloop'} & {*sys.modules})"
+    heavy = {"numpy", "pyarrow", "pycurl", "turbohtml", "uvloop"}
+    look = f"import sys, periplus.cli.commands.crawl; print({heavy} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"
 

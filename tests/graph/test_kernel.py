@@ -43,6 +43,6 @@ def test_a_hub_of_a_million_small_sources_loses_hardly_anything() -> None:
 
 
 def test_a_crawl_or_a_question_about_ranks_does_not_load_the_compiler() -> None:
-    modules = "periplus.cli.commands.crawl, periplus.cli.commands.inspect, periplus.cli.commands.top, periplus.inspector.url_report"
-    code = f"import sys, {modules}; sys.exit('numba' in sys.modules)"
+    modules = ("cli.commands.crawl", "cli.commands.inspect", "cli.commands.top", "inspector.url_report")
+    code = f"import sys, {', '.join(f'periplus.{name}' for name in modules)}; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

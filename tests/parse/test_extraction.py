@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from parse.documents import URL, answer, assert_bounded, parser
 from parse.papers import pdf
 from periplus.model import Page, Reason
-from periplus.parse import directives, facts, finish, html, language, outline, profiles
+from periplus.parse import directives, facts, html, language, outline, profiles
 from periplus.parse import page as reading
 from periplus.parse import pdf_page as paper
+from periplus.parse import quality as finish
 from periplus.parse.extraction import Extraction
 from periplus.parse.glance import absent
 from periplus.parse.links import LinkCollector

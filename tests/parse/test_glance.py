@@ -17,10 +17,10 @@ from periplus.model import Page
 from periplus.parse import html
 from periplus.parse.charset import as_utf8
 from periplus.parse.extraction import Extraction
-from periplus.parse.finish import Finisher
 from periplus.parse.glance import IS_COMPILED, absent, glance
 from periplus.parse.html import HtmlReader
 from periplus.parse.profiles import Profiles
+from periplus.parse.quality import Finisher
 from periplus.url import Canonicalizer
 
 PARTS, AT_ONCE = 4, 3_000  # at the gate: 12,000 pages made at random, 2,000 damaged ones

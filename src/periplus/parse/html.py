@@ -11,13 +11,13 @@ from periplus.model import Image, Page, Video
 from periplus.parse import directives
 from periplus.parse.extraction import Extraction
 from periplus.parse.facts import Facts, read_facts
-from periplus.parse.finish import Finisher
 from periplus.parse.glance import Glance, glance
 from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
 from periplus.parse.links import Folders, LinkCollector
 from periplus.parse.maintext import Body, BodyReader
 from periplus.parse.outline import Outline
 from periplus.parse.profiles import Excerpt, Profiles
+from periplus.parse.quality import Finisher
 from periplus.url import Canonicalizer, host_of
 
 # XHTML closes any element in its own tag; HTML takes that for an opening tag and loses the page after a <script/>.

@@ -13,11 +13,11 @@ from periplus.parse.charset import as_utf8, decode
 from periplus.parse.dates import epoch
 from periplus.parse.extraction import Extraction
 from periplus.parse.feed import read_feed
-from periplus.parse.finish import Finisher
 from periplus.parse.html import HtmlReader, as_html
 from periplus.parse.pdf_page import Paper, Trouble, page_of
 from periplus.parse.plain import read_text, read_xml
 from periplus.parse.profiles import Profiles
+from periplus.parse.quality import Finisher
 from periplus.parse.sandbox.parent import Warden
 from periplus.parse.sandbox.protocol import Rules
 from periplus.parse.sitemap import read_sitemap

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
+from base64 import b32encode
 from datetime import UTC, datetime
 from functools import lru_cache
+from uuid import uuid4
 
 from periplus import __version__
 from periplus.model import Fetch, Response
-from periplus.store.base32 import base32
 
 NOT_MODIFIED = 304
 _LONGEST_HEAD = 30_000  # bytes of headers that are kept; some tools give up on a file with more than 32 KiB
@@ -21,12 +21,11 @@ _TRANSFER_HEADER = re.compile(
 def exchange(response: Response, content_id: bytes, earlier: Fetch | None, profile: str) -> tuple[bytes, bytes]:
     """A request and its answer; with *earlier*, which it repeats, the answer is a revisit of that profile."""
     date = _warc_date(response.fetched_at)
-    random_digits = os.urandom(32).hex()
-    response_id, request_id = _record_id(random_digits[:32]), _record_id(random_digits[32:])
+    response_id, request_id = _record_id(), _record_id()
     common = f"WARC-Date: {date}\r\nWARC-Target-URI: {response.url}\r\n"
     if response.ip:
         common += f"WARC-IP-Address: {response.ip}\r\n"
-    digest = base32(content_id)
+    digest = b32encode(content_id).decode()
     request_head = f"{common}WARC-Concurrent-To: {response_id}\r\nContent-Type: application/http;msgtype=request\r\n"
     head = (
         f"{common}WARC-Payload-Digest: sha256:{digest}\r\n"
@@ -61,13 +60,11 @@ def warcinfo(name: str) -> bytes:
     now = _warc_date(datetime.now(UTC).timestamp())
     head = f"WARC-Date: {now}\r\nWARC-Filename: {name}\r\nContent-Type: application/warc-fields\r\n"
     fields = f"software: periplus/{__version__}\r\nformat: WARC File Format 1.1\r\n"
-    return _record("warcinfo", _record_id(os.urandom(16).hex()), head, fields.encode())
+    return _record("warcinfo", _record_id(), head, fields.encode())
 
 
-def _record_id(digits: str) -> str:
-    """A UUID (version 4) of random digits; made by the library it takes three times as long, and a page needs two."""
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"<urn:uuid:{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}>"
+def _record_id() -> str:
+    return f"<{uuid4().urn}>"
 
 
 def _warc_date(seconds: float) -> str:

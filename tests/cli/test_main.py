@@ -23,7 +23,7 @@ from periplus.cli.main import COMMANDS
 from periplus.errors import DiskFull, Interrupted, PeriplusError, UsageError
 from periplus.signals import Stopped
 
-HERE = [name for name in COMMANDS if find_spec(f"periplus.cli.{name}")]
+HERE = [name for name in COMMANDS if find_spec(f"periplus.cli.commands.{name}")]
 
 
 # -- help -----------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_the_summary_of_a_command_speaks_of_the_same_thing_as_its_help(name: str
 
 @pytest.mark.parametrize("name", HERE)
 def test_every_command_can_be_pointed_at_a_collection(name: str) -> None:
-    command = typer.main.get_command(import_module(f"periplus.cli.{name}").app)
+    command = typer.main.get_command(import_module(f"periplus.cli.commands.{name}").app)
     for leaf in getattr(command, "commands", {"": command}).values():
         assert "--home" in {option for parameter in leaf.params for option in parameter.opts}
 

@@ -14,7 +14,7 @@ import pytest
 from fetch.certificates import Authority
 from fetch.servers import Http2Site, answer, fetcher, run, says, serving
 from periplus.errors import ConfigError
-from periplus.fetch.request import certificate_authorities
+from periplus.fetch.certificates import certificate_authorities
 from periplus.model import Reason, Response
 
 PAGE = says(answer(b"<p>safe"))

@@ -15,8 +15,9 @@ from periplus.model import Response
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.archive import ArchiveWriter
+from periplus.store.cleanup import clear_leftovers
 from periplus.store.collection import open_collection
-from periplus.store.recovery import clear_leftovers, recover
+from periplus.store.recovery import recover
 from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb, mesh
 

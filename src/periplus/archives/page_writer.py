@@ -19,10 +19,11 @@ from periplus.parse.reader import PageReader
 from periplus.store.archive import IMPORTS, ArchiveWriter, archive_name
 from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
+from periplus.store.cleanup import clear_leftovers
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
-from periplus.store.recovery import clear_leftovers, recover
+from periplus.store.recovery import recover
 from periplus.store.run_summary import Tally
 from periplus.store.segments import SegmentStream
 from periplus.url import Canonicalizer, host_of

@@ -9,14 +9,15 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from periplus.reparse import Reparsed
+if TYPE_CHECKING:
+    from periplus.reparse import Reparsed
 
 _NO_TERMINAL = 1_000_000  # columns; where nobody looks, a value is not broken into lines
 

@@ -17,12 +17,12 @@ from periplus.crawl.clock import Clock, SteadyClock
 from periplus.crawl.shared_state import Board, Figure
 from periplus.crawl.supervisor import crawl_together, trade
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
+from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.ip_limits import AddressTable
-from periplus.fetch.request import certificate_authorities
 from periplus.model import Decision, UrlState
 from periplus.store.catalog import Catalog
+from periplus.store.cleanup import clear_leftovers
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.recovery import clear_leftovers
 from periplus.store.run_summary import Tally, in_turn, joined
 from periplus.url import Canonicalizer, host_of, parse
 

@@ -48,7 +48,8 @@ from periplus.parse.reader import PageReader
 from periplus.signals import heeded
 from periplus.store.batch import Logbook
 from periplus.store.catalog import Catalog
-from periplus.store.recovery import clear_leftovers, recover
+from periplus.store.cleanup import clear_leftovers
+from periplus.store.recovery import recover
 from periplus.store.run_summary import Tally
 from periplus.url import Canonicalizer
 

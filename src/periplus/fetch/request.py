@@ -1,24 +1,16 @@
-"""What exactly is a server asked?
-
-Under which name do we knock?
-
-Whose certificates are believed?
-
-What does libcurl have to know about every request?
-"""
+"""Builds a request: the User-Agent header, the other headers and the libcurl options."""
 
 from __future__ import annotations
 
 import re
-import ssl
 from typing import Any, NamedTuple
 
-import certifi
 import pycurl
 
 from periplus import __version__
 from periplus.config.settings import Fetching
 from periplus.errors import ConfigError
+from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.connections import KEPT_SECONDS
 from periplus.fetch.response_limits import Purpose
 
@@ -34,21 +26,6 @@ def user_agent(contact: str) -> str:
         hint = "Write a URL or a mail address in ASCII, for example https://example.org/crawler"
         raise ConfigError(f"the contact {contact!r} cannot be sent in a header", hint=hint)
     return f"{product} (+{contact})" if contact else product
-
-
-def certificate_authorities(ca_file: str = "") -> tuple[str, str]:
-    """A PEM file and a folder, one of them empty: those of the settings, else of the system, else Mozilla's list."""
-    if ca_file:
-        try:
-            ssl.create_default_context(cafile=ca_file)
-        except OSError as error:  # also what ssl raises for a file without certificates
-            why = error.strerror or str(error)
-            raise ConfigError(f"fetch.ca_file {ca_file!r} cannot be used", why, "It has to be a PEM file.") from error
-        return ca_file, ""
-    paths = ssl.get_default_verify_paths()
-    if paths.cafile:
-        return paths.cafile, ""
-    return ("", paths.capath) if paths.capath else (certifi.where(), "")
 
 
 ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,application/pdf;q=0.9,application/xml;q=0.8,*/*;q=0.1"

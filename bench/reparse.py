@@ -16,7 +16,7 @@ from harness import web
 from harness.report import report
 from harness.tiny import add_tiny, cache_of, made_web
 from periplus import __version__
-from periplus.archives.page_writer import Landing
+from periplus.archives.page_writer import PageWriter
 from periplus.config import Settings, Storage
 from periplus.model import Reason, Response
 from periplus.reparse import reparse
@@ -53,7 +53,7 @@ def fill(collection: Collection, settings: Settings, pages: web.Web, wanted: int
     """Put pages into an archive, as a crawl would; returns their average size in kB."""
     files = [(site, file) for site in pages.sites for file in sorted(site.root.rglob("*.html"))]
     total = 0
-    with collection.locked(), closing(Landing(collection, settings, ["bench"])) as landing:
+    with collection.locked(), closing(PageWriter(collection, settings, ["bench"])) as landing:
         chosen = files[:: max(len(files) // wanted, 1)][:wanted]
         for number, (site, file) in enumerate(chosen):
             body = file.read_bytes()

@@ -14,12 +14,12 @@ from periplus.parse.charset import decode
 from periplus.parse.extraction import Extraction
 from periplus.parse.facts import read_facts
 from periplus.parse.language import detect
-from periplus.parse.links import Folders, LinkCollector
+from periplus.parse.links import LinkCollector, LinkResolver
 from periplus.parse.maintext import BodyReader
 from periplus.parse.outline import Outline
 from periplus.parse.page import PageParser
 from periplus.parse.quality import assess
-from periplus.text.simhash import signature
+from periplus.text.simhash import simhash
 from periplus.url import Canonicalizer
 
 LINKS = 1_000  # a page
@@ -59,7 +59,7 @@ def whole(answers: Sequence[Response]) -> dict[str, float]:
 def by_step(answers: Sequence[Response]) -> dict[str, float]:
     """Each step by itself, over all pages before the next one begins."""
     watch, canonicalizer = Stopwatch(len(answers)), Canonicalizer()
-    folders, bodies = Folders(canonicalizer), BodyReader()
+    folders, bodies = LinkResolver(canonicalizer), BodyReader()
 
     def links(place: int) -> None:
         collector = LinkCollector(folders.open(answers[place].url), LINKS)
@@ -75,6 +75,6 @@ def by_step(answers: Sequence[Response]) -> dict[str, float]:
     found = watch.run("main", bodies.read, documents)
     pages = [Page(text=body.text, main=body.main) for body in found]
     watch.run("language", lambda page: detect(page.main_text), pages)
-    watch.run("signature", lambda page: signature(page.main_text), pages)
+    watch.run("signature", lambda page: simhash(page.main_text), pages)
     watch.run("quality", lambda page: assess(page, size=30_000), pages)
     return watch.steps

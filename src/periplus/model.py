@@ -210,7 +210,7 @@ class Quality(NamedTuple):
         return sum(self)
 
 
-class Worth(NamedTuple):
+class CrawlQuality(NamedTuple):
     """How good a page looks in passing, or pages do on average: clues from 0 to 1."""
 
     text: float = 0.0  # words weigh something beside the markup

@@ -13,7 +13,7 @@ import pytest
 from crawl.voyage import sound
 from killing import Countdown, in_a_fork
 from periplus.archives.importer import import_archives
-from periplus.archives.page_writer import Landing
+from periplus.archives.page_writer import PageWriter
 from periplus.config import Settings, Storage
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
@@ -25,7 +25,7 @@ SETTINGS = Settings(store=Storage(archive_bytes=60_000, segment_bytes=20_000))  
 
 def _import(home: Path, file: Path, calls: int = 0) -> int:
     if calls:
-        sys.setprofile(Countdown(calls, Landing.finish.__code__))
+        sys.setprofile(Countdown(calls, PageWriter.finish.__code__))
     return import_archives(home, SETTINGS, [file]).pages
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from periplus.archives.warc_reader import BrokenRecord, ForeignRecord, foreign_records
+from periplus.archives.warc_reader import BrokenRecord, WarcRecord, read_records
 from shared_data import shared
 from store.warcs import HEAD, MOMENT, arc, packed, page, warc
 
 
-def _records(folder: Path, content: bytes) -> list[ForeignRecord | BrokenRecord]:
+def _records(folder: Path, content: bytes) -> list[WarcRecord | BrokenRecord]:
     path = folder / "file"
     path.write_bytes(content)
-    return list(foreign_records(path))
+    return list(read_records(path))
 
 
 def _plain(*records: bytes) -> bytes:
@@ -28,19 +28,19 @@ def _as_a_whole(*records: bytes) -> bytes:
     return gzip.compress(b"".join(records))
 
 
-def _good(folder: Path, content: bytes) -> list[ForeignRecord]:
-    return [record for record in _records(folder, content) if isinstance(record, ForeignRecord)]
+def _good(folder: Path, content: bytes) -> list[WarcRecord]:
+    return [record for record in _records(folder, content) if isinstance(record, WarcRecord)]
 
 
 @pytest.mark.parametrize("pack", [_plain, packed, _as_a_whole])
 def test_warc_is_read_packed_by_record_or_as_a_whole_or_not(tmp_path: Path, pack: Callable[..., bytes]) -> None:
     found = _records(tmp_path, pack(page("one"), page("two", "http://example.org/two")))
-    assert [record.url for record in found if isinstance(record, ForeignRecord)] == [
+    assert [record.url for record in found if isinstance(record, WarcRecord)] == [
         "http://example.org/",
         "http://example.org/two",
     ]
     first = found[0]
-    assert isinstance(first, ForeignRecord)
+    assert isinstance(first, WarcRecord)
     assert (first.kind, first.at, first.mime) == ("response", MOMENT, "application/http; msgtype=response")
     assert first.block.startswith(HEAD)
 
@@ -75,21 +75,21 @@ def test_the_second_version_of_arc_is_read(tmp_path: Path) -> None:
 def test_a_record_that_is_broken_is_named_and_the_next_one_read(tmp_path: Path, broken: bytes, why: str) -> None:
     found = _records(tmp_path, page("one") + broken + page("two"))
     assert [record.why for record in found if isinstance(record, BrokenRecord)][:1] == [why]
-    assert len([record for record in found if isinstance(record, ForeignRecord)]) == 2
+    assert len([record for record in found if isinstance(record, WarcRecord)]) == 2
     (first, *_) = [record for record in found if isinstance(record, BrokenRecord)]
     assert first.position == len(page("one"))
 
 
 def test_a_record_that_is_cut_off_is_broken(tmp_path: Path) -> None:
     found = _records(tmp_path, page("one") + page("two")[:-20])
-    assert [type(record) for record in found] == [ForeignRecord, BrokenRecord]
+    assert [type(record) for record in found] == [WarcRecord, BrokenRecord]
 
 
 def test_a_record_in_a_damaged_member_is_broken_and_the_next_one_read(tmp_path: Path) -> None:
     middle = bytearray(packed(page("two" * 200)))
     middle[len(middle) // 2] ^= 0xFF
     found = _records(tmp_path, packed(page("one")) + bytes(middle) + packed(page("three")))
-    good = [record.block for record in found if isinstance(record, ForeignRecord)]
+    good = [record.block for record in found if isinstance(record, WarcRecord)]
     assert len(good) == 2
     assert good[1].endswith(b"<p>three")
 
@@ -112,7 +112,7 @@ def test_samples_of_other_programs_are_read(tmp_path: Path) -> None:
     assert len(samples) == 42
     for name, content in samples.items():
         found = _records(tmp_path, content)
-        kinds = {record.kind for record in found if isinstance(record, ForeignRecord)}
+        kinds = {record.kind for record in found if isinstance(record, WarcRecord)}
         assert kinds & {"response", "resource", "conversion", "revisit", "metadata", "request", "warcinfo"}, name
 
 
@@ -127,4 +127,4 @@ def test_mutated_archives_end_in_records_or_reasons(tmp_path: Path, seed: int) -
             place = chooser.randrange(len(content))
             content[place : place + chooser.randrange(3)] = chooser.randbytes(chooser.randrange(4))
         for record in _records(tmp_path, bytes(content[: chooser.randrange(1, len(content) + 1)])):
-            assert isinstance(record, ForeignRecord) or record.why
+            assert isinstance(record, WarcRecord) or record.why

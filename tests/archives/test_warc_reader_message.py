@@ -9,7 +9,7 @@ import zlib
 import pytest
 from fastwarc.stream_io import ZstdWriter
 
-from periplus.archives.warc_reader import ForeignRecord, response_of
+from periplus.archives.warc_reader import WarcRecord, response_of
 from periplus.model import Response
 
 LARGEST = 1_000_000
@@ -18,7 +18,7 @@ BODY = b"<p>" + b"The harbour lies behind a sandbank. " * 50
 
 
 def _answer(block: bytes, kind: str = "response", mime: str = "application/http") -> Response | None:
-    return response_of(ForeignRecord(kind, "http://example.org/", 1.5, mime, block, 0, ip="192.0.2.1"), LARGEST)
+    return response_of(WarcRecord(kind, "http://example.org/", 1.5, mime, block, 0, ip="192.0.2.1"), LARGEST)
 
 
 def _body(headers: str, body: bytes) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.archives.warc_reader import Unpacked
+from periplus.archives.warc_reader import CompressedFile
 
 PARTS = [random.Random(number).randbytes(3_000).hex().encode() + b"\n" for number in range(30)]
 
@@ -21,7 +21,7 @@ def _file(folder: Path, content: bytes) -> Path:
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])])
 def test_packed_or_not_it_is_one_stream(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     whole = b"".join(PARTS)
-    with Unpacked(_file(tmp_path, pack(whole))) as source:
+    with CompressedFile(_file(tmp_path, pack(whole))) as source:
         assert source.line(1 << 20) == PARTS[0]
         assert source.line(10) == PARTS[1][:10]
         assert source.read(90) == PARTS[1][10:100]
@@ -32,7 +32,7 @@ def test_packed_or_not_it_is_one_stream(tmp_path: Path, pack: Callable[[bytes], 
 
 
 def test_zeros_between_members_are_passed_over(tmp_path: Path) -> None:
-    with Unpacked(_file(tmp_path, gzip.compress(b"one") + b"\0" * 100 + gzip.compress(b"two"))) as source:
+    with CompressedFile(_file(tmp_path, gzip.compress(b"one") + b"\0" * 100 + gzip.compress(b"two"))) as source:
         assert source.read(100) == b"onetwo"
 
 
@@ -45,19 +45,19 @@ def test_a_damaged_member_costs_no_other(tmp_path: Path, seed: int) -> None:
     for _ in range(5):
         member[chooser.randrange(12, len(member))] ^= 0xFF
     members[victim] = bytes(member)
-    with Unpacked(_file(tmp_path, b"".join(members))) as source:
+    with CompressedFile(_file(tmp_path, b"".join(members))) as source:
         found = source.read(1 << 30)
         assert source.damages >= 1
     assert all(part in found for number, part in enumerate(PARTS) if number != victim)
 
 
 def test_a_file_that_ends_too_soon_is_damaged_at_its_end(tmp_path: Path) -> None:
-    with Unpacked(_file(tmp_path, gzip.compress(b"x" * 1_000)[:-12])) as source:
+    with CompressedFile(_file(tmp_path, gzip.compress(b"x" * 1_000)[:-12])) as source:
         source.read(10_000)
         assert source.damages == 1
 
 
 def test_a_bomb_is_passed_over_without_being_held(tmp_path: Path) -> None:
-    with Unpacked(_file(tmp_path, gzip.compress(bytes(200 << 20), 1))) as source:
+    with CompressedFile(_file(tmp_path, gzip.compress(bytes(200 << 20), 1))) as source:
         assert source.skip(1 << 40) == 200 << 20
         assert len(source._buffer) < 4 << 20

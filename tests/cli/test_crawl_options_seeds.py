@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.cli.crawl_options import Start, read_seeds
+from periplus.cli.crawl_options import SeedList, read_seeds
 from periplus.errors import BadUrl, UsageError
 
 
@@ -106,7 +106,7 @@ def test_mistakes_on_stdin_are_told(monkeypatch: pytest.MonkeyPatch, text: str, 
     ],
 )
 def test_a_seed_that_is_named_like_a_sitemap_is_taken_for_one(url: str, is_sitemap: bool) -> None:
-    start = Start()
+    start = SeedList()
     start.add([url])
     assert (start.seeds, start.sitemaps) == (([], [url]) if is_sitemap else ([url], []))
 
@@ -116,7 +116,7 @@ def test_the_pages_of_a_sitemap_in_a_file_are_seeds(tmp_path: Path, compress: Ca
     path = tmp_path / "pages.xml"
     listing = b"<urlset><url><loc>https://a.test/1</loc></url><url><loc>/relative</loc></url></urlset>"
     path.write_bytes(compress(listing))
-    start = Start()
+    start = SeedList()
     start.add_sitemap(str(path))
     assert (start.seeds, start.sitemaps) == (["https://a.test/1"], [])
 
@@ -124,7 +124,7 @@ def test_the_pages_of_a_sitemap_in_a_file_are_seeds(tmp_path: Path, compress: Ca
 def test_an_index_in_a_file_leads_to_sitemaps_and_an_address_is_one(tmp_path: Path) -> None:
     path = tmp_path / "index.xml"
     path.write_text("<sitemapindex><sitemap><loc>https://a.test/s.xml</loc></sitemap></sitemapindex>")
-    start = Start()
+    start = SeedList()
     start.add_sitemap(str(path))
     start.add_sitemap("HTTPS://a.test/x")
     assert (start.seeds, start.sitemaps) == ([], ["https://a.test/s.xml", "https://a.test/x"])
@@ -139,9 +139,9 @@ def test_a_file_that_is_no_sitemap_is_told(tmp_path: Path, content: str | None, 
     if content is not None:
         path.write_text(content)
     with pytest.raises(UsageError, match=words):
-        Start().add_sitemap(str(path))
+        SeedList().add_sitemap(str(path))
 
 
 def test_an_address_of_a_sitemap_that_is_none_is_told() -> None:
     with pytest.raises(BadUrl):
-        Start().add_sitemap("ftp://a.test/sitemap.xml")
+        SeedList().add_sitemap("ftp://a.test/sitemap.xml")

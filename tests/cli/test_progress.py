@@ -12,7 +12,7 @@ import pytest
 
 from crawl.voyage import periplus, reach
 from periplus.cli import progress
-from periplus.cli.progress import watching
+from periplus.cli.progress import crawl_progress
 from periplus.crawl.run import Progress
 from testweb import Page, Site, TestWeb
 
@@ -74,7 +74,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    with watching(None, quiet=False) as watch:
+    with crawl_progress(None, quiet=False) as watch:
         for pages in range(1, 8):
             now = pages * 4.0
             watch(figures(pages * 1000))
@@ -90,7 +90,7 @@ def test_the_rate_is_that_of_late(capsys: pytest.CaptureFixture[str], monkeypatc
     monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    with watching(None, quiet=False) as watch:
+    with crawl_progress(None, quiet=False) as watch:
         for now, pages in ((1.0, 0), (5.0, 4000), (10.0, 4000), (15.0, 4000), (20.0, 4010)):  # noqa: B007  # read above
             watch(figures(pages))
     rates = [line.split(", ")[2].split()[0] for line in capsys.readouterr().err.splitlines()]
@@ -104,7 +104,7 @@ def test_what_is_left_of_a_budget_and_the_round_are_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, left: float, words: str
 ) -> None:
     monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
-    with watching(None, quiet=False) as watch:
+    with crawl_progress(None, quiet=False) as watch:
         watch(replace(figures(5), left=left, round=2))
     line = capsys.readouterr().err
     assert line.startswith("round 2: 5 pages, ")
@@ -115,6 +115,6 @@ def test_a_program_that_asked_for_json_is_not_disturbed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
-    with watching(None, quiet=True) as watch:
+    with crawl_progress(None, quiet=True) as watch:
         watch(figures(1))
     assert capsys.readouterr().err == ""

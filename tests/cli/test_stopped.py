@@ -55,7 +55,7 @@ CASES = [
     Case("index", "periplus.index.writer:_head", "The last complete index stays in use;"),
     Case("index", "periplus.index.build:_require_sound", "The last complete index stays in use;"),
     Case("reparse --everything", "periplus.reparse.segment:read_response", "Segments finished so far are kept;"),
-    Case("import FILE", "periplus.archives.page_writer:Landing._commit", "Pages imported so far are kept;"),
+    Case("import FILE", "periplus.archives.page_writer:PageWriter._commit", "Pages imported so far are kept;"),
     Case("export OUT", "periplus.archives.exporter:_member", "Only a complete file is kept;"),
     Case("verify", "periplus.inspector.verify:_segment_problems"),
     Case("search harbour", "periplus.search.engine:SearchEngine.search"),

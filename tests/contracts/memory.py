@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
-from periplus.store.batch import ArchiveFile, Batch, Notice, Revisit, Settled, Written
+from periplus.store.batch import ArchiveFile, Batch, Revisit, Settled, SitemapNotice, Written
 from periplus.url import host_of, registrable_domain
 
 
@@ -165,7 +165,7 @@ def _ask_again(contents: _Contents, item: QueuedUrl, state: UrlState) -> None:
         contents.urls[item.url] = again, UrlState.QUEUED
 
 
-def _notice(contents: _Contents, notice: Notice) -> None:
+def _notice(contents: _Contents, notice: SitemapNotice) -> None:
     item, state = contents.urls.get(notice.url, (None, UrlState.QUEUED))
     if item is None or state is not UrlState.DONE:
         return

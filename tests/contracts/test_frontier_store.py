@@ -19,7 +19,7 @@ from contracts.memory import FrontierStore, MemoryStore
 from periplus.frontier import queues
 from periplus.frontier.queues import Queues
 from periplus.model import HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState
-from periplus.store.batch import ArchiveFile, Batch, Notice, Revisit, Settled, Written
+from periplus.store.batch import ArchiveFile, Batch, Revisit, Settled, SitemapNotice, Written
 from periplus.store.catalog import Catalog
 from store.records import AT, WRITTEN, batch_of, done, failed, queued, refused, retried
 
@@ -369,7 +369,7 @@ def test_a_sitemap_brings_a_visit_forward_or_lets_the_page_rest(
     item = queued("https://a.test/x")._replace(interval=10.0, visited=10.0)
     first = 60.0 if changed == 50.0 else 20.0
     kept.commit(Batch(admitted=[item], settled=[done(item._replace(due=first))]))
-    kept.commit(Batch(notices=[Notice(changed, settled, 2.0, 1_000.0, item.url)]))
+    kept.commit(Batch(notices=[SitemapNotice(changed, settled, 2.0, 1_000.0, item.url)]))
     assert kept.next_due_again(0.0) == due
 
 

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from crawl.voyage import settings_for
-from periplus.crawl.assignment import Agenda, Budget
+from periplus.crawl.assignment import Budget, RecrawlPolicy
 from periplus.crawl.run import Request, Result, crawl
 from testweb import Page, Site, TestWeb, Writer
 from testweb import Request as Asked
@@ -140,7 +140,7 @@ def live_through(web: ChangingWeb, home: Path, **flags: Any) -> Result:
     with TestWeb([web.site()]) as running:
         budget = Budget(seconds=calendar.end - calendar.begin)
         request = Request(
-            home, settings_for(running, **flags), [f"http://{HOST}/"], budget, agenda=Agenda(continuous=True)
+            home, settings_for(running, **flags), [f"http://{HOST}/"], budget, agenda=RecrawlPolicy(continuous=True)
         )
         return crawl(request, clock=calendar)
 

@@ -26,7 +26,7 @@ from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
-from periplus.store.run_summary import Timing
+from periplus.store.run_summary import StepTimes
 from periplus.store.segments import SegmentStream
 from store.small_disk import small_disk
 from testweb import Page, Site, TestWeb, many_hosts, mesh
@@ -193,7 +193,7 @@ def committing(collection: Collection, work: Callable[[Committer], Any]) -> None
     """Run *work* with a committer, in a loop of its own."""
 
     async def run() -> None:
-        committer = Committer(collection, settings_for(None).store, 0, 1, Timing(0.0))
+        committer = Committer(collection, settings_for(None).store, 0, 1, StepTimes(0.0))
         try:
             await work(committer)
         finally:

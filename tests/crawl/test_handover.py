@@ -12,12 +12,12 @@ from typing import Any, cast
 import pytest
 
 from crawl.voyage import settings_for
-from periplus.crawl.assignment import Agenda, Assignment, Budget
+from periplus.crawl.assignment import Assignment, Budget, RecrawlPolicy
 from periplus.crawl.commit import Committer
 from periplus.crawl.ownership import share_of
-from periplus.crawl.shared_state import Board, Figure
-from periplus.crawl.worker import Crew
-from periplus.crawl.worker_process import Outfit
+from periplus.crawl.shared_state import Metric, SharedState
+from periplus.crawl.worker import WorkerParts
+from periplus.crawl.worker_process import WorkerBuilder
 from periplus.fetch.client import Fetcher
 from periplus.fetch.ip_limits import AddressTable
 from periplus.model import QueuedUrl, Response
@@ -25,7 +25,7 @@ from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer, host_of
 
 START = 1_700_000_000.0
@@ -83,7 +83,7 @@ class Crawl:
     """Two workers of one crawl, in one process, driven by hand."""
 
     def __init__(self, home: Path) -> None:
-        self.clock, self.board = HandClock(), Board(2)
+        self.clock, self.board = HandClock(), SharedState(2)
         self._collection = create_collection(home)
         self.catalog = Catalog(self._collection.catalog, create=True)
         self.run = self.catalog.begin_run({})
@@ -91,7 +91,7 @@ class Crawl:
         self.fetcher = MovedRobots(self.clock)
         self._committers: list[Committer] = []
 
-    def worker(self, number: int) -> tuple[Outfit, Crew]:
+    def worker(self, number: int) -> tuple[WorkerBuilder, WorkerParts]:
         assignment = Assignment(
             self._collection,
             self.settings,
@@ -103,13 +103,13 @@ class Crawl:
             hold=False,
             budget=Budget(),
             after_kill=False,
-            agenda=Agenda(),
+            agenda=RecrawlPolicy(),
             clock=self.clock,
             addresses=AddressTable(self.settings.politeness, 2),
         )
-        tally = Tally(self.run, self.clock.now())
+        tally = RunCounters(self.run, self.clock.now())
         self._committers.append(Committer(self._collection, self.settings.store, number, self.run, tally.timing))
-        outfit = Outfit(
+        outfit = WorkerBuilder(
             assignment,
             self.board,
             number,
@@ -129,7 +129,7 @@ class Crawl:
         self.catalog.close()
         self.board.close()
 
-    def take(self, crew: Crew, host: str) -> QueuedUrl:
+    def take(self, crew: WorkerParts, host: str) -> QueuedUrl:
         """The next URL of a host; those of other hosts go back."""
         taken = []
         while (item := crew.queues.take(self.clock.now())) is not None and item.host != host:
@@ -140,9 +140,9 @@ class Crawl:
         assert item is not None
         return item
 
-    def move_a_share(self, crew: Crew) -> None:
+    def move_a_share(self, crew: WorkerParts) -> None:
         """Let time pass until a loaded worker has given a share to the other one, which is idle."""
-        self.board.tell(1, Figure.HUNGRY, 1)
+        self.board.tell(1, Metric.HUNGRY, 1)
         crew.tally.timing.begin(self.clock.now())  # it is never idle
         before = self.board.owners.tobytes()
         for _ in range(20):

@@ -45,7 +45,7 @@ import resource, time
 from periplus.crawl import memory
 
 memory.give_back_early()
-housekeeper = memory.Housekeeper()
+housekeeper = memory.MemoryTrimmer()
 pieces = [bytearray(100_000) for _ in range(1_000)]
 last = pieces[-1]  # keeps the end of the heap in use
 del pieces

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import catalog_of, sail, settings_for, sound, typed
-from periplus.crawl.novelty import Copies
+from periplus.crawl.novelty import NoveltyDetector
 from periplus.crawl.run import Request, crawl
 from periplus.model import Copy, Novelty
 from periplus.model import Page as Parsed
@@ -71,14 +71,14 @@ def test_nearly_the_same_page_is_a_copy_with_the_bits_it_differs_in(tmp_path: Pa
 
 
 def test_the_same_text_under_another_title_is_no_copy() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     copies.meet("a.test", "http://a.test/1", Parsed("Release notes of spring", text=STORY))
     assert copies.meet("a.test", "http://a.test/2", Parsed("Release notes of autumn", text=STORY)).copy is None
     assert copies.meet("a.test", "http://a.test/3", Parsed("Release notes of autumn", text=STORY)).copy is not None
 
 
 def test_a_page_that_goes_on_where_another_ends_is_no_copy() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     beginning = "\n".join(prose.text(f"chapter {number}") for number in range(40))
     copies.meet("a.test", "http://a.test/1", Parsed("Book", text=beginning))
     longer = f"{beginning}\n{prose.text('the end')}\n{prose.text('and more')}"
@@ -88,13 +88,13 @@ def test_a_page_that_goes_on_where_another_ends_is_no_copy() -> None:
 
 @pytest.mark.parametrize("text", ["", "Not found.", "Page 7 of 12\nnext\nprevious"])
 def test_short_texts_are_never_copies_by_chance(text: str) -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     copies.meet("a.test", "http://a.test/1", Parsed("Shop", text=text))
     assert copies.meet("a.test", "http://a.test/2", Parsed("Shop", text=text)).copy is None
 
 
 def test_a_page_adds_only_lines_that_its_host_has_not_shown() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     first = copies.meet("a.test", "http://a.test/1", Parsed("", text="Home\nContact\nA tide table for May 2024"))
     again = copies.meet("a.test", "http://a.test/2", Parsed("", text="Home\nContact\nA tide table for May 2025"))
     other = copies.meet("b.test", "http://b.test/1", Parsed("", text="Home\nContact\nA tide table for May 2025"))
@@ -103,7 +103,7 @@ def test_a_page_adds_only_lines_that_its_host_has_not_shown() -> None:
 
 
 def test_a_line_that_comes_again_and_again_is_not_forgotten_for_lines_that_came_once() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     form = Parsed("Reply", text="Log in to reply to this.")
     copies.meet("a.test", "http://a.test/reply", form)
     for number in range(300):  # more lines than there are places
@@ -121,7 +121,7 @@ COMBINATIONS = ["large chairs", "chairs of oak", "large and oak", "oak and large
 
 
 def _novelties(pages: Iterable[Parsed], path: str) -> list[Novelty]:
-    copies = Copies()
+    copies = NoveltyDetector()
     return [copies.meet("a.test", f"http://a.test/{path}{n}", page).novelty for n, page in enumerate(pages)]
 
 
@@ -143,14 +143,14 @@ def test_a_title_that_an_index_has_named_before_is_new_all_the_same() -> None:
 
 
 def test_a_page_with_the_text_of_another_repeats_it_and_one_with_other_numbers_does_not() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("Rain", text=f"{n % 2} mm of rain")) for n in range(4)]
     assert [one.is_repeat for one in told] == [False, False, True, True]
     assert told[1].novelty is Novelty.NONE
 
 
 def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("", text=prose.text(f"{n}"))) for n in range(100)]
     assert all(one.novelty is Novelty.NEW for one in told)
     again = [copies.meet("a.test", f"http://a.test/again/{n}", Parsed("", text="Nothing more.")) for n in range(40)]
@@ -160,7 +160,7 @@ def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -
 
 
 def test_no_page_of_a_host_with_traps_is_taken_on_trust() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     for number in range(200):
         told = copies.meet(
             "a.test", f"http://a.test/{number}", Parsed("", text=prose.text(f"{number}")), trusting=False
@@ -169,7 +169,7 @@ def test_no_page_of_a_host_with_traps_is_taken_on_trust() -> None:
 
 
 def test_memory_is_bounded_and_the_newest_pages_stay() -> None:
-    copies = Copies()
+    copies = NoveltyDetector()
     for number in range(1_300):
         copies.meet("a.test", f"http://a.test/{number}", Parsed("Same", text=prose.text(f"story {number}")))
         copies.meet("a.test", f"http://a.test/{number}/none", Parsed("Not found"))  # not a host to trust

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import catalog_of, sail, settings_for, sound, typed
-from periplus.crawl.novelty import Worths, worth_of
+from periplus.crawl.novelty import HostQualities, crawl_quality
 from periplus.crawl.run import Request
-from periplus.model import Link, Worth
+from periplus.model import CrawlQuality, Link
 from periplus.model import Page as Parsed
 from periplus.pipeline import build, open_engine
 from testweb import Page, Site, TestWeb, prose
@@ -20,7 +20,7 @@ LINK = Link("http://a.test/x", "x", nofollow=False)
 
 
 def score(page: Parsed, size: int = 10_000, *, has_news: bool = True) -> float:
-    return worth_of(page, size, has_news=has_news).score
+    return crawl_quality(page, size, has_news=has_news).score
 
 
 def test_an_article_is_worth_all_and_an_empty_page_nothing() -> None:
@@ -31,25 +31,29 @@ def test_an_article_is_worth_all_and_an_empty_page_nothing() -> None:
 @pytest.mark.parametrize(
     ("clue", "worse"),
     [
-        ("text", worth_of(ARTICLE, 1_000_000, has_news=True)),
-        ("length", worth_of(Parsed("A title", text="word " * 50, language="en"), 500, has_news=True)),
+        ("text", crawl_quality(ARTICLE, 1_000_000, has_news=True)),
+        ("length", crawl_quality(Parsed("A title", text="word " * 50, language="en"), 500, has_news=True)),
         (
             "links",
-            worth_of(Parsed("A title", text="word " * 1_000, language="en", links=(LINK,) * 150), 9_000, has_news=True),
+            crawl_quality(
+                Parsed("A title", text="word " * 1_000, language="en", links=(LINK,) * 150), 9_000, has_news=True
+            ),
         ),
-        ("title", worth_of(Parsed("", text="word " * 1_000, language="en"), 9_000, has_news=True)),
-        ("language", worth_of(Parsed("A title", text="word " * 1_000), 9_000, has_news=True)),
-        ("news", worth_of(ARTICLE, 9_000, has_news=False)),
+        ("title", crawl_quality(Parsed("", text="word " * 1_000, language="en"), 9_000, has_news=True)),
+        ("language", crawl_quality(Parsed("A title", text="word " * 1_000), 9_000, has_news=True)),
+        ("news", crawl_quality(ARTICLE, 9_000, has_news=False)),
     ],
 )
-def test_each_clue_counts_by_itself(clue: str, worse: Worth) -> None:
-    best = worth_of(ARTICLE, 9_000, has_news=True)
+def test_each_clue_counts_by_itself(clue: str, worse: CrawlQuality) -> None:
+    best = crawl_quality(ARTICLE, 9_000, has_news=True)
     assert {name for name, value in worse._asdict().items() if value != getattr(best, name)} == {clue}
     assert worse.score < best.score
 
 
 def test_a_host_is_worth_what_its_pages_are_on_average_with_those_of_earlier_runs() -> None:
-    worths = Worths(lambda host: (98, Worth(1, 1, 1, 1, 1, 1)) if host == "old.test" else (0, Worth()))
+    worths = HostQualities(
+        lambda host: (98, CrawlQuality(1, 1, 1, 1, 1, 1)) if host == "old.test" else (0, CrawlQuality())
+    )
     assert worths.count("old.test", 0.0) == pytest.approx(99 / 101)
     assert worths.count("new.test", 1.0) == pytest.approx(2 / 3), "one page is no proof"
     assert worths.count("new.test", 1.0) == pytest.approx(3 / 4)
@@ -77,7 +81,7 @@ def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> 
     with catalog_of(tmp_path) as catalog:
         number, worth = catalog.worth_of("a.test")
         assert (number, worth.title, worth.news) == (2, 0.5, 0.5)
-        assert catalog.worth_of("b.test") == (0, Worth())
+        assert catalog.worth_of("b.test") == (0, CrawlQuality())
     text = " ".join(typed("inspect", "host", "a.test", "--home", tmp_path).out.split())
     assert f"quality {worth.score:.2f}: text " in text
     assert "title 0.50, language 0.50, nothing new noticed on 50% of 2 pages" in text

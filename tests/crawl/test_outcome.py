@@ -11,21 +11,21 @@ import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
 from periplus.crawl.assignment import Budget
-from periplus.crawl.link_intake import Paths
-from periplus.crawl.novelty import Judge
-from periplus.crawl.outcome import Digester
-from periplus.crawl.ownership import Territory
-from periplus.crawl.shared_state import Board
+from periplus.crawl.link_intake import LinkIntake
+from periplus.crawl.novelty import PageAssessor
+from periplus.crawl.outcome import OutcomeRecorder
+from periplus.crawl.ownership import Ownership
+from periplus.crawl.shared_state import SharedState
 from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.queues import Queues
 from periplus.frontier.scope import ScopeRules
-from periplus.model import ArchivePosition, QueuedUrl, Reason, Response, UrlState, Worth
+from periplus.model import ArchivePosition, CrawlQuality, QueuedUrl, Reason, Response, UrlState
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.archive import Archived
-from periplus.store.batch import Logbook
-from periplus.store.run_summary import Tally
+from periplus.store.batch import PendingBatch
+from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer
 from testweb import Certificate, Page, Site, TestWeb, hostile
 
@@ -360,23 +360,23 @@ class NoQueue:
 
 
 @pytest.fixture
-def board() -> Iterator[Board]:
-    with closing(Board(workers=1)) as board:
+def board() -> Iterator[SharedState]:
+    with closing(SharedState(workers=1)) as board:
         yield board
 
 
 @pytest.fixture
-def log() -> Logbook:
-    return Logbook()
+def log() -> PendingBatch:
+    return PendingBatch()
 
 
 @pytest.fixture
-def digester(board: Board, log: Logbook) -> Digester:
-    settings, canonicalizer, tally = settings_for(None), Canonicalizer(), Tally(1, 0.0)
+def digester(board: SharedState, log: PendingBatch) -> OutcomeRecorder:
+    settings, canonicalizer, tally = settings_for(None), Canonicalizer(), RunCounters(1, 0.0)
     queues = Queues(NoQueue(), 1000)
     admission = Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope))
-    paths = Paths(settings, canonicalizer, admission, queues, tally, Territory(board, 0), log)
-    return Digester(
+    paths = LinkIntake(settings, canonicalizer, admission, queues, tally, Ownership(board, 0), log)
+    return OutcomeRecorder(
         settings,
         canonicalizer,
         PageReader(PageParser(canonicalizer, links_per_page=100)),
@@ -386,7 +386,7 @@ def digester(board: Board, log: Logbook) -> Digester:
         lambda _response, _earlier: Archived(ArchivePosition("w.warc.gz", 10, 20), b"\1" * 32),
         lambda _position: Response(SEED, 1.0, 200),
         log,
-        Judge(paths, log, lambda _host: (0, Worth())),
+        PageAssessor(paths, log, lambda _host: (0, CrawlQuality())),
     )
 
 
@@ -394,14 +394,16 @@ ITEM = QueuedUrl(SEED, "a.test", 0, 0.0, Reason.SEED)
 
 
 @pytest.mark.parametrize("reason", [Reason.NO_CONTACT, Reason.PRIVATE_ADDRESS])
-def test_what_the_guard_refuses_is_refused_and_not_a_failure(digester: Digester, log: Logbook, reason: Reason) -> None:
+def test_what_the_guard_refuses_is_refused_and_not_a_failure(
+    digester: OutcomeRecorder, log: PendingBatch, reason: Reason
+) -> None:
     digester.digest(ITEM, Response(SEED, 1.0, failure=reason, detail="why"), 2.0)
     (settled,) = log.cut().batch.settled
     assert (settled.state, settled.decision.reason, settled.decision.detail) == (UrlState.REFUSED, reason, "why")
     assert settled.fetch is None
 
 
-def test_a_retry_keeps_the_place_of_its_answer_in_the_archive(digester: Digester, log: Logbook) -> None:
+def test_a_retry_keeps_the_place_of_its_answer_in_the_archive(digester: OutcomeRecorder, log: PendingBatch) -> None:
     digester._queues.add(ITEM)
     assert digester._queues.take(0.0) == ITEM
     digester.digest(ITEM, Response(SEED, 1.0, 500), 2.0)
@@ -411,7 +413,7 @@ def test_a_retry_keeps_the_place_of_its_answer_in_the_archive(digester: Digester
     assert settled.fetch.position == ArchivePosition("w.warc.gz", 10, 20)
 
 
-def test_a_cut_holds_what_happened_since_the_last_one(digester: Digester, log: Logbook) -> None:
+def test_a_cut_holds_what_happened_since_the_last_one(digester: OutcomeRecorder, log: PendingBatch) -> None:
     digester.digest(ITEM, Response(SEED, 1.0, 404), 2.0)
     assert len(log.cut().batch.settled) == 1
     assert not log.cut().batch

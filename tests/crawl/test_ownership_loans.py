@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from periplus.crawl.ownership import Loans, Territory, share_of
-from periplus.crawl.shared_state import Board
+from periplus.crawl.ownership import Leases, Ownership, share_of
+from periplus.crawl.shared_state import SharedState
 from periplus.fetch.client import Fetcher
 
 PATIENCE, LONGEST = 31.0, 40.0
@@ -31,16 +31,16 @@ class Pair:
 
     def __init__(self) -> None:
         self.now = 1000.0
-        self.board = Board(2, monotonic=lambda: self.now)
+        self.board = SharedState(2, monotonic=lambda: self.now)
         for host, owner in OWNERS.items():
             self.board.owners[share_of(host)] = owner
         self.fetchers = [Connections(), Connections()]
         self.borrower, self.owner = self.loans(0), self.loans(1)
 
-    def loans(self, worker: int) -> Loans:
-        territory = Territory(self.board, worker)
+    def loans(self, worker: int) -> Leases:
+        territory = Ownership(self.board, worker)
         territory.arrivals()
-        return Loans(self.board, worker, territory, cast("Fetcher", self.fetchers[worker]), PATIENCE, LONGEST)
+        return Leases(self.board, worker, territory, cast("Fetcher", self.fetchers[worker]), PATIENCE, LONGEST)
 
     def borrow(self, wanted_by: str = HERE) -> float:
         """Seconds until the borrower may ask."""

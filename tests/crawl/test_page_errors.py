@@ -14,13 +14,13 @@ from crawl.test_outcome import NoQueue
 from crawl.voyage import catalog_of, detail_of, reach, sail, segment_rows, settings_for, sound, state_of, typed
 from periplus.crawl import outcome as digest
 from periplus.crawl.assignment import Budget
-from periplus.crawl.link_intake import Paths
-from periplus.crawl.novelty import Judge
-from periplus.crawl.ownership import Territory
+from periplus.crawl.link_intake import LinkIntake
+from periplus.crawl.novelty import PageAssessor
+from periplus.crawl.ownership import Ownership
 from periplus.crawl.page_errors import PageErrors, kind_of
-from periplus.crawl.robots import RobotsShelf
+from periplus.crawl.robots import RobotsCache
 from periplus.crawl.run import Request, crawl
-from periplus.crawl.shared_state import Board
+from periplus.crawl.shared_state import SharedState
 from periplus.errors import DamagedFile
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
@@ -35,9 +35,9 @@ from periplus.parse import reader as reading
 from periplus.parse.reader import PageReader
 from periplus.reparse import reparse
 from periplus.store.archive import ArchiveWriter
-from periplus.store.batch import Letter, Logbook
+from periplus.store.batch import ForwardedUrl, PendingBatch
 from periplus.store.collection import open_collection
-from periplus.store.run_summary import Tally, joined
+from periplus.store.run_summary import RunCounters, sum_of_workers
 from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb
 
@@ -91,9 +91,9 @@ def assert_all_others_fetched(web: TestWeb, home: Path) -> None:
 
 STAGES = [
     (PageReader, "parse"),
-    (Judge, "judge"),
+    (PageAssessor, "judge"),
     (Traps, "learn"),
-    (Paths, "follow"),
+    (LinkIntake, "follow"),
     (ArchiveWriter, "append"),
     (digest, "PageRow"),
 ]
@@ -154,7 +154,7 @@ def test_an_exception_over_a_redirect_costs_that_address(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     web.site("a.test").pages["/bad"] = Page(redirect="/0")
-    fail_over(monkeypatch, Paths, "follow_redirect", url="http://a.test/0")
+    fail_over(monkeypatch, LinkIntake, "follow_redirect", url="http://a.test/0")
     sail(web, tmp_path, SEED)
     assert_failed(tmp_path)
     assert_all_others_fetched(web, tmp_path)
@@ -175,14 +175,14 @@ def test_a_robots_txt_that_cannot_be_parsed_parks_its_host_only(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     web.site("a.test").pages["/"] = Page("Mole", links=["http://b.test/"])
-    original = RobotsShelf.put
+    original = RobotsCache.put
 
-    def failing(self: RobotsShelf, origin: str, response: Any) -> Any:
+    def failing(self: RobotsCache, origin: str, response: Any) -> Any:
         if origin == "http://b.test" and response.failure is None:
             raise IndexError("list index out of range")
         return original(self, origin, response)
 
-    monkeypatch.setattr(RobotsShelf, "put", failing)
+    monkeypatch.setattr(RobotsCache, "put", failing)
     result = sail(web, tmp_path, SEED, "http://b.test/")
     assert result.summary["errors"] == {"robots_internal_error": 1}
     assert state_of(tmp_path, SEED) == (UrlState.DONE, "ok")
@@ -195,7 +195,7 @@ def test_a_robots_txt_that_cannot_be_parsed_parks_its_host_only(
 
 
 def test_several_workers_go_on_too(web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_over(monkeypatch, Judge, "judge")
+    fail_over(monkeypatch, PageAssessor, "judge")
     result = crawl(Request(tmp_path, settings_for(web), [SEED, "http://b.test/"], Budget(), workers=2))
     assert result.summary["errors"] == {"internal_error": 1}
     assert result.summary["exceptions"][next(iter(result.summary["exceptions"]))] == {"pages": 1, "first": BAD}
@@ -205,7 +205,7 @@ def test_several_workers_go_on_too(web: TestWeb, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.slow
 def test_the_host_rests_after_a_page_that_failed(web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_over(monkeypatch, Judge, "judge")
+    fail_over(monkeypatch, PageAssessor, "judge")
     sail(web, tmp_path, SEED, politeness__delay=0.3)
     assert min(web.log.gaps("a.test")) >= 0.3
     assert_all_others_fetched(web, tmp_path)
@@ -214,7 +214,7 @@ def test_the_host_rests_after_a_page_that_failed(web: TestWeb, tmp_path: Path, m
 def test_a_page_that_failed_is_due_again_like_one_that_could_not_be_fetched(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_over(monkeypatch, Judge, "judge")
+    fail_over(monkeypatch, PageAssessor, "judge")
     sail(web, tmp_path, SEED)
     with catalog_of(tmp_path) as catalog:
         row = catalog.url(BAD)
@@ -237,7 +237,7 @@ def test_an_error_of_files_or_memory_stops_the_crawl(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     with monkeypatch.context() as broken:
-        fail_over(broken, Judge, "judge", error=error)
+        fail_over(broken, PageAssessor, "judge", error=error)
         with pytest.raises(type(error)):
             sail(web, tmp_path, SEED)
     sound(tmp_path)
@@ -255,14 +255,14 @@ def test_a_failure_of_the_fetcher_stops_the_crawl(
 
 
 def test_an_exception_over_a_link_of_another_worker_costs_that_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings, log, tally = settings_for(None), Logbook(), Tally(1, 0.0)
+    settings, log, tally = settings_for(None), PendingBatch(), RunCounters(1, 0.0)
     admission = Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope))
     fail_over(monkeypatch, Admission, "admit")
-    with closing(Board(workers=1)) as board:
+    with closing(SharedState(workers=1)) as board:
         queues = Queues(NoQueue(), 1000)
-        paths = Paths(settings, Canonicalizer(), admission, queues, tally, Territory(board, 0), log)
+        paths = LinkIntake(settings, Canonicalizer(), admission, queues, tally, Ownership(board, 0), log)
         for number, url in enumerate([BAD, SEED]):
-            paths.receive(number, Letter(0, url, 1, Reason.LINK, "", 0))
+            paths.receive(number, ForwardedUrl(0, url, 1, Reason.LINK, "", 0))
     assert log.batch.received == [0, 1]
     assert [item.url for item in log.batch.admitted] == [SEED]
     assert [found["first"] for found in tally.exceptions.values()] == [BAD]
@@ -275,7 +275,7 @@ def test_the_summary_names_each_kind_with_its_first_page_and_how_to_report_it(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in ("/1", "/2", "/3"):
-        fail_over(monkeypatch, Judge, "judge", url=f"http://a.test{path}")
+        fail_over(monkeypatch, PageAssessor, "judge", url=f"http://a.test{path}")
     told = typed("crawl", SEED, "--home", tmp_path, *reach(web))
     assert "3 internal_error" in told.out
     assert "3 pages: ValueError in periplus/crawl/digest.py:" in told.out
@@ -292,7 +292,7 @@ def _raised(message: str = "x") -> Exception:
 
 
 def test_three_exceptions_of_one_kind_in_a_row_are_reported_once_and_aloud(caplog: pytest.LogCaptureFixture) -> None:
-    errors = PageErrors(Tally(1, 0.0))
+    errors = PageErrors(RunCounters(1, 0.0))
     for number in range(5):
         errors.record(f"http://a.test/{number}", _raised())
     (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
@@ -302,7 +302,7 @@ def test_three_exceptions_of_one_kind_in_a_row_are_reported_once_and_aloud(caplo
 
 
 def test_exceptions_of_different_kinds_are_not_in_a_row(caplog: pytest.LogCaptureFixture) -> None:
-    errors = PageErrors(Tally(1, 0.0))
+    errors = PageErrors(RunCounters(1, 0.0))
     for number in range(9):
         errors.record(f"http://a.test/{number}", _raised() if number % 3 else ValueError("made elsewhere"))
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
@@ -310,17 +310,19 @@ def test_exceptions_of_different_kinds_are_not_in_a_row(caplog: pytest.LogCaptur
 
 def test_kinds_of_several_workers_add_up_and_keep_the_first_page() -> None:
     def summary(*urls: str) -> dict[str, Any]:
-        tally = Tally(1, 0.0)
+        tally = RunCounters(1, 0.0)
         for url in urls:
             PageErrors(tally).record(url, ValueError("made elsewhere"))
         return tally.summary(1.0)
 
-    (kind,) = joined([summary("http://a/"), summary("http://b/", "http://c/"), summary()])["exceptions"].values()
+    (kind,) = sum_of_workers([summary("http://a/"), summary("http://b/", "http://c/"), summary()])[
+        "exceptions"
+    ].values()
     assert kind == {"pages": 3, "first": "http://a/"}
 
 
 def test_a_worker_that_takes_the_place_of_another_keeps_its_exceptions() -> None:
-    tally, heir = Tally(1, 0.0), Tally(1, 0.0)
+    tally, heir = RunCounters(1, 0.0), RunCounters(1, 0.0)
     PageErrors(tally).record("http://a/", ValueError("made elsewhere"))
     tally.count_reading(ReadPage(failed_extractors=("facts",)))
     heir.resume(tally.summary(1.0), 1, 2.0)

@@ -27,10 +27,10 @@ from crawl.voyage import (
     state_of,
     wait,
 )
-from periplus.crawl.assignment import Agenda, Budget, Ending
+from periplus.crawl.assignment import Budget, Ending, RecrawlPolicy
 from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
-from periplus.frontier.schedule import Class, class_of
+from periplus.frontier.schedule import RecrawlClass, class_of
 from periplus.index.build import build_index
 from periplus.index.generations import Generations
 from periplus.model import UrlState
@@ -51,7 +51,7 @@ def web() -> Iterator[TestWeb]:
 def on_day(day: float, web: TestWeb, home: Path, *seeds: str, **more: Any) -> Result:
     """Crawl on a day of the simulated calendar."""
     agenda, budget, workers = (
-        more.pop("agenda", Agenda()),
+        more.pop("agenda", RecrawlPolicy()),
         more.pop("budget", Budget()),
         more.pop("workers", 1),
     )
@@ -110,7 +110,7 @@ def test_what_a_changed_page_links_to_is_fetched_too(web: TestWeb, tmp_path: Pat
 def test_new_pages_come_before_revisits(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
     web.site("a.test").pages["/late"] = Page("Late", links=[f"/late{n}" for n in range(5)])
-    on_day(2, web, tmp_path, f"{SEED}late", agenda=Agenda(new_only=True), budget=Budget(pages=1))
+    on_day(2, web, tmp_path, f"{SEED}late", agenda=RecrawlPolicy(new_only=True), budget=Budget(pages=1))
     on_day(2.1, web, tmp_path)
     paths = [path for path in web.log.paths("a.test") if path != "/robots.txt"]
     assert sorted(paths[:5]) == [f"/late{n}" for n in range(5)]
@@ -119,7 +119,7 @@ def test_new_pages_come_before_revisits(web: TestWeb, tmp_path: Path) -> None:
 
 def test_only_new_pages_when_that_is_asked_for(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
-    on_day(50, web, tmp_path, agenda=Agenda(new_only=True))
+    on_day(50, web, tmp_path, agenda=RecrawlPolicy(new_only=True))
     assert asked(web) == []
 
 
@@ -127,13 +127,18 @@ def test_a_class_alone_is_asked_again(web: TestWeb, tmp_path: Path) -> None:
     pinned = {"http://a[.]test/x": "hot", "http://a[.]test/y": "monthly"}
     on_day(0, web, tmp_path, SEED, recrawl__pinned=pinned)
     assert [class_of(row_of(tmp_path, SEED + path)["interval"]) for path in ("x", "", "y")] == [
-        Class.HOT,
-        Class.DAILY,
-        Class.MONTHLY,
+        RecrawlClass.HOT,
+        RecrawlClass.DAILY,
+        RecrawlClass.MONTHLY,
     ]
-    expected = {Class.HOT: ["/x"], Class.DAILY: ["/"], Class.WEEKLY: [], Class.MONTHLY: ["/y"]}
+    expected = {
+        RecrawlClass.HOT: ["/x"],
+        RecrawlClass.DAILY: ["/"],
+        RecrawlClass.WEEKLY: [],
+        RecrawlClass.MONTHLY: ["/y"],
+    }
     for name, paths in expected.items():
-        result = on_day(40, web, tmp_path, agenda=Agenda(only=name), recrawl__pinned=pinned)
+        result = on_day(40, web, tmp_path, agenda=RecrawlPolicy(only=name), recrawl__pinned=pinned)
         assert asked(web) == paths
         assert result.summary["revisits"] == len(paths)
 
@@ -279,7 +284,7 @@ def test_a_sitemap_that_is_the_same_is_not_stored_again(web: TestWeb, tmp_path: 
 
 
 def test_a_continuous_crawl_ends_by_its_budget_and_says_so(web: TestWeb, tmp_path: Path) -> None:
-    result = on_day(0, web, tmp_path, SEED, agenda=Agenda(continuous=True), budget=Budget(seconds=10 * DAY))
+    result = on_day(0, web, tmp_path, SEED, agenda=RecrawlPolicy(continuous=True), budget=Budget(seconds=10 * DAY))
     assert result.ending is Ending.BUDGET
     assert web.log.count("a.test", "/x") == 4  # on days 0, 1, 3, 7
     assert result.summary["seconds"] == pytest.approx(10 * DAY, abs=HOUR)
@@ -287,7 +292,7 @@ def test_a_continuous_crawl_ends_by_its_budget_and_says_so(web: TestWeb, tmp_pat
 
 def test_a_continuous_crawl_of_a_class_never_asks_for_the_others(web: TestWeb, tmp_path: Path) -> None:
     pinned = {"http://a[.]test/x": "hot"}
-    agenda, budget = Agenda(continuous=True, only=Class.HOT), Budget(seconds=2 * DAY)
+    agenda, budget = RecrawlPolicy(continuous=True, only=RecrawlClass.HOT), Budget(seconds=2 * DAY)
     on_day(0, web, tmp_path, SEED, agenda=agenda, budget=budget, recrawl__pinned=pinned)
     assert (web.log.count("a.test", "/x"), web.log.count("a.test", "/y")) == (48, 1)
 
@@ -339,9 +344,9 @@ def segment_files(home: Path) -> list[Path]:
 @pytest.mark.parametrize(
     "wish",
     [
-        {"rounds": 2, "agenda": Agenda(continuous=True)},
-        {"agenda": Agenda(new_only=True, continuous=True)},
-        {"agenda": Agenda(new_only=True, only=Class.HOT)},
+        {"rounds": 2, "agenda": RecrawlPolicy(continuous=True)},
+        {"agenda": RecrawlPolicy(new_only=True, continuous=True)},
+        {"agenda": RecrawlPolicy(new_only=True, only=RecrawlClass.HOT)},
     ],
 )
 def test_wishes_that_contradict_each_other_are_refused(tmp_path: Path, wish: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from periplus.crawl import robots as module
-from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
+from periplus.crawl.robots import RobotsBusy, RobotsCache, is_unreachable
 from periplus.fetch.robots import Robots
 from periplus.model import Reason, Response, RobotsFile
 from periplus.store.batch import Batch, Written
@@ -38,20 +38,20 @@ def fetched(status: int = 200, body: bytes = b"", failure: Reason | None = None)
     return Response(f"{ORIGIN}/robots.txt", NOW, status, body=body, failure=failure)
 
 
-def find(shelf: RobotsShelf, origin: str, now: float) -> Robots | None:
+def find(shelf: RobotsCache, origin: str, now: float) -> Robots | None:
     return asyncio.run(shelf.find(origin, now))
 
 
-def put(shelf: RobotsShelf, origin: str, response: Response) -> tuple[RobotsFile, Robots]:
+def put(shelf: RobotsCache, origin: str, response: Response) -> tuple[RobotsFile, Robots]:
     return asyncio.run(shelf.put(origin, response))
 
 
 def test_an_unknown_origin_has_to_be_asked(catalog: Catalog) -> None:
-    assert find(RobotsShelf(catalog, DAY), ORIGIN, NOW) is None
+    assert find(RobotsCache(catalog, DAY), ORIGIN, NOW) is None
 
 
 def test_what_was_fetched_is_used_until_it_is_too_old(catalog: Catalog) -> None:
-    shelf = RobotsShelf(catalog, DAY)
+    shelf = RobotsCache(catalog, DAY)
     put(shelf, ORIGIN, fetched(body=b"User-agent: *\nDisallow: /x"))
     rules = find(shelf, ORIGIN, NOW + DAY - 1)
     assert rules is not None
@@ -61,28 +61,28 @@ def test_what_was_fetched_is_used_until_it_is_too_old(catalog: Catalog) -> None:
 
 def test_what_an_earlier_run_fetched_is_used_too(catalog: Catalog) -> None:
     remember(catalog, RobotsFile(ORIGIN, NOW, 200, b"User-agent: *\nDisallow: /x"))
-    rules = find(RobotsShelf(catalog, DAY), ORIGIN, NOW + 10)
+    rules = find(RobotsCache(catalog, DAY), ORIGIN, NOW + 10)
     assert rules is not None
     assert not rules.verdict("/x").allowed
-    assert find(RobotsShelf(catalog, DAY), ORIGIN, NOW + DAY) is None
-    assert find(RobotsShelf(catalog, DAY), "https://a.test", NOW) is None
+    assert find(RobotsCache(catalog, DAY), ORIGIN, NOW + DAY) is None
+    assert find(RobotsCache(catalog, DAY), "https://a.test", NOW) is None
 
 
 @pytest.mark.parametrize("status", [0, 429, 500, 503])
 def test_a_file_that_could_not_be_had_is_asked_for_again(catalog: Catalog, status: int) -> None:
     remember(catalog, RobotsFile(ORIGIN, NOW, status, b""))
-    assert find(RobotsShelf(catalog, DAY), ORIGIN, NOW + 10) is None
+    assert find(RobotsCache(catalog, DAY), ORIGIN, NOW + 10) is None
 
 
 def test_a_transfer_that_broke_off_is_not_an_empty_file(catalog: Catalog) -> None:
     """An empty robots.txt would allow everything."""
-    file, rules = put(RobotsShelf(catalog, DAY), ORIGIN, fetched(200, failure=Reason.CUT_SHORT))
+    file, rules = put(RobotsCache(catalog, DAY), ORIGIN, fetched(200, failure=Reason.CUT_SHORT))
     assert file.status == 0
     assert not rules.verdict("/").allowed
 
 
 def test_a_forgotten_file_is_asked_for_again(catalog: Catalog) -> None:
-    shelf = RobotsShelf(catalog, DAY)
+    shelf = RobotsCache(catalog, DAY)
     put(shelf, ORIGIN, fetched())
     shelf.forget(ORIGIN)
     assert find(shelf, ORIGIN, NOW) is None
@@ -107,7 +107,7 @@ def hostile(number: int, size: int = 40_000) -> bytes:
 
 def test_parsed_files_take_a_bounded_amount_of_memory(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MEMORY", 500_000)
-    shelf = RobotsShelf(catalog, DAY)
+    shelf = RobotsCache(catalog, DAY)
     tracemalloc.start()
     try:
         for number in range(15):
@@ -122,7 +122,7 @@ def test_a_file_that_was_dropped_from_memory_is_read_from_the_catalog_and_one_in
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MEMORY", 2_000_000)
-    shelf = RobotsShelf(catalog, DAY)
+    shelf = RobotsCache(catalog, DAY)
     put(shelf, ORIGIN, fetched(body=b"User-agent: *\nDisallow: /x"))
     dropped, _ = put(shelf, OTHER, fetched(body=hostile(0)))
     for number in range(1, 10):
@@ -146,12 +146,12 @@ def test_a_large_file_is_parsed_beside_the_event_loop_and_a_small_one_at_once(
         return parse(body)
 
     monkeypatch.setattr(Robots, "parse", watched)
-    shelf = RobotsShelf(catalog, DAY)
+    shelf = RobotsCache(catalog, DAY)
     small, _ = put(shelf, ORIGIN, fetched(body=hostile(1, 1_000)))
     large, _ = put(shelf, OTHER, fetched(body=hostile(2, 100_000)))
     for file in (small, large):
         remember(catalog, file)
-        assert find(RobotsShelf(catalog, DAY), file.origin, NOW) is not None
+        assert find(RobotsCache(catalog, DAY), file.origin, NOW) is not None
     assert [thread is threading.main_thread() for thread in threads] == [True, False, True, False]
 
 
@@ -174,7 +174,7 @@ def test_only_so_many_visits_wait_until_large_files_of_others_are_parsed(
         remember(catalog, RobotsFile(origin, NOW, 200, body))
 
     async def main() -> None:
-        shelf = RobotsShelf(catalog, DAY)
+        shelf = RobotsCache(catalog, DAY)
         first = asyncio.create_task(shelf.find(ORIGIN, NOW))
         await asyncio.sleep(0)
         with pytest.raises(RobotsBusy):

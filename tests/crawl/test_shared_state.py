@@ -9,38 +9,38 @@ from contextlib import closing
 
 import pytest
 
-from periplus.crawl.ownership import Territory, share_of, share_to_give
-from periplus.crawl.shared_state import SHARES, Board, Figure
+from periplus.crawl.ownership import Ownership, share_of, share_to_give
+from periplus.crawl.shared_state import SHARES, Metric, SharedState
 
 
 @pytest.fixture
-def board() -> Iterator[Board]:
-    with closing(Board(workers=3, pages=100)) as board:
+def board() -> Iterator[SharedState]:
+    with closing(SharedState(workers=3, pages=100)) as board:
         yield board
 
 
-def settle(board: Board) -> None:
+def settle(board: SharedState) -> None:
     for worker in range(board.workers):
-        board.tell(worker, Figure.IDLE, 1)
-        board.tell(worker, Figure.SHARES, board.owners.tobytes().count(worker))
+        board.tell(worker, Metric.IDLE, 1)
+        board.tell(worker, Metric.SHARES, board.owners.tobytes().count(worker))
 
 
-def test_a_figure_told_by_a_child_is_read_by_its_parent(board: Board) -> None:
+def test_a_figure_told_by_a_child_is_read_by_its_parent(board: SharedState) -> None:
     if not (child := os.fork()):
-        board.tell(1, Figure.FETCHED, 41)
+        board.tell(1, Metric.FETCHED, 41)
         os._exit(0)
     os.waitpid(child, 0)
-    board.tell(2, Figure.FETCHED, 1)
-    assert (board.all(Figure.FETCHED), board.total(Figure.FETCHED)) == ([0, 41, 1], 42)
+    board.tell(2, Metric.FETCHED, 1)
+    assert (board.all(Metric.FETCHED), board.total(Metric.FETCHED)) == ([0, 41, 1], 42)
 
 
-def test_every_share_has_an_owner_and_no_worker_is_left_out(board: Board) -> None:
+def test_every_share_has_an_owner_and_no_worker_is_left_out(board: SharedState) -> None:
     owned = [sum(owner == worker for owner in board.owners) for worker in range(3)]
     assert sum(owned) == SHARES
     assert max(owned) - min(owned) <= 1
 
 
-def test_pages_are_drawn_until_all_are_claimed_and_what_is_returned_can_be_drawn_again(board: Board) -> None:
+def test_pages_are_drawn_until_all_are_claimed_and_what_is_returned_can_be_drawn_again(board: SharedState) -> None:
     drawn = []
     while pages := board.draw_pages(0):
         drawn.append(pages)
@@ -51,11 +51,11 @@ def test_pages_are_drawn_until_all_are_claimed_and_what_is_returned_can_be_drawn
 
 
 def test_without_a_budget_there_are_always_pages_to_draw() -> None:
-    with closing(Board(workers=2)) as board:
+    with closing(SharedState(workers=2)) as board:
         assert all(board.draw_pages(0) for _ in range(10_000))
 
 
-def test_asking_to_stop_a_third_time_changes_nothing(board: Board) -> None:
+def test_asking_to_stop_a_third_time_changes_nothing(board: SharedState) -> None:
     levels = [board.stop]
     for _ in range(3):
         board.ask_to_stop()
@@ -63,11 +63,13 @@ def test_asking_to_stop_a_third_time_changes_nothing(board: Board) -> None:
     assert levels == [0, 1, 2, 2]
 
 
-def test_a_crawl_has_not_settled_while_a_worker_is_busy_or_has_not_noticed_what_it_was_given(board: Board) -> None:
+def test_a_crawl_has_not_settled_while_a_worker_is_busy_or_has_not_noticed_what_it_was_given(
+    board: SharedState,
+) -> None:
     assert not board.has_settled()
     settle(board)
     assert board.has_settled()
-    board.tell(1, Figure.IDLE, 0)
+    board.tell(1, Metric.IDLE, 0)
     assert not board.has_settled()
     settle(board)
     board.owners[0] = (board.owners[0] + 1) % 3
@@ -79,11 +81,11 @@ def test_hosts_of_one_registrable_domain_fall_into_one_share() -> None:
     assert len({share_of(f"domain{number}.test") for number in range(1000)}) > 500
 
 
-def test_a_share_belongs_to_one_worker_at_a_time(board: Board) -> None:
+def test_a_share_belongs_to_one_worker_at_a_time(board: SharedState) -> None:
     share = share_of("example.org")
     giver = board.owners[share]
     receiver = (giver + 1) % 3
-    territories = [Territory(board, worker) for worker in range(3)]
+    territories = [Ownership(board, worker) for worker in range(3)]
     for territory in territories:
         territory.arrivals()
     assert [territory.owns("www.example.org") for territory in territories].count(True) == 1
@@ -113,7 +115,7 @@ def test_a_gift_is_worth_it_and_never_leaves_the_giver_with_less_than_the_receiv
     assert share_to_give(Counter(waiting), load) == given
 
 
-def test_the_page_that_a_worker_reads_is_there_for_all_to_see(board: Board) -> None:
+def test_the_page_that_a_worker_reads_is_there_for_all_to_see(board: SharedState) -> None:
     assert board.reading(1) is None
     board.begin_reading(1, "http://a.test/long")
     board.begin_reading(0, "http://b.test/\u00fc")
@@ -126,28 +128,28 @@ def test_the_page_that_a_worker_reads_is_there_for_all_to_see(board: Board) -> N
     assert board.reading(0) == "http://b.test/\u00fc"
 
 
-def test_an_address_of_any_length_stays_in_its_place(board: Board) -> None:
+def test_an_address_of_any_length_stays_in_its_place(board: SharedState) -> None:
     board.begin_reading(2, "http://c.test/")
     board.begin_reading(1, "http://a.test/" + "x" * 100_000)
     assert board.reading(2) == "http://c.test/"
     assert (board.reading(1) or "").startswith("http://a.test/xxx")
 
 
-def test_of_a_dead_worker_only_what_it_acknowledged_counts(board: Board) -> None:
+def test_of_a_dead_worker_only_what_it_acknowledged_counts(board: SharedState) -> None:
     drawn = board.draw_pages(1) + board.draw_pages(1)
-    board.tell(1, Figure.FETCHED, drawn)
-    board.tell(1, Figure.IDLE, 1)
+    board.tell(1, Metric.FETCHED, drawn)
+    board.tell(1, Metric.IDLE, 1)
     board.begin_reading(1, "http://a.test/")
-    heard = board.total(Figure.LETTERS)
+    heard = board.total(Metric.LETTERS)
     board.bury(1, fetched=3, size=500)
-    assert (board.told(1, Figure.FETCHED), board.told(1, Figure.BYTES), board.told(1, Figure.IDLE)) == (3, 500, 0)
-    assert board.told(1, Figure.GRANTED) == 3
+    assert (board.told(1, Metric.FETCHED), board.told(1, Metric.BYTES), board.told(1, Metric.IDLE)) == (3, 500, 0)
+    assert board.told(1, Metric.GRANTED) == 3
     assert sum(iter(lambda: board.draw_pages(0), 0)) == 97, "what it had claimed and not fetched goes to others"
     assert board.reading(1) is None
-    assert board.total(Figure.LETTERS) != heard, "its last letters may not have been told of"
+    assert board.total(Metric.LETTERS) != heard, "its last letters may not have been told of"
 
 
-def test_a_share_is_lent_to_one_worker_at_a_time(board: Board) -> None:
+def test_a_share_is_lent_to_one_worker_at_a_time(board: SharedState) -> None:
     assert (board.has_leases, board.borrower(7)) == (False, None)
     assert board.borrow(7, 0, 60.0)
     assert board.borrow(7, 0, 60.0)
@@ -162,7 +164,7 @@ def test_a_share_is_lent_to_one_worker_at_a_time(board: Board) -> None:
 
 def test_a_lease_ends_by_itself_at_its_time() -> None:
     time = 1000.0
-    with closing(Board(2, monotonic=lambda: time)) as board:
+    with closing(SharedState(2, monotonic=lambda: time)) as board:
         assert board.borrow(7, 0, 60.0)
         assert board.borrow(8, 0, 10.0)
         time += 59.0

@@ -13,7 +13,7 @@ import pytest
 
 from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
 from periplus.crawl.assignment import Budget
-from periplus.crawl.link_intake import Paths
+from periplus.crawl.link_intake import LinkIntake
 from periplus.crawl.run import Request, crawl
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, hostile
@@ -245,9 +245,9 @@ def test_no_more_is_read_of_a_sitemap_than_asked_for(tmp_path: Path) -> None:
 def test_a_long_sitemap_keeps_nobody_waiting_and_survives_a_kill(tmp_path: Path) -> None:
     entries = urlset(*(entry(f"http://a.test/page/{number}") for number in range(3_000)))
     stopped: list[int] = []
-    follow = Paths.follow_list
+    follow = LinkIntake.follow_list
 
-    def interrupted(self: Paths, *more: Any) -> Iterator[None]:
+    def interrupted(self: LinkIntake, *more: Any) -> Iterator[None]:
         for number, _ in enumerate(follow(self, *more)):
             stopped.append(number)
             if number == 5:
@@ -255,7 +255,7 @@ def test_a_long_sitemap_keeps_nobody_waiting_and_survives_a_kill(tmp_path: Path)
             yield
 
     with TestWeb([site(xml(entries))]) as web:
-        with mock.patch.object(Paths, "follow_list", interrupted), suppress(KeyboardInterrupt):
+        with mock.patch.object(LinkIntake, "follow_list", interrupted), suppress(KeyboardInterrupt):
             sail(web, tmp_path, SEED, scope__depth=1)
         assert len(stopped) == 6, "others had their turn"
         with catalog_of(tmp_path) as catalog:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from periplus.demo.home import Note, begin_anew, collection, documentation, edition_of, held, read_note, write_note
+from periplus.demo.home import DemoNote, begin_anew, collection, documentation, edition_of, held, read_note, write_note
 from periplus.demo.library import Site
 from periplus.errors import CollectionError, CollectionLocked
 
-NOTE = Note("an edition", 8090, ready=False)
+NOTE = DemoNote("an edition", 8090, ready=False)
 
 
 def test_a_note_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_beginning_anew_removes_what_a_demo_has_made(tmp_path: Path) -> None:
     for folder in (documentation(tmp_path), collection(tmp_path)):
         folder.mkdir()
         (folder / "file").touch()
-    begin_anew(tmp_path, Note("another", 8091, ready=False))
+    begin_anew(tmp_path, DemoNote("another", 8091, ready=False))
     assert {path.name for path in tmp_path.iterdir()} == {"demo.json"}
 
 

@@ -14,7 +14,7 @@ from crawl.voyage import sound
 from demo.shared_demo import Demo, own_ports
 from periplus.demo.home import collection, read_note, write_note
 from periplus.demo.library import installed_sites
-from periplus.demo.run import QUERIES, Step, tour
+from periplus.demo.run import QUERIES, Step, run_demo
 from periplus.demo.server import LOOPBACK, listen
 from periplus.errors import CollectionError
 from periplus.model import Hit
@@ -28,7 +28,7 @@ def home(demo: Demo) -> Path:
 
 
 def first_hits(home: Path) -> list[Hit]:
-    with tour(home) as ready:
+    with run_demo(home) as ready:
         return [results.hits[0] for results in ready.answers(5)]
 
 
@@ -36,7 +36,7 @@ def test_an_empty_folder_becomes_a_search_engine_in_less_than_two_minutes(demo: 
     assert demo.seconds < 120
     steps = list(dict.fromkeys(line.split()[0] for line in demo.err.splitlines()))
     assert steps == ["writing", "crawling", "ranking", "indexing"]
-    with tour(demo.home) as ready:
+    with run_demo(demo.home) as ready:
         assert ready.engine.documents > 250
     sound(collection(demo.home))
 
@@ -49,7 +49,7 @@ def test_the_queries_to_try_find_what_a_person_would_expect(home: Path) -> None:
 
 
 def test_results_can_be_opened_while_the_demo_runs(home: Path) -> None:
-    with tour(home) as ready:
+    with run_demo(home) as ready:
         url = urlsplit(ready.answers(1)[1].hits[0].url)
         assert url.hostname is not None
         assert url.hostname.endswith(".localhost"), "browsers look for it on this machine"
@@ -61,7 +61,7 @@ def test_results_can_be_opened_while_the_demo_runs(home: Path) -> None:
 
 def test_the_second_start_makes_nothing_anew(home: Path) -> None:
     steps: list[Step] = []
-    with tour(home, steps.append):
+    with run_demo(home, steps.append):
         pass
     assert steps == []
 
@@ -71,7 +71,7 @@ def test_an_interrupted_demo_goes_on_where_it_stopped(home: Path) -> None:
     assert note is not None
     write_note(home, replace(note, ready=False))
     steps: list[Step] = []
-    with tour(home, steps.append):
+    with run_demo(home, steps.append):
         pass
     assert "render" not in {step.name for step in steps}
     assert read_note(home) == note
@@ -87,7 +87,7 @@ def test_only_the_documentation_server_may_be_reached(home: Path) -> None:
 
 def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(CollectionError, match="something else"), tour(tmp_path):
+    with pytest.raises(CollectionError, match="something else"), run_demo(tmp_path):
         pass
     assert (tmp_path / "thesis.tex").exists()
 

@@ -18,7 +18,7 @@ from periplus.doctor import disk, machine
 from periplus.doctor import machine as sandbox
 from periplus.doctor.check import Check, Grade
 from periplus.doctor.checks import contact, examine
-from periplus.parse.sandbox.parent import Warden
+from periplus.parse.sandbox.parent import Sandbox
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -220,7 +220,7 @@ def test_a_slow_disk_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_level_is_what_the_reader_of_pdfs_really_reaches(
     monkeypatch: pytest.MonkeyPatch, fenced: bool, level: str, grade: Grade
 ) -> None:
-    monkeypatch.setattr(Warden, "fenced", fenced)
+    monkeypatch.setattr(Sandbox, "fenced", fenced)
     check = sandbox.sandbox()
     assert check.found.startswith(f"{level}: ")
     assert check.grade is grade

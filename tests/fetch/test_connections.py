@@ -19,9 +19,9 @@ from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy, Connections
 from periplus.fetch.exchange import Exchange
 from periplus.fetch.ip_limits import AddressTable
-from periplus.fetch.memory_budget import Hold
+from periplus.fetch.memory_budget import MemoryBudget
 from periplus.fetch.request import constant_options
-from periplus.fetch.response_limits import Allowances, Purpose
+from periplus.fetch.response_limits import Purpose, ResponseLimits
 from periplus.model import Reason
 
 PAGE = says(answer(b"<p>hello"))
@@ -250,7 +250,9 @@ def test_the_guard_at_the_dial_has_the_last_word() -> None:
         async with serving(PAGE) as canary:
             settings = Fetching(allow_private=True)
             options = constant_options(settings, AGENT)
-            exchange = Exchange(settings, Allowances(settings), options, lambda _: Reason.PRIVATE_ADDRESS, Hold(0))
+            exchange = Exchange(
+                settings, ResponseLimits(settings), options, lambda _: Reason.PRIVATE_ADDRESS, MemoryBudget(0)
+            )
             async with Fetcher(settings, AGENT, public_allowed=True) as client:
                 client._idle.append(exchange)
                 response = await client.fetch(canary.url(), purpose=Purpose.PAGE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pycurl
 import pytest
 
-from periplus.fetch.failure import reason_of
+from periplus.fetch.failure import failure_reason
 from periplus.model import Reason
 
 
@@ -34,15 +34,15 @@ from periplus.model import Reason
     ],
 )
 def test_an_error_has_the_reason_a_person_would_give(code: int, words: str, reason: Reason) -> None:
-    assert reason_of(code, words, connected=True) is reason
+    assert failure_reason(code, words, connected=True) is reason
 
 
 @pytest.mark.parametrize("code", range(1, 110))
 def test_even_an_error_nobody_thought_of_has_a_reason(code: int) -> None:
-    assert reason_of(code, "", connected=False) in Reason
-    assert reason_of(code, "", connected=True) in Reason
+    assert failure_reason(code, "", connected=False) in Reason
+    assert failure_reason(code, "", connected=True) in Reason
 
 
 def test_an_address_libcurl_does_not_understand_is_none_of_the_web() -> None:
-    assert reason_of(pycurl.E_URL_MALFORMAT, "", connected=False) is Reason.NOT_WEB
-    assert reason_of(pycurl.E_UNSUPPORTED_PROTOCOL, "", connected=False) is Reason.NOT_WEB
+    assert failure_reason(pycurl.E_URL_MALFORMAT, "", connected=False) is Reason.NOT_WEB
+    assert failure_reason(pycurl.E_UNSUPPORTED_PROTOCOL, "", connected=False) is Reason.NOT_WEB

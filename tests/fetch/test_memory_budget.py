@@ -12,7 +12,7 @@ import pytest
 
 from fetch.servers import HangUp, Reply, Reset, answer, encoded, fetcher, run, says, serving
 from periplus.fetch.client import Fetcher
-from periplus.fetch.memory_budget import LARGE, Hold
+from periplus.fetch.memory_budget import LARGE, MemoryBudget
 from periplus.model import Reason, Response
 
 BODY = random.Random(5).randbytes(3 * LARGE).hex().encode()[: 3 * LARGE]
@@ -147,7 +147,7 @@ def test_one_that_fails_or_is_dropped_while_it_waits_loses_its_place() -> None:
 
 
 def test_room_goes_to_who_came_first_and_a_body_above_all_room_gets_it_all() -> None:
-    hold, went_on = Hold(10), list[str]()
+    hold, went_on = MemoryBudget(10), list[str]()
 
     def take(host: str, size: int) -> bool:
         return hold.take(host, size, lambda: went_on.append(host))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pycurl
 import pytest
 
-from periplus.fetch.multi import Transfers
+from periplus.fetch.multi import CurlMulti
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def code_of(transfer: asyncio.Future[None]) -> int:
 
 def test_a_later_limit_does_not_hide_an_earlier_one(silent: str) -> None:
     async def wait() -> list[int]:
-        transfers = Transfers(4)
+        transfers = CurlMulti(4)
         slow = transfers.begin(request(silent))
         ended = [await code_of(transfers.begin(request(silent, limit))) for limit in (300, 50, 200)]
         assert not slow.done()
@@ -46,7 +46,7 @@ def test_a_later_limit_does_not_hide_an_earlier_one(silent: str) -> None:
 
 def test_what_is_dropped_leaves_the_others_alone_and_what_is_left_ends_with_all(silent: str) -> None:
     async def wait() -> None:
-        transfers = Transfers(4)
+        transfers = CurlMulti(4)
         curl = request(silent)
         dropped, left = transfers.begin(curl), transfers.begin(request(silent))
         dropped.cancel()
@@ -69,7 +69,7 @@ def test_when_libcurl_itself_fails_everybody_is_told(silent: str, monkeypatch: p
             raise pycurl.error(4, "internal error")
 
     async def wait() -> list[int]:
-        transfers = Transfers(4)
+        transfers = CurlMulti(4)
         under_way = [transfers.begin(request(silent)) for _ in range(3)]
         monkeypatch.setattr(transfers, "_multi", Broken(transfers._multi))
         ended = [await code_of(transfer) for transfer in under_way]

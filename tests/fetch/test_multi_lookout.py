@@ -11,13 +11,16 @@ from contextlib import closing
 import pycurl
 import pytest
 
-from periplus.fetch.multi import Lookout, lookout
+from periplus.fetch.multi import SocketSelector, socket_selector
 
 IN, OUT = pycurl.CSELECT_IN, pycurl.CSELECT_OUT
 
 
-@pytest.fixture(params=[Lookout, lookout])
-def watch(request: pytest.FixtureRequest) -> Iterator[Lookout]:
+Ends = tuple[socket.socket, socket.socket]
+
+
+@pytest.fixture(params=[SocketSelector, socket_selector])
+def watch(request: pytest.FixtureRequest) -> Iterator[SocketSelector]:
     with closing(request.param()) as made:
         yield made
 
@@ -29,7 +32,9 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield one, other
 
 
-def test_a_socket_is_ready_for_what_is_waited_for(watch: Lookout, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_socket_is_ready_for_what_is_waited_for(
+    watch: SocketSelector, ends: tuple[socket.socket, socket.socket]
+) -> None:
     here, there = ends
     watch.watch(here.fileno(), pycurl.POLL_IN)
     assert watch.ready() == []
@@ -43,7 +48,7 @@ def test_a_socket_is_ready_for_what_is_waited_for(watch: Lookout, ends: tuple[so
     assert watch.ready() == []
 
 
-def test_a_connection_that_ended_can_be_read(watch: Lookout, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_connection_that_ended_can_be_read(watch: SocketSelector, ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
     watch.watch(here.fileno(), pycurl.POLL_IN)
     there.close()
@@ -51,7 +56,9 @@ def test_a_connection_that_ended_can_be_read(watch: Lookout, ends: tuple[socket.
     assert (descriptor, ready & IN) == (here.fileno(), IN)
 
 
-def test_a_socket_that_was_closed_can_be_forgotten(watch: Lookout, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_a_socket_that_was_closed_can_be_forgotten(
+    watch: SocketSelector, ends: tuple[socket.socket, socket.socket]
+) -> None:
     here, _ = ends
     descriptor = here.fileno()
     watch.watch(descriptor, pycurl.POLL_IN)
@@ -60,7 +67,7 @@ def test_a_socket_that_was_closed_can_be_forgotten(watch: Lookout, ends: tuple[s
     assert watch.ready() == []
 
 
-def test_an_event_loop_wakes_up_for_it(watch: Lookout, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_an_event_loop_wakes_up_for_it(watch: SocketSelector, ends: tuple[socket.socket, socket.socket]) -> None:
     here, there = ends
 
     async def wait() -> list[tuple[int, int]]:
@@ -77,5 +84,5 @@ def test_an_event_loop_wakes_up_for_it(watch: Lookout, ends: tuple[socket.socket
 
 def test_there_is_one_for_every_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(select, "epoll", raising=False)
-    with closing(lookout()) as made:
-        assert type(made) is Lookout
+    with closing(socket_selector()) as made:
+        assert type(made) is SocketSelector

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from periplus.config import Fetching
-from periplus.fetch.response_limits import Allowance, Allowances, Purpose, looks_binary
+from periplus.fetch.response_limits import Purpose, ResponseLimit, ResponseLimits, looks_binary
 from periplus.model import Reason
 
 SETTINGS = Fetching(html_bytes=5000, pdf_bytes=9000)
-KINDS = Allowances(SETTINGS)
+KINDS = ResponseLimits(SETTINGS)
 
 
-def allowed(mime: str, status: int = 200, declared: int = 0, purpose: Purpose = Purpose.PAGE) -> Allowance:
+def allowed(mime: str, status: int = 200, declared: int = 0, purpose: Purpose = Purpose.PAGE) -> ResponseLimit:
     return KINDS.of(purpose, status, mime, declared)
 
 
@@ -29,11 +29,11 @@ def allowed(mime: str, status: int = 200, declared: int = 0, purpose: Purpose = 
     ],
 )
 def test_text_is_read_up_to_its_cap(mime: str) -> None:
-    assert allowed(mime, declared=10**9) == Allowance(5000)
+    assert allowed(mime, declared=10**9) == ResponseLimit(5000)
 
 
 def test_a_pdf_is_read_whole_or_not_at_all() -> None:
-    assert allowed("application/pdf", declared=9000) == Allowance(9000, cut=False)
+    assert allowed("application/pdf", declared=9000) == ResponseLimit(9000, cut=False)
     assert allowed("application/pdf", declared=9001).refused is Reason.TOO_LARGE
 
 
@@ -47,17 +47,17 @@ def test_other_types_are_not_read(mime: str) -> None:
 
 
 def test_a_missing_type_has_to_look_like_text() -> None:
-    assert allowed("") == Allowance(5000, sniff=True)
+    assert allowed("") == ResponseLimit(5000, sniff=True)
 
 
 @pytest.mark.parametrize("status", [301, 304, 404, 410, 500, 999])
 def test_what_is_not_the_page_is_read_only_for_its_message(status: int) -> None:
-    assert allowed("video/mp4", status) == Allowance(64 * 1024)
+    assert allowed("video/mp4", status) == ResponseLimit(64 * 1024)
 
 
 @pytest.mark.parametrize("mime", ["text/plain", "text/html", "", "application/octet-stream"])
 def test_a_robots_file_may_have_any_type(mime: str) -> None:
-    assert allowed(mime, purpose=Purpose.ROBOTS) == Allowance(SETTINGS.robots_bytes)
+    assert allowed(mime, purpose=Purpose.ROBOTS) == ResponseLimit(SETTINGS.robots_bytes)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from periplus.config import Recrawl
-from periplus.frontier.schedule import BOUNDS, Class, Schedule, class_of, revisit_priority
+from periplus.frontier.schedule import BOUNDS, RecrawlClass, Schedule, class_of, revisit_priority
 from periplus.model import Decision, QueuedUrl, Reason, Verdict
 
 HOUR, DAY = 3_600.0, 86_400.0
@@ -130,26 +130,26 @@ def test_what_a_site_forbids_is_looked_at_again_but_not_what_we_forbid(reason: R
 @pytest.mark.parametrize(
     ("interval", "name"),
     [
-        (HOUR, Class.HOT),
-        (6 * HOUR, Class.HOT),
-        (7 * HOUR, Class.DAILY),
-        (DAY, Class.DAILY),
-        (2 * DAY, Class.WEEKLY),
-        (7 * DAY, Class.WEEKLY),
-        (8 * DAY, Class.MONTHLY),
-        (365 * DAY, Class.MONTHLY),
+        (HOUR, RecrawlClass.HOT),
+        (6 * HOUR, RecrawlClass.HOT),
+        (7 * HOUR, RecrawlClass.DAILY),
+        (DAY, RecrawlClass.DAILY),
+        (2 * DAY, RecrawlClass.WEEKLY),
+        (7 * DAY, RecrawlClass.WEEKLY),
+        (8 * DAY, RecrawlClass.MONTHLY),
+        (365 * DAY, RecrawlClass.MONTHLY),
     ],
 )
-def test_a_class_is_a_name_for_an_interval(interval: float, name: Class) -> None:
+def test_a_class_is_a_name_for_an_interval(interval: float, name: RecrawlClass) -> None:
     assert class_of(interval) is name
 
 
 def test_every_class_but_the_last_has_a_bound() -> None:
-    assert len(BOUNDS) == len(Class) - 1
+    assert len(BOUNDS) == len(RecrawlClass) - 1
 
 
-@pytest.mark.parametrize("name", Class)
-def test_a_pinned_page_stays_in_its_class_whatever_it_does(name: Class) -> None:
+@pytest.mark.parametrize("name", RecrawlClass)
+def test_a_pinned_page_stays_in_its_class_whatever_it_does(name: RecrawlClass) -> None:
     schedule = law(pinned={r"https://a[.]test/": name.value, "https://": "daily"})
     item = schedule.visited(PAGE, NOW, changed=True)
     for changed in (False, False, True, True):

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from killing import Work, sweep
 from periplus.config import LinkAnalysis
-from periplus.graph.rank_writer import Draft
+from periplus.graph.rank_writer import RankWriter
 from periplus.graph.run import rank
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import damage
@@ -39,7 +39,7 @@ def main() -> None:
     rank(collection, SETTINGS)
     work = Work(
         do=lambda: rank(collection, SETTINGS),
-        publishing=Draft.publish.__code__,
+        publishing=RankWriter.publish.__code__,
         generation=lambda: live(collection).number,
         content=lambda: content(collection),
         folder=collection.ranks,

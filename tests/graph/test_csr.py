@@ -16,7 +16,7 @@ NODES = 12
 Pair = tuple[int, int]
 PAIRS = st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, NODES - 1)), max_size=80)
 ONE_HOST = np.zeros(NODES, np.uint32)
-NO_COPIES = csr.Copies(np.empty(0, np.uint32), np.empty(0, np.uint32))
+NO_COPIES = csr.DuplicateTable(np.empty(0, np.uint32), np.empty(0, np.uint32))
 
 
 def streamed(pairs: list[Pair]) -> Iterator[pa.RecordBatch]:
@@ -74,7 +74,7 @@ def test_no_page_gives_more_than_its_limit_to_another_host(pairs: list[Pair], li
 
 def test_copies_of_a_document_credit_a_target_once_and_the_first_copy_gets_the_credit() -> None:
     links = links_of([(1, 5), (1, 6), (3, 5), (3, 7), (3, 7), (4, 5), (4, 6), (2, 5)])
-    copies = csr.Copies(np.array([1, 3, 4], np.uint32), np.array([1, 1, 1], np.uint32))
+    copies = csr.DuplicateTable(np.array([1, 3, 4], np.uint32), np.array([1, 1, 1], np.uint32))
     degrees = csr.apply_rules(links, ONE_HOST, 1, copies)
     assert as_pairs(links) == [(1, 5), (2, 5), (1, 6), (3, 7)]
     assert degrees[[1, 2, 3, 4]].tolist() == [2, 1, 1, 0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from periplus.graph.pagerank import Links, Ranking, Walk, WeightedLinks, page_ranks, weighted_ranks
+from periplus.graph.pagerank import Links, PowerIteration, Ranking, WeightedLinks, page_ranks, weighted_ranks
 from shared_data import shared
 
 Pairs = NDArray[np.uint32]  # two columns: source, target
@@ -70,7 +70,7 @@ TWO_ISLANDS = np.array([[0, 1], [1, 0], [2, 3], [3, 4], [4, 2]], np.uint32)
 @example((5, TWO_ISLANDS))
 def test_ranks_are_those_of_the_textbook(graph: tuple[int, Pairs]) -> None:
     nodes, pairs = graph[0], clean(graph[1])
-    ranking = page_ranks(links_of(nodes, pairs), Walk())
+    ranking = page_ranks(links_of(nodes, pairs), PowerIteration())
     assert np.abs(ranking.ranks - textbook(nodes, pairs)).sum() <= 3e-6
     assert ranking.ranks.sum(dtype=float) == pytest.approx(1, abs=1e-6)
     assert ranking.delta <= 1e-6
@@ -82,12 +82,12 @@ def test_a_teleport_to_some_is_that_of_the_textbook(graph: tuple[int, Pairs], da
     nodes, pairs = graph[0], clean(graph[1])
     shares = np.array(data.draw(st.lists(st.integers(1, 9), min_size=nodes, max_size=nodes)), float)
     shares /= shares.sum()
-    ranking = page_ranks(links_of(nodes, pairs), Walk(), shares)
+    ranking = page_ranks(links_of(nodes, pairs), PowerIteration(), shares)
     assert np.abs(ranking.ranks - textbook(nodes, pairs, shares)).sum() <= 3e-6
 
 
 def test_a_graph_without_nodes_has_no_ranks() -> None:
-    assert len(page_ranks(links_of(0, NO_LINKS), Walk()).ranks) == 0
+    assert len(page_ranks(links_of(0, NO_LINKS), PowerIteration()).ranks) == 0
 
 
 def random_web(nodes: int = 5000, edges: int = 60_000) -> Links:
@@ -97,18 +97,20 @@ def random_web(nodes: int = 5000, edges: int = 60_000) -> Links:
 
 def test_the_number_of_threads_does_not_change_a_bit() -> None:
     links = random_web()
-    results = [page_ranks(links, Walk(threads=threads)).ranks.tobytes() for threads in (1, 2, 5)]
+    results = [page_ranks(links, PowerIteration(threads=threads)).ranks.tobytes() for threads in (1, 2, 5)]
     assert len(set(results)) == 1
 
 
 def test_the_floor_is_the_rank_of_a_node_that_nothing_links_to() -> None:
-    ranking = page_ranks(links_of(3, np.array([[0, 1], [1, 2]], np.uint32)), Walk())
+    ranking = page_ranks(links_of(3, np.array([[0, 1], [1, 2]], np.uint32)), PowerIteration())
     assert ranking.floor == pytest.approx(ranking.ranks[0])
 
 
 def test_iterations_end_at_their_limit_and_the_residual_is_told() -> None:
     seen: list[tuple[int, float]] = []
-    ranking = page_ranks(random_web(), Walk(iterations=3), watch=lambda number, delta: seen.append((number, delta)))
+    ranking = page_ranks(
+        random_web(), PowerIteration(iterations=3), watch=lambda number, delta: seen.append((number, delta))
+    )
     assert ranking.iterations == 3
     assert [number for number, _ in seen] == [1, 2, 3]
     assert seen[-1][1] == ranking.delta > 1e-6
@@ -116,14 +118,14 @@ def test_iterations_end_at_their_limit_and_the_residual_is_told() -> None:
 
 def test_ranks_that_are_known_already_need_one_iteration() -> None:
     links = random_web()
-    known = page_ranks(links, Walk(tolerance=1e-7))
-    again = page_ranks(links, Walk(), start=known.ranks)
+    known = page_ranks(links, PowerIteration(tolerance=1e-7))
+    again = page_ranks(links, PowerIteration(), start=known.ranks)
     assert again.iterations == 1
 
 
 def test_what_a_host_does_not_pass_on_goes_to_all() -> None:
     half = WeightedLinks(np.array([0, 0, 1]), np.array([0], np.uint32), np.array([0.5]))
-    ranking = weighted_ranks(half, Walk(), np.array([0.5, 0.5]))
+    ranking = weighted_ranks(half, PowerIteration(), np.array([0.5, 0.5]))
     a, b = ranking.ranks.astype(float)
     teleport = 1 - 0.85 * 0.5 * a
     assert a == pytest.approx(teleport / 2, abs=1e-6)
@@ -147,7 +149,7 @@ def crawl_of_2000(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Pairs]
 def test_a_real_web_is_ranked_as_by_an_independent_program(crawl_of_2000: tuple[int, Pairs]) -> None:
     nodes, pairs = crawl_of_2000
     expected = textbook(nodes, pairs)
-    ranking: Ranking = page_ranks(links_of(nodes, pairs), Walk())
+    ranking: Ranking = page_ranks(links_of(nodes, pairs), PowerIteration())
     assert np.abs(ranking.ranks - expected).sum() <= 3e-6
     assert ranking.ranks.sum(dtype=float) == pytest.approx(1, abs=1e-6)
     assert set(np.argsort(-ranking.ranks)[:1000]) == set(np.argsort(-expected)[:1000])

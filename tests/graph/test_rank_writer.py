@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from periplus.errors import CollectionLocked, DiskFull
-from periplus.graph.rank_writer import Draft, drafting
+from periplus.graph.rank_writer import RankWriter, writing_ranks
 from periplus.store.ranks import URLS_AT_ONCE, Figures, RankTable, open_ranks
 from store.records import names_in, told
 from store.small_disk import small_disk
@@ -20,13 +20,13 @@ FIGURES = Figures(
 )
 
 
-def write(draft: Draft, rank: float = 1.0, keep: int = 3) -> int:
+def write(draft: RankWriter, rank: float = 1.0, keep: int = 3) -> int:
     draft.save("ranks", np.array([rank], np.float32))
     return draft.publish(FIGURES, keep)
 
 
 def published(folder: Path, rank: float = 1.0, keep: int = 3) -> int:
-    with drafting(folder) as draft:
+    with writing_ranks(folder) as draft:
         return write(draft, rank, keep)
 
 
@@ -46,7 +46,7 @@ def test_nothing_is_seen_of_a_draft_that_is_given_up(tmp_path: Path) -> None:
     published(tmp_path)
 
     def give_up() -> None:
-        with drafting(tmp_path) as draft:
+        with writing_ranks(tmp_path) as draft:
             draft.save("ranks", np.zeros(9, np.float32))
             raise KeyboardInterrupt
 
@@ -85,7 +85,7 @@ def test_a_reader_keeps_what_it_opened_when_its_generation_is_removed(tmp_path: 
 
 def test_two_rankings_at_once_are_refused(tmp_path: Path) -> None:
     def both() -> None:
-        with drafting(tmp_path), drafting(tmp_path):
+        with writing_ranks(tmp_path), writing_ranks(tmp_path):
             pass
 
     assert "another process is ranking" in told(CollectionLocked, both)
@@ -110,7 +110,7 @@ def test_a_disk_without_room_for_an_array_is_told_before_it_is_filled(tmp_path: 
     with small_disk(tmp_path / "disk", "256k") as disk:
 
         def fill() -> None:
-            with drafting(disk / "ranks") as draft:
+            with writing_ranks(disk / "ranks") as draft:
                 draft.array("sources", np.uint32, 1 << 20)[:] = 1
 
         assert "free some space" in told(DiskFull, fill, exit_code=3)
@@ -120,7 +120,7 @@ def test_a_disk_without_room_for_an_array_is_told_before_it_is_filled(tmp_path: 
 @pytest.mark.parametrize("sizes", [[], [3], [URLS_AT_ONCE], [URLS_AT_ONCE - 1, 2, 0, URLS_AT_ONCE * 2]])
 def test_addresses_are_found_by_number_however_they_were_handed_over(tmp_path: Path, sizes: list[int]) -> None:
     ends = np.cumsum([0, *sizes])
-    with drafting(tmp_path) as draft:
+    with writing_ranks(tmp_path) as draft:
         parts = ((start, start + size) for start, size in zip(ends, sizes, strict=False))
         draft.urls(pa.array(map(str, range(*part)), pa.string()) for part in parts)
         write(draft)

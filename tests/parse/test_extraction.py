@@ -143,7 +143,7 @@ CLOSELY: list[tuple[object, str, str]] = [
     (html.HtmlReader, "_images", "images"),
     (html.HtmlReader, "_videos", "videos"),
     (language, "detect", "language"),
-    (finish, "signature", "signature"),
+    (finish, "simhash", "signature"),
     (finish, "assess", "quality"),
     (reading, "epoch", "last-modified"),
 ]
@@ -226,9 +226,9 @@ def test_the_links_of_a_pdf_may_fail_without_it() -> None:
 
 
 def test_names_travel_from_the_sandbox() -> None:
-    from periplus.parse.sandbox.protocol import ANSWER, Answer
+    from periplus.parse.sandbox.protocol import ANSWER, ParseResponse
 
-    sent = ANSWER.dump_json(Answer(Page(title="Port", failed_extractors=("facts",))))
+    sent = ANSWER.dump_json(ParseResponse(Page(title="Port", failed_extractors=("facts",))))
     assert ANSWER.validate_json(sent).page == Page(title="Port", failed_extractors=("facts",))
     assert json.loads(sent)["page"]
 

@@ -20,12 +20,12 @@ from periplus.parse.extraction import Extraction
 from periplus.parse.glance import IS_COMPILED, absent, glance
 from periplus.parse.html import HtmlReader
 from periplus.parse.profiles import Profiles
-from periplus.parse.quality import Finisher
+from periplus.parse.quality import PageFinisher
 from periplus.url import Canonicalizer
 
 PARTS, AT_ONCE = 4, 3_000  # at the gate: 12,000 pages made at random, 2,000 damaged ones
 LARGEST = 400_000  # bytes
-READER = HtmlReader(Canonicalizer(["utm_*"], ["sid"]), 1_000, Profiles({}), Finisher(Parsing().languages))
+READER = HtmlReader(Canonicalizer(["utm_*"], ["sid"]), 1_000, Profiles({}), PageFinisher(Parsing().languages))
 
 needs_compiled = pytest.mark.skipif(not IS_COMPILED, reason="there was no C compiler to build periplus.parse.glance")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parse.documents import URL, answer, parsed, parser
-from periplus.parse.links import Folders, LinkCollector
+from periplus.parse.links import LinkCollector, LinkResolver
 from periplus.url import Canonicalizer
 from shared_data import shared
 
@@ -38,7 +38,7 @@ def test_what_was_remembered_of_one_page_does_not_change_another() -> None:
 def test_plain_links_are_joined_as_the_standard_says(folder: str, href: str) -> None:
     canonicalizer = Canonicalizer(["utm_*"], ["a"])
     page = f"{folder}page.html"
-    assert Folders(canonicalizer).open(page)[href] == (canonicalizer.join(page, href) or "")
+    assert LinkResolver(canonicalizer).open(page)[href] == (canonicalizer.join(page, href) or "")
 
 
 def test_targets_are_shared_between_the_pages_of_a_folder() -> None:
@@ -54,7 +54,7 @@ def test_targets_are_shared_between_the_folders_of_a_site() -> None:
 
 
 def test_memory_is_emptied_before_it_grows_too_large() -> None:
-    folders = Folders(Canonicalizer(), remembered=100)
+    folders = LinkResolver(Canonicalizer(), remembered=100)
     for number in range(1_000):
         folder = folders.open(f"https://example.org/{number % 50}/{number}")
         assert folder[f"page-{number}"] == f"https://example.org/{number % 50}/page-{number}"
@@ -62,14 +62,14 @@ def test_memory_is_emptied_before_it_grows_too_large() -> None:
 
 
 def test_long_addresses_are_not_remembered() -> None:
-    folder = Folders(Canonicalizer()).open(URL)
+    folder = LinkResolver(Canonicalizer()).open(URL)
     assert folder["x" * 1_000].endswith("x" * 1_000)
     assert not folder
 
 
 def resolved(page: str, href: str) -> str | None:
     """The target of a link, after the memory has seen it on another page of the same folder."""
-    folders = Folders(Canonicalizer())
+    folders = LinkResolver(Canonicalizer())
     element = turbohtml.Element("a", {"href": href})
     for url in (page.partition("?")[0] + "-neighbour", page):
         document = turbohtml.parse("")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from periplus.parse.extraction import Extraction
 from periplus.parse.limits import ADDRESS
-from periplus.parse.pdf_page import Paper, page_of
+from periplus.parse.pdf_page import DocumentText, page_of
 from periplus.url import Canonicalizer
 
 URL = "https://example.org/docs/tides.pdf"
 
 
 def test_what_a_paper_says_is_kept() -> None:
-    paper = Paper("Tides", "On tides", "sea", ("One", "Two"), "words", "en", 1.5, 2.5)
+    paper = DocumentText("Tides", "On tides", "sea", ("One", "Two"), "words", "en", 1.5, 2.5)
     page = page_of(paper, URL, Canonicalizer(), 10, Extraction(URL))
     assert (page.title, page.description, page.keywords, page.headings) == ("Tides", "On tides", "sea", ("One", "Two"))
     assert (page.text, page.language, page.published, page.modified) == ("words", "en", 1.5, 2.5)
@@ -19,11 +19,11 @@ def test_what_a_paper_says_is_kept() -> None:
 
 def test_links_lead_from_where_the_paper_lies_each_place_once() -> None:
     links = (("wind.pdf", ""), ("wind.pdf#page=2", "On winds"), ("mailto:a@b", "mail"), ("x" * (ADDRESS + 1), "long"))
-    page = page_of(Paper(links=links), URL, Canonicalizer(), 10, Extraction(URL))
+    page = page_of(DocumentText(links=links), URL, Canonicalizer(), 10, Extraction(URL))
     assert [(link.target, link.anchor) for link in page.links] == [("https://example.org/docs/wind.pdf", "On winds")]
 
 
 def test_links_past_the_cap_are_counted() -> None:
     links = tuple((f"{number}.pdf", "x") for number in range(15))
-    page = page_of(Paper(links=links), URL, Canonicalizer(), 10, Extraction(URL))
+    page = page_of(DocumentText(links=links), URL, Canonicalizer(), 10, Extraction(URL))
     assert (len(page.links), page.links_dropped) == (10, 5)

@@ -14,7 +14,7 @@ from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Qualit
 from periplus.model import Page as ReadPage
 from periplus.parse.sandbox import parent as warden
 from periplus.reparse import Reparsed, reparse
-from periplus.reparse.previous_rows import FormerRows
+from periplus.reparse.previous_rows import PreviousRows
 from periplus.store.collection import open_collection
 from periplus.store.manifest import PageRow
 from periplus.store.segments import SegmentWriter
@@ -169,6 +169,6 @@ def test_a_former_row_is_the_page_that_was_written(tmp_path: Path) -> None:
     for number in range(600):  # more than one row group
         writer.add(page_row(f"http://a.test/{number}", page if number == 599 else ReadPage(f"{number}")))
     writer.seal()
-    former = FormerRows(tmp_path, "pages-w00-000001-r1.parquet")
+    former = PreviousRows(tmp_path, "pages-w00-000001-r1.parquet")
     assert former.page(599) == page
     assert [former.page(number).title for number in (0, 511, 512)] == ["0", "511", "512"]

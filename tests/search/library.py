@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.config import Indexing, Settings, load
-from periplus.graph.rank_writer import drafting
+from periplus.graph.rank_writer import writing_ranks
 from periplus.index.build import IndexSummary, build_index
 from periplus.model import Decision, Fetch, Hit, Link, Page, QueuedUrl, Reason, Response, Results, UrlState, Verdict
 from periplus.search.engine import SearchEngine
@@ -113,7 +113,7 @@ def give_ranks(collection: Collection, ranks: Mapping[str, float]) -> None:
     """Publish ranks of our own choosing, relative to that of a page that nothing links to."""
     known = sorted((url_id(url), rank) for url, rank in ranks.items())
     floor = 1e-6
-    with drafting(collection.ranks) as draft:
+    with writing_ranks(collection.ranks) as draft:
         draft.save("ids", np.array([key for key, _ in known], "S16"))
         draft.save("numbers", np.arange(len(known), dtype=np.uint32))
         draft.save("ranks", np.array([rank * floor for _, rank in known], np.float32))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.search.host_limit import spread
+from periplus.search.host_limit import limit_per_host
 
 
 def spread_out(results: str, per_host: int, size: int, before: str = "") -> str:
     """Each letter is a result of the host it names; results keep their order by being numbered."""
     numbered = list(enumerate(results))
-    found = list(spread(numbered, lambda one: one[1], per_host, size, [(-1, host) for host in before]))
+    found = list(limit_per_host(numbered, lambda one: one[1], per_host, size, [(-1, host) for host in before]))
     assert sorted(found) == numbered
     for host in set(results):
         places = [place for place, name in found if name == host]
@@ -61,14 +61,14 @@ def test_no_host_has_more_than_its_share_while_others_are_left(results: str, per
 
 @given(HOSTS, st.integers(1, 4), st.integers(1, 9), st.integers(0, 40))
 def test_as_much_as_is_needed_can_be_taken(results: str, per_host: int, size: int, needed: int) -> None:
-    whole = list(spread(results, str, per_host, size))
-    assert list(islice(spread(results, str, per_host, size), needed)) == whole[:needed]
+    whole = list(limit_per_host(results, str, per_host, size))
+    assert list(islice(limit_per_host(results, str, per_host, size), needed)) == whole[:needed]
 
 
 @given(HOSTS, HOSTS, st.integers(1, 4), st.integers(1, 9))
 def test_what_stands_before_counts_on_the_page_it_shares(first: str, second: str, per_host: int, size: int) -> None:
     begun = first[len(first) - len(first) % size :]
-    page = begun + "".join(spread(second, str, per_host, size, first))[: size - len(begun)]
+    page = begun + "".join(limit_per_host(second, str, per_host, size, first))[: size - len(begun)]
     crowding = {host for host, count in Counter(page[len(begun) :]).items() if Counter(page)[host] > per_host and count}
     others = set(second) - set(page)
     assert not (crowding and others and len(page) == size)

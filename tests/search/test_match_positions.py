@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from periplus.search.match_positions import Wanted
+from periplus.search.match_positions import QueryWords
 from periplus.text.analyzer import LANGUAGES, terms
 
 WORDS = ["run", "Running", "runner", "cry", "cries", "die", "dying", "happy", "happily", "the", "a", "C", "x1", "café"]
@@ -23,7 +23,7 @@ text = st.lists(st.sampled_from([*WORDS, *ODD, ".", "\n", "(", "_"]), max_size=3
 @example("", "a text", "en")
 @example("die", "she was dying", "en")
 def test_a_text_holds_what_analysing_it_says(asked: str, page: str, language: str) -> None:
-    wanted = Wanted(asked, language)
+    wanted = QueryWords(asked, language)
     assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
 
 
@@ -31,7 +31,7 @@ def test_a_text_holds_what_analysing_it_says(asked: str, page: str, language: st
 @given(query, text, language)
 @example("über", "ÜBER uber", "en")
 def test_matches_are_whole_words_and_all_of_them(asked: str, page: str, language: str) -> None:
-    wanted = Wanted(asked, language)
+    wanted = QueryWords(asked, language)
     words = [(found.start(), found.end()) for found in re.finditer(r"[^\W_]+", page)]
     expected = [
         (start, end, term)
@@ -45,7 +45,7 @@ def test_matches_are_whole_words_and_all_of_them(asked: str, page: str, language
 @settings(deadline=None)
 @given(st.text(max_size=40), st.text(st.characters(exclude_categories=["Cs"]), max_size=200), language)
 def test_any_text_can_be_looked_through(asked: str, page: str, language: str) -> None:
-    wanted = Wanted(asked.encode("utf-8", "replace").decode(), language)
+    wanted = QueryWords(asked.encode("utf-8", "replace").decode(), language)
     assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
     for start, end, term in wanted.matches(page):
         assert term in terms(language, page[start:end])
@@ -53,10 +53,10 @@ def test_any_text_can_be_looked_through(asked: str, page: str, language: str) ->
 
 @pytest.mark.parametrize(("asked", "is_phrase"), [("", False), ("one", False), ("the one", False), ("one two", True)])
 def test_one_word_is_no_phrase(asked: str, is_phrase: bool) -> None:
-    assert Wanted(asked, "en").is_phrase is is_phrase
+    assert QueryWords(asked, "en").is_phrase is is_phrase
 
 
 def test_repeats_count_in_the_sequence_only() -> None:
-    wanted = Wanted("Running runs fast", "en")
+    wanted = QueryWords("Running runs fast", "en")
     assert wanted.sequence == ["run", "run", "fast"]
     assert wanted.distinct == {"run", "fast"}

@@ -15,7 +15,7 @@ import pytest
 from periplus.errors import NoIndex
 from periplus.index.generations import Generations
 from periplus.search.engine import SearchEngine
-from periplus.search.reload import LiveEngine
+from periplus.search.reload import ReloadingEngine
 from periplus.store.collection import Collection, create_collection
 from search.library import Doc, index, settings, shelve, urls
 
@@ -31,8 +31,8 @@ def collection(tmp_path: Path) -> Collection:
 
 
 @pytest.fixture
-def engine(collection: Collection) -> Iterator[LiveEngine]:
-    live = LiveEngine(collection, settings(), NEVER)
+def engine(collection: Collection) -> Iterator[ReloadingEngine]:
+    live = ReloadingEngine(collection, settings(), NEVER)
     yield live
     live.close()
 
@@ -57,7 +57,7 @@ def publish_another(collection: Collection) -> None:
 
 
 def test_a_new_generation_answers_once_somebody_looked(
-    collection: Collection, engine: LiveEngine, closed: list[int]
+    collection: Collection, engine: ReloadingEngine, closed: list[int]
 ) -> None:
     publish_another(collection)
     assert (engine.generation, engine.documents, urls(engine.search("harbour"))) == (1, 1, [OLD.url])
@@ -68,7 +68,7 @@ def test_a_new_generation_answers_once_somebody_looked(
     assert closed == [1]
 
 
-def test_nothing_is_opened_while_the_same_generation_is_live(engine: LiveEngine, closed: list[int]) -> None:
+def test_nothing_is_opened_while_the_same_generation_is_live(engine: ReloadingEngine, closed: list[int]) -> None:
     before = engine.search("harbour")
     engine.look()
     assert urls(engine.search("harbour")) == urls(before)
@@ -76,7 +76,7 @@ def test_nothing_is_opened_while_the_same_generation_is_live(engine: LiveEngine,
 
 
 def test_it_looks_by_itself(collection: Collection) -> None:
-    live = LiveEngine(collection, settings(), look_every=0.01)
+    live = ReloadingEngine(collection, settings(), look_every=0.01)
     try:
         publish_another(collection)
         deadline = time.monotonic() + 30
@@ -88,7 +88,7 @@ def test_it_looks_by_itself(collection: Collection) -> None:
 
 
 def test_a_question_under_way_ends_where_it_began(
-    collection: Collection, engine: LiveEngine, closed: list[int], monkeypatch: pytest.MonkeyPatch
+    collection: Collection, engine: ReloadingEngine, closed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, go_on = Semaphore(0), Event()
     search = SearchEngine.search
@@ -113,7 +113,7 @@ def test_a_question_under_way_ends_where_it_began(
 
 
 def test_a_generation_that_cannot_be_opened_changes_nothing(
-    collection: Collection, engine: LiveEngine, caplog: pytest.LogCaptureFixture
+    collection: Collection, engine: ReloadingEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
     publish_another(collection)
     (Generations(collection.index).current() / "heads.dat").write_bytes(b"")
@@ -131,4 +131,4 @@ def test_a_generation_that_cannot_be_opened_changes_nothing(
 
 def test_there_must_be_an_index_to_begin_with(tmp_path: Path) -> None:
     with pytest.raises(NoIndex):
-        LiveEngine(create_collection(tmp_path), settings())
+        ReloadingEngine(create_collection(tmp_path), settings())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from periplus.config import Ranking
 from periplus.index.pagestore import Head
-from periplus.search.match_positions import Wanted
+from periplus.search.match_positions import QueryWords
 from periplus.search.score import FEATURES, MIDDLING, by_numbers, contributions
 from periplus.text.analyzer import OTHER, language_of, terms, url_words
 
@@ -38,7 +38,7 @@ def head(**parts: Any) -> Head:
 
 def features(query: str, text: float = 1.0, rank: float = 1.0, **parts: Any) -> dict[str, float]:
     page = head(**parts)
-    return contributions(text, rank, MIDDLING, page, Wanted(query, language_of(page.language)), ONES)
+    return contributions(text, rank, MIDDLING, page, QueryWords(query, language_of(page.language)), ONES)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_numbers_alone_give_the_same_as_all_features_of_a_page_without_words() -
     qualities = np.array([0.0, 0.9, 0.5])
     scores = by_numbers(texts, ranks, qualities, weights)
     for text, rank, quality, score in zip(texts, ranks, qualities, scores, strict=True):
-        parts = contributions(float(text), float(rank), float(quality), head(), Wanted("word", "en"), weights)
+        parts = contributions(float(text), float(rank), float(quality), head(), QueryWords("word", "en"), weights)
         assert sum(parts.values()) == pytest.approx(score)
 
 
 def test_a_weight_multiplies_its_feature_and_no_other() -> None:
     page = head(title="deep sea", headings=("deep sea",), opening="deep sea", url="http://a.test/deep-sea")
-    wanted = Wanted("deep sea", "en")
+    wanted = QueryWords("deep sea", "en")
     plain = contributions(2.0, 3.0, 0.75, page, wanted, ONES)
     for name in FEATURES:
         doubled = contributions(2.0, 3.0, 0.75, page, wanted, ONES.model_copy(update={name: 2.0}))
@@ -104,7 +104,7 @@ def test_every_feature_has_a_weight_of_its_name() -> None:
 # -- the short cuts change nothing ----------------------------------------------------------------------------------
 
 
-def plainly(page: Head, wanted: Wanted) -> dict[str, float]:
+def plainly(page: Head, wanted: QueryWords) -> dict[str, float]:
     """The same bonuses, by analysing everything."""
     language = wanted.language
     title = terms(language, page.title)
@@ -160,6 +160,6 @@ def test_the_short_cuts_of_ranking_change_nothing(
     query: str, title: str, headings: tuple[str, ...], opening: str, url: str, language: str
 ) -> None:
     page = head(title=title, headings=headings, opening=opening, url=url, language=language)
-    wanted = Wanted(query, language_of(language))
+    wanted = QueryWords(query, language_of(language))
     numbers = {"text": 0.0, "rank": 0.0, "quality": 0.0}
     assert contributions(0.0, 1.0, MIDDLING, page, wanted, ONES) == {**numbers, **plainly(page, wanted)}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.search.match_positions import Wanted
+from periplus.search.match_positions import QueryWords
 from periplus.search.snippet import Snippet, highlighted, make_snippet
 from periplus.text.analyzer import terms
 
@@ -14,7 +14,7 @@ FILLER = "Nothing of interest is told in this sentence. " * 40
 
 
 def snippet(text: str, query: str, fallback: str = "", language: str = "en") -> Snippet:
-    return make_snippet(text, fallback, Wanted(query, language))
+    return make_snippet(text, fallback, QueryWords(query, language))
 
 
 def marked(found: Snippet) -> list[str]:
@@ -72,7 +72,7 @@ def test_a_long_description_is_cut_between_words() -> None:
     ],
 )
 def test_exactly_the_words_are_marked(query: str, text: str, words: list[str]) -> None:
-    assert marked(highlighted(text, Wanted(query, "en"))) == words
+    assert marked(highlighted(text, QueryWords(query, "en"))) == words
 
 
 def test_the_words_of_another_language_are_marked_as_they_are() -> None:
@@ -106,7 +106,7 @@ words = st.sampled_from(["lighthouse", "reef", "reefs", "Sea", "the", "\n", "北
 def test_highlights_are_words_of_the_query_in_order_and_the_snippet_is_short(
     text: str, query: str, fallback: str
 ) -> None:
-    wanted = Wanted(query, "en")
+    wanted = QueryWords(query, "en")
     found = make_snippet(text, fallback.encode("utf-8", "replace").decode(), wanted)
     assert len(found.text) < 700  # a passage, a word of 300 letters, two ellipses
     assert [end for _, end in found.highlights] == sorted(end for _, end in found.highlights)

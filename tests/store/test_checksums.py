@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.store.checksums import sealed, unsealed
+from periplus.store.checksums import verified, with_checksums
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -20,20 +20,20 @@ FACTS = st.dictionaries(st.text().filter(lambda name: name != "digest"), VALUES,
 
 @given(FACTS)
 def test_facts_come_back_as_they_were(facts: dict[str, Any]) -> None:
-    assert unsealed(sealed(facts)) == facts
+    assert verified(with_checksums(facts)) == facts
 
 
 def test_every_flipped_bit_is_noticed() -> None:
-    content = sealed({"format": 1, "nodes": 1234, "files": {"ranks.npy": {"bytes": 10}}})
+    content = with_checksums({"format": 1, "nodes": 1234, "files": {"ranks.npy": {"bytes": 10}}})
     for place in range(len(content)):
         for bit in range(8):
             damaged = bytearray(content)
             damaged[place] ^= 1 << bit
             with pytest.raises(ValueError, match=r"."):
-                unsealed(bytes(damaged))
+                verified(bytes(damaged))
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"{}", b"\xff\xfe", b'{"format": 1}'])
 def test_what_was_never_sealed_is_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        unsealed(content)
+        verified(content)

@@ -11,9 +11,9 @@ import pytest
 
 from index.damage import WAYS
 from periplus.errors import DamagedFile, NewerFormat
-from periplus.graph.rank_writer import drafting
+from periplus.graph.rank_writer import writing_ranks
 from periplus.store import generations
-from periplus.store.checksums import sealed, unsealed
+from periplus.store.checksums import verified, with_checksums
 from periplus.store.generations import CURRENT, META, Generation, complete_generations, damage, forget, live_generation
 from periplus.store.ranks import Figures, open_ranks
 from store.records import names_in, told
@@ -22,7 +22,7 @@ FIGURES = Figures(1, 0, 1, 1, 0.0, 0.85, 1.0, 1.0, "none")
 
 
 def publish(folder: Path, rank: float = 1.0, keep: int = 3) -> Path:
-    with drafting(folder) as draft:
+    with writing_ranks(folder) as draft:
         draft.save("ranks", np.array([rank], np.float32))
         number = draft.publish(FIGURES, keep)
     return folder / f"gen-{number}"
@@ -144,7 +144,7 @@ def test_a_pointer_to_what_is_not_there_is_told(tmp_path: Path) -> None:
     assert list(damage(tmp_path)) == [(CURRENT, "it names gen-7, which is not there")]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"files": {}}', sealed({"files": {}})])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"files": {}}', with_checksums({"files": {}})])
 def test_a_damaged_description_is_told(tmp_path: Path, content: bytes) -> None:
     (publish(tmp_path) / META).write_bytes(content)
     assert "gen-1/meta.json is damaged" in told(DamagedFile, lambda: live_generation(tmp_path))
@@ -152,7 +152,7 @@ def test_a_damaged_description_is_told(tmp_path: Path, content: bytes) -> None:
 
 def test_ranks_of_a_later_release_are_refused(tmp_path: Path) -> None:
     path = publish(tmp_path) / META
-    path.write_bytes(sealed(unsealed(path.read_bytes()) | {"format": 2}))
+    path.write_bytes(with_checksums(verified(path.read_bytes()) | {"format": 2}))
     assert "knows formats up to 1" in told(NewerFormat, lambda: live_generation(tmp_path))
     assert [where for where, _ in damage(tmp_path)] == [f"gen-1/{META}"]
 

@@ -15,7 +15,7 @@ from periplus.model import Response
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.archive import ArchiveWriter
-from periplus.store.cleanup import clear_leftovers
+from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import open_collection
 from periplus.store.recovery import recover
 from periplus.url import Canonicalizer
@@ -59,7 +59,7 @@ def recovered(home: Path, **flags: object) -> int:
 
 def cleared(home: Path) -> None:
     with catalog_of(home) as catalog:
-        clear_leftovers(open_collection(home), catalog)
+        remove_unacknowledged(open_collection(home), catalog)
 
 
 def test_pages_that_no_segment_holds_are_parsed_again_from_the_archive(home: Path) -> None:
@@ -161,7 +161,7 @@ def crawled_further(home: Path, moments: list[float]) -> dict[str, bytes]:
 def test_pages_that_only_a_newer_catalog_knows_are_kept(home: Path) -> None:
     bytes_ = crawled_further(home, [1e9, 1e9 + 30, 1e9 + 90])
     with catalog_of(home) as catalog:
-        (kept,) = clear_leftovers(open_collection(home), catalog)
+        (kept,) = remove_unacknowledged(open_collection(home), catalog)
     assert kept.parent == home / "kept"
     assert (home / "archive" / "w00-000001.warc.gz").read_bytes() == bytes_["before"]
     assert bytes_["before"] + kept.read_bytes() == bytes_["after"]
@@ -184,7 +184,7 @@ def test_whole_files_that_only_a_newer_catalog_knows_are_kept(home: Path) -> Non
     for name in ("w00-000002", "w00-000007"):
         (home / "archive" / f"{name}.warc.gz").write_bytes(whole)
     with catalog_of(home) as catalog:
-        kept = clear_leftovers(open_collection(home), catalog)
+        kept = remove_unacknowledged(open_collection(home), catalog)
     assert [path.name for path in kept] == [
         f"w00-000001-from-{source.stat().st_size}.warc.gz",
         "w00-000002-from-0.warc.gz",

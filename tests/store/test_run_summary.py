@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 
 
 def attempt(verdict: Verdict, reason: Reason, status: int = 200, mime: str = "text/html", size: int = 0) -> Fetch:
     return Fetch("http://a.test/", 0.0, status, Decision(verdict, reason), mime, size)
 
 
-def counted(*fetches: Fetch) -> Tally:
-    tally = Tally(run_id=7, started=100.0)
+def counted(*fetches: Fetch) -> RunCounters:
+    tally = RunCounters(run_id=7, started=100.0)
     for fetch in fetches:
         tally.count(fetch)
     return tally

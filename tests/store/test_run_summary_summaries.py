@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from periplus.store.run_summary import in_turn, joined
+from periplus.store.run_summary import sum_of_rounds, sum_of_workers
 
 ONE = {
     "fetched": 30,
@@ -23,11 +23,11 @@ TWO = {
 
 
 def test_one_worker_did_what_the_run_did() -> None:
-    assert joined([ONE]) == ONE
+    assert sum_of_workers([ONE]) == ONE
 
 
 def test_figures_add_up_and_time_does_not() -> None:
-    assert joined([ONE, TWO]) == {
+    assert sum_of_workers([ONE, TWO]) == {
         "fetched": 40,
         "seconds": 4.0,
         "pages_per_second": 10.0,
@@ -38,10 +38,10 @@ def test_figures_add_up_and_time_does_not() -> None:
 
 
 def test_the_order_of_the_workers_does_not_matter() -> None:
-    assert joined([TWO, ONE]) == joined([ONE, TWO])
+    assert sum_of_workers([TWO, ONE]) == sum_of_workers([ONE, TWO])
 
 
 def test_hosts_parked_in_one_round_and_asked_in_the_next_are_not_counted_twice() -> None:
     rounds = [ONE | {"parked": {"dns": 3}}, TWO | {"parked": {"dns": 2}}]
-    assert in_turn(rounds)["parked"] == {"dns": 2}
-    assert joined(rounds)["parked"] == {"dns": 5}
+    assert sum_of_rounds(rounds)["parked"] == {"dns": 2}
+    assert sum_of_workers(rounds)["parked"] == {"dns": 5}

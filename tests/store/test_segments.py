@@ -53,7 +53,7 @@ def row(url: str, page: Page = RICH, offset: int = 0) -> PageRow:
     return PageRow(fetch, page)
 
 
-def sealed(folder: Path, *rows: PageRow, revision: int = 0) -> dict[str, list[dict[str, Any]]]:
+def with_checksums(folder: Path, *rows: PageRow, revision: int = 0) -> dict[str, list[dict[str, Any]]]:
     """Write one segment; returns what another reader finds in it."""
     writer = SegmentWriter(folder, 0, 1, revision)
     for entry in rows:
@@ -62,7 +62,7 @@ def sealed(folder: Path, *rows: PageRow, revision: int = 0) -> dict[str, list[di
 
 
 def test_a_page_is_found_in_its_row(tmp_path: Path) -> None:
-    (found,) = sealed(tmp_path, row("https://example.org/x", offset=77))["pages"]
+    (found,) = with_checksums(tmp_path, row("https://example.org/x", offset=77))["pages"]
     assert found == {
         "url_id": url_id("https://example.org/x"),
         "url": "https://example.org/x",
@@ -87,7 +87,7 @@ def test_a_page_is_found_in_its_row(tmp_path: Path) -> None:
 
 
 def test_every_link_is_a_row_beside_its_page(tmp_path: Path) -> None:
-    found = sealed(tmp_path, row("https://example.org/x"), row("https://example.net/"))["links"]
+    found = with_checksums(tmp_path, row("https://example.org/x"), row("https://example.net/"))["links"]
     assert [(link["source_id"], link["target"], link["anchor"], link["nofollow"]) for link in found] == [
         (url_id(url), *link) for url in ("https://example.org/x", "https://example.net/") for link in RICH.links
     ]
@@ -107,7 +107,7 @@ def test_what_is_remembered_of_links_is_bounded(tmp_path: Path) -> None:
 
 
 def test_a_page_without_anything_is_a_row_of_empty_strings(tmp_path: Path) -> None:
-    found = sealed(tmp_path, row("https://example.org/", Page()))
+    found = with_checksums(tmp_path, row("https://example.org/", Page()))
     (page,) = found["pages"]
     assert [page[name] for name in ("title", "description", "keywords", "text", "language", "canonical")] == [""] * 6
     assert (page["headings"], page["noindex"]) == ([], False)
@@ -115,14 +115,14 @@ def test_a_page_without_anything_is_a_row_of_empty_strings(tmp_path: Path) -> No
 
 
 def test_a_page_outside_the_archive_has_no_position(tmp_path: Path) -> None:
-    (page,) = sealed(tmp_path, PageRow(a_fetch("https://example.org/"), Page()))["pages"]
+    (page,) = with_checksums(tmp_path, PageRow(a_fetch("https://example.org/"), Page()))["pages"]
     assert (page["archive"], page["offset"], page["length"]) == (None, None, None)
 
 
 @pytest.mark.parametrize("number", [255, 256, 257, 2048, 2049, 5000])
 def test_more_pages_than_a_row_group_keep_their_order(number: int, tmp_path: Path) -> None:
     page = Page(text="t", links=(Link("https://example.org/", "home", False),))
-    found = sealed(tmp_path, *(row(f"https://example.org/{n}", page, offset=n) for n in range(number)))
+    found = with_checksums(tmp_path, *(row(f"https://example.org/{n}", page, offset=n) for n in range(number)))
     assert [entry["offset"] for entry in found["pages"]] == list(range(number))
     assert [link["source_id"] for link in found["links"]] == [entry["url_id"] for entry in found["pages"]]
     assert parquet.read_metadata(tmp_path / NAMES["pages"]).num_row_groups > (number > 2048)
@@ -130,7 +130,7 @@ def test_more_pages_than_a_row_group_keep_their_order(number: int, tmp_path: Pat
 
 def test_a_segment_says_which_version_it_is(tmp_path: Path) -> None:
     for revision, pages in enumerate([SKIMMED_PAGES, PAGES]):
-        sealed(tmp_path, row("https://example.org/"), revision=revision)
+        with_checksums(tmp_path, row("https://example.org/"), revision=revision)
         for kind in NAMES:
             path = tmp_path / segment_name(kind, 0, 1, revision)
             assert schema_version(path) == (kind, SCHEMA_VERSION if revision else SKIMMED_VERSION)
@@ -169,7 +169,7 @@ def test_nothing_can_be_seen_before_it_is_sealed(tmp_path: Path) -> None:
 
 def test_both_files_are_durable_before_they_have_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = Trace(monkeypatch)
-    sealed(tmp_path, row("https://example.org/"))
+    with_checksums(tmp_path, row("https://example.org/"))
     expected = []
     for name in NAMES.values():
         expected += [("fsync", name + ".tmp"), ("rename", name), ("fsync", tmp_path.name)]
@@ -186,8 +186,8 @@ def test_what_is_discarded_leaves_nothing(pages: int, tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_segment_that_was_never_listed_is_used_again(tmp_path: Path) -> None:
-    sealed(tmp_path, row("https://example.org/old"))  # and then a kill, before the manifest knew of it
-    (page,) = sealed(tmp_path, row("https://example.org/new"))["pages"]
+    with_checksums(tmp_path, row("https://example.org/old"))  # and then a kill, before the manifest knew of it
+    (page,) = with_checksums(tmp_path, row("https://example.org/new"))["pages"]
     assert page["url"] == "https://example.org/new"
 
 
@@ -206,7 +206,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
         writer.discard()
         assert names_in(disk) == ["ballast"]
         ballast.unlink()
-        assert len(sealed(disk, row("https://example.org/"))["pages"]) == 1
+        assert len(with_checksums(disk, row("https://example.org/"))["pages"]) == 1
 
 
 def test_a_full_disk_does_not_keep_a_segment_from_being_discarded(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_everything_known_about_a_page_is_in_its_row(tmp_path: Path) -> None:
         quality=Quality(length=0.25, title=0.125),
         problem=Reason.PDF_LOCKED,
     )
-    (found,) = sealed(tmp_path, row("https://example.org/", page), revision=1)["pages"]
+    (found,) = with_checksums(tmp_path, row("https://example.org/", page), revision=1)["pages"]
     assert main_text(found["text"], found["main"]) == page.main_text == "main text\nmore of it"
     assert (found["categories"], found["language_certainty"]) == (["ports", "spice"], 0.5)
     assert found["images"] == [{"url": "https://example.org/a.png", "words": "a ship"}]
@@ -242,7 +242,7 @@ def test_everything_known_about_a_page_is_in_its_row(tmp_path: Path) -> None:
 
 
 def test_a_segment_of_an_older_release_is_read_like_a_new_one(tmp_path: Path) -> None:
-    sealed(tmp_path, row("https://example.org/", Page(title="T", text="words", main=((0, 3),))))
+    with_checksums(tmp_path, row("https://example.org/", Page(title="T", text="words", main=((0, 3),))))
     path = tmp_path / NAMES["pages"]
     old = parquet.read_table(path).select(PAGES.names[: PAGES.names.index("main")])
     parquet.write_table(old, path)
@@ -271,7 +271,7 @@ UNWRITABLE = [
 def test_a_page_that_cannot_be_written_costs_no_other_page(tmp_path: Path, page: Page) -> None:
     urls = [f"https://example.org/{number}" for number in range(3)]
     rows = [row(urls[0]), row(urls[1], page, 100), row(urls[2], RICH, 200)]
-    found = sealed(tmp_path, *rows, revision=1)
+    found = with_checksums(tmp_path, *rows, revision=1)
     assert [entry["url"] for entry in found["pages"]] == urls
     assert [entry["title"] for entry in found["pages"]] == [RICH.title, "", RICH.title]
     assert [entry["problem"] for entry in found["pages"]] == [None, "parse_crash", None]

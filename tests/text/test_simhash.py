@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from parse.documents import answer, parser, real_pages
 from periplus.crawl.novelty import NEAR
-from periplus.text.simhash import gist_of, lines_of, words_of
+from periplus.text.simhash import lines_of, quick_simhash, words_of
 from testweb import prose
 
 WORDS = ["harbour", "anchor", "current", "sandbank", "pilot", "cargo", "spice", "island", "wind", "monsoon", "kelp"]
@@ -21,18 +21,18 @@ def written(seed: int, words: int = 600) -> str:
 
 
 def apart(one: str, other: str) -> int:
-    return (gist_of(one).signature ^ gist_of(other).signature).bit_count()
+    return (quick_simhash(one).signature ^ quick_simhash(other).signature).bit_count()
 
 
 def nearest(texts: list[str]) -> int:
     """How far the two nearest of some texts are apart."""
-    signatures = [gist_of(text).signature for text in texts]
+    signatures = [quick_simhash(text).signature for text in texts]
     return min((one ^ other).bit_count() for place, one in enumerate(signatures) for other in signatures[:place])
 
 
 def test_numbers_marks_and_capitals_make_no_difference() -> None:
     one, other = "Events on 3 May 2024:\nnone", "EVENTS on 17 may 2031\n'None'"
-    assert (gist_of(one), lines_of(one)) == (gist_of(other), lines_of(other))
+    assert (quick_simhash(one), lines_of(one)) == (quick_simhash(other), lines_of(other))
 
 
 def test_sentences_are_told_apart() -> None:
@@ -56,26 +56,26 @@ def test_other_texts_are_far_away() -> None:
 def test_letters_that_are_words_vote_one_by_one() -> None:
     chooser = random.Random(5)
     text = "".join(chr(0x4E00 + chooser.randrange(2_000)) for _ in range(900))
-    assert gist_of(text).votes > 100
+    assert quick_simhash(text).votes > 100
     assert apart(text, text[:450] + "新" + text[450:]) <= NEAR
     assert apart(text, text[::-1]) > NEAR
 
 
 @given(st.text(max_size=300))
 def test_every_text_has_a_gist(text: str) -> None:
-    found = gist_of(text)
+    found = quick_simhash(text)
     assert 0 <= found.signature < 1 << 64
     assert found.votes <= 4 * len(text)
-    assert found == gist_of(text)
+    assert found == quick_simhash(text)
 
 
 def test_a_text_without_words_has_no_votes() -> None:
-    assert gist_of("... 12 34\n\n!").votes == 0
+    assert quick_simhash("... 12 34\n\n!").votes == 0
 
 
 def test_only_the_beginning_of_an_endless_text_is_looked_at() -> None:
     text = written(6, 20_000)
-    assert gist_of(text) == gist_of(text + written(7, 20_000))
+    assert quick_simhash(text) == quick_simhash(text + written(7, 20_000))
 
 
 def test_generated_pages_are_told_apart() -> None:
@@ -85,7 +85,7 @@ def test_generated_pages_are_told_apart() -> None:
 def test_real_pages_are_told_apart() -> None:
     reader = parser()
     pages = [reader.skim(answer(body)) for body in real_pages().values()]
-    known = [(page.title, gist_of(page.text)) for page in pages]
+    known = [(page.title, quick_simhash(page.text)) for page in pages]
     near = [
         (title, other_title)
         for place, (title, one) in enumerate(known)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.web.explanations import Reason, reasons
+from periplus.web.explanations import ScoreReason, reasons
 
 AMOUNTS = st.dictionaries(st.text(min_size=1), st.floats(-1e6, 1e6), min_size=1, max_size=20)
 
@@ -16,9 +16,9 @@ AMOUNTS = st.dictionaries(st.text(min_size=1), st.floats(-1e6, 1e6), min_size=1,
 def test_the_largest_comes_first() -> None:
     table = reasons(3.0, {"rank": 0.5, "text": 3.0, "length": -0.5})
     assert table.lines == (
-        Reason("text", "3.0000", 100),
-        Reason("rank", "0.5000", 17),
-        Reason("length", "-0.5000", 0),
+        ScoreReason("text", "3.0000", 100),
+        ScoreReason("rank", "0.5000", 17),
+        ScoreReason("length", "-0.5000", 0),
     )
     assert table.score == "3.0000"
 
@@ -49,5 +49,5 @@ def test_no_reasons_no_table() -> None:
 
 @pytest.mark.parametrize("amount", [float("nan"), float("inf"), float("-inf")])
 def test_a_number_that_is_none_is_shown_and_breaks_nothing(amount: float) -> None:
-    assert reasons(amount, {"text": amount}).lines == (Reason("text", str(amount), 0),)
+    assert reasons(amount, {"text": amount}).lines == (ScoreReason("text", str(amount), 0),)
     assert reasons(1.0, {"text": amount}).score == "1.0"

@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.errors import UsageError
-from periplus.web.parameters import Asked, read, read_url
+from periplus.web.parameters import SearchParameters, read, read_url
 
 
 def test_a_query_alone_is_enough() -> None:
-    assert read({"q": "harbour"}) == Asked("harbour", page=1, size=15, explain=False, mode="auto")
+    assert read({"q": "harbour"}) == SearchParameters("harbour", page=1, size=15, explain=False, mode="auto")
 
 
 def test_everything_can_be_said() -> None:
     given_ = {"q": " new  harbour ", "page": "3", "size": "50", "explain": "1", "mode": "or"}
-    assert read(given_) == Asked("new  harbour", 3, 50, True, "or")
+    assert read(given_) == SearchParameters("new  harbour", 3, 50, True, "or")
 
 
 def test_an_empty_value_means_that_nothing_was_said() -> None:
-    assert read(dict.fromkeys(("q", "page", "size", "explain", "mode"), "")) == Asked("")
+    assert read(dict.fromkeys(("q", "page", "size", "explain", "mode"), "")) == SearchParameters("")
 
 
 @pytest.mark.parametrize(
@@ -76,20 +76,20 @@ def test_a_cached_page_must_be_named() -> None:
 
 @given(
     st.builds(
-        Asked,
+        SearchParameters,
         st.text(st.characters(exclude_categories=["Cs"]), min_size=1).map(str.strip).filter(bool),
         st.integers(1, 100),
         st.integers(1, 100),
         mode=st.sampled_from(["auto", "and", "or"]),
     )
 )
-def test_a_link_leads_to_what_was_asked(asked: Asked) -> None:
+def test_a_link_leads_to_what_was_asked(asked: SearchParameters) -> None:
     values = parse_qs(urlsplit(asked.link(asked.page)).query, keep_blank_values=True)
     assert read({name: value[-1] for name, value in values.items()}) == asked
 
 
 def test_the_same_search_has_the_same_short_address() -> None:
-    assert Asked("a b").link() == "/search?q=a+b"
-    assert Asked("a b", page=7).link(1) == "/search?q=a+b"
-    assert Asked("a", size=50, mode="or").link(2) == "/search?q=a&mode=or&size=50&page=2"
-    assert Asked("a").link(query="b", mode="or") == "/search?q=b&mode=or"
+    assert SearchParameters("a b").link() == "/search?q=a+b"
+    assert SearchParameters("a b", page=7).link(1) == "/search?q=a+b"
+    assert SearchParameters("a", size=50, mode="or").link(2) == "/search?q=a&mode=or&size=50&page=2"
+    assert SearchParameters("a").link(query="b", mode="or") == "/search?q=b&mode=or"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.model import Results
-from periplus.web.parameters import Asked
+from periplus.web.parameters import SearchParameters
 from periplus.web.results import count, entries, paging, understood, ways_out
 from web.engines import HARBOUR, FakeEngine
 
@@ -43,11 +43,11 @@ def test_how_the_query_was_read_is_said_when_it_differs() -> None:
 
 
 def numbers(total: int, page: int) -> list[int]:
-    return [number for number, _ in paging(Asked("x"), found(total, page=page)).numbers]
+    return [number for number, _ in paging(SearchParameters("x"), found(total, page=page)).numbers]
 
 
 def test_one_page_needs_no_links() -> None:
-    links = paging(Asked("x"), found(15))
+    links = paging(SearchParameters("x"), found(15))
     assert (links.previous, links.numbers, links.next) == ("", (), "")
 
 
@@ -56,28 +56,28 @@ def test_the_first_the_middle_and_the_last_page() -> None:
     assert numbers(1_000, 1) == list(range(1, 10))
     assert numbers(1_000, 30) == list(range(26, 35))
     assert numbers(1_000, 67) == list(range(59, 68))
-    assert paging(Asked("x"), found(1_000, page=67)).next == ""
-    assert paging(Asked("x"), found(1_000, page=2)).previous == "/search?q=x"
-    assert paging(Asked("x"), found(1_000, page=2)).next == "/search?q=x&page=3"
+    assert paging(SearchParameters("x"), found(1_000, page=67)).next == ""
+    assert paging(SearchParameters("x"), found(1_000, page=2)).previous == "/search?q=x"
+    assert paging(SearchParameters("x"), found(1_000, page=2)).next == "/search?q=x&page=3"
 
 
 def test_no_link_goes_beyond_page_one_hundred() -> None:
     assert numbers(1_000_000, 100) == list(range(92, 101))
-    assert paging(Asked("x"), found(1_000_000, page=100)).next == ""
+    assert paging(SearchParameters("x"), found(1_000_000, page=100)).next == ""
 
 
 def test_when_the_total_is_a_lower_bound_a_full_page_has_a_next_one() -> None:
-    assert paging(Asked("x"), found(15, exact=False)).next == "/search?q=x&page=2"
-    assert paging(Asked("x"), found(3, exact=False, hits=3)).next == ""
+    assert paging(SearchParameters("x"), found(15, exact=False)).next == "/search?q=x&page=2"
+    assert paging(SearchParameters("x"), found(3, exact=False, hits=3)).next == ""
 
 
 def test_beyond_the_end_the_way_back_leads_to_the_end() -> None:
-    assert paging(Asked("x"), found(20, page=50)).previous == "/search?q=x&page=2"
+    assert paging(SearchParameters("x"), found(20, page=50)).previous == "/search?q=x&page=2"
 
 
 @given(st.integers(0, 10_000), st.integers(1, 100), st.integers(1, 100), st.booleans())
 def test_every_number_is_a_page_that_can_be_asked_for(total: int, page: int, size: int, exact: bool) -> None:
-    links = paging(Asked("x", size=size), found(total, page=page, size=size, exact=exact))
+    links = paging(SearchParameters("x", size=size), found(total, page=page, size=size, exact=exact))
     shown = [number for number, _ in links.numbers]
     assert shown == sorted(set(shown))
     assert len(shown) <= 9
@@ -89,58 +89,58 @@ def test_every_number_is_a_page_that_can_be_asked_for(total: int, page: int, siz
 
 def test_the_hits_that_hold_only_some_words_are_set_apart_once() -> None:
     some = replace(HARBOUR, all_words=False)
-    assert [entry.some_words for entry in entries(Asked("x"), [HARBOUR, HARBOUR, some, some])] == [
+    assert [entry.some_words for entry in entries(SearchParameters("x"), [HARBOUR, HARBOUR, some, some])] == [
         False,
         False,
         True,
         False,
     ]
-    assert [entry.some_words for entry in entries(Asked("x"), [some, some])] == [True, False]
-    assert entries(Asked("x"), []) == []
+    assert [entry.some_words for entry in entries(SearchParameters("x"), [some, some])] == [True, False]
+    assert entries(SearchParameters("x"), []) == []
 
 
 def test_a_page_without_a_title_is_called_by_its_address() -> None:
     for title in ("", "  ", "\u202e"):
-        assert entries(Asked("x"), [replace(HARBOUR, title=title)])[0].title == HARBOUR.url
+        assert entries(SearchParameters("x"), [replace(HARBOUR, title=title)])[0].title == HARBOUR.url
 
 
 @pytest.mark.parametrize(
     ("mime", "badge"), [("application/pdf", "PDF"), ("text/plain", "Text"), ("text/html", ""), ("", ""), ("<b>", "")]
 )
 def test_what_is_no_web_page_is_marked(mime: str, badge: str) -> None:
-    assert entries(Asked("x"), [replace(HARBOUR, mime=mime)])[0].badge == badge
+    assert entries(SearchParameters("x"), [replace(HARBOUR, mime=mime)])[0].badge == badge
 
 
 @pytest.mark.parametrize(
     ("declared", "shown"), [("en", "en"), ("pt-BR", "pt-BR"), ("", ""), ('en" onload="x', ""), ("e", ""), ("??", "")]
 )
 def test_a_language_is_shown_if_it_is_one(declared: str, shown: str) -> None:
-    assert entries(Asked("x"), [replace(HARBOUR, language=declared)])[0].language == shown
+    assert entries(SearchParameters("x"), [replace(HARBOUR, language=declared)])[0].language == shown
 
 
 def test_ten_other_addresses_are_shown_and_the_rest_counted() -> None:
     others = tuple(f"https://mirror{number}.example/" for number in range(13))
-    entry = entries(Asked("x"), [replace(HARBOUR, same_content=others)])[0]
+    entry = entries(SearchParameters("x"), [replace(HARBOUR, same_content=others)])[0]
     assert entry.others == tuple((url, url) for url in others[:10])
     assert entry.others_left_out == 3
 
 
 def test_the_same_search_can_be_kept_to_one_site() -> None:
-    assert entries(Asked("a b"), [HARBOUR])[0].more == "/search?q=a+b+site%3Aharbours.example"
-    assert entries(Asked("a site:b.example"), [HARBOUR])[0].more == ""
+    assert entries(SearchParameters("a b"), [HARBOUR])[0].more == "/search?q=a+b+site%3Aharbours.example"
+    assert entries(SearchParameters("a site:b.example"), [HARBOUR])[0].more == ""
 
 
 # --- nothing found ---
 
 
 def test_one_plain_word_has_no_variations() -> None:
-    out = ways_out(Asked("harbour"))
+    out = ways_out(SearchParameters("harbour"))
     assert (out.any_word, out.plain) == ("", "")
 
 
 def test_several_words_can_be_searched_one_by_one() -> None:
-    assert ways_out(Asked("new harbour")).any_word == "/search?q=new+harbour&mode=or"
-    assert ways_out(Asked("new harbour", mode="or")).any_word == ""
+    assert ways_out(SearchParameters("new harbour")).any_word == "/search?q=new+harbour&mode=or"
+    assert ways_out(SearchParameters("new harbour", mode="or")).any_word == ""
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,5 @@ def test_several_words_can_be_searched_one_by_one() -> None:
     ],
 )
 def test_operators_can_be_left_out(query: str, plain: str) -> None:
-    out = ways_out(Asked(query))
+    out = ways_out(SearchParameters(query))
     assert (out.plain_query if out.plain else "") == plain

@@ -18,7 +18,7 @@ from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web import app
 from periplus.web.routes import SearchSite
-from periplus.web.search_queue import THREADS, Desk
+from periplus.web.search_queue import THREADS, SearchQueue
 from web.engines import ARCHIVED, FakeEngine
 from web.serving import Site, searching, serving
 
@@ -201,7 +201,7 @@ def test_idle_connections_do_not_count_as_searches() -> None:
 def test_the_time_that_recent_searches_took_decides(seconds: float, status: int) -> None:
     gate, readings = Gate(), count()
     clock = lambda: next(readings) * seconds  # noqa: E731  # every search takes so long
-    desk = Desk(gate.engine, longest_wait=4.0, threads=1, clock=clock)
+    desk = SearchQueue(gate.engine, longest_wait=4.0, threads=1, clock=clock)
     pages = Pages(Path(app.__file__).parent / "templates", layout="page.html")
     with serving(build(SearchSite(gate.engine, pages, desk).routes(), pages)) as site, ThreadPoolExecutor() as pool:
         gate.open()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 
-from periplus.graph.pagerank import Links, Walk, page_ranks
+from periplus.graph.pagerank import Links, PowerIteration, page_ranks
 from ranking.players.stage import DAMPING, THREADS, graph, iterations, play
 
 
 def main() -> None:
     mapped = graph()
     links = Links(mapped.indptr, mapped.sources, mapped.degrees)
-    walk = Walk(DAMPING, tolerance=0, iterations=iterations() + 1, threads=THREADS)
+    walk = PowerIteration(DAMPING, tolerance=0, iterations=iterations() + 1, threads=THREADS)
 
     def once() -> list[float]:
         marks: list[float] = []

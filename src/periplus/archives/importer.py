@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from periplus.archives.page_writer import Landing
-from periplus.archives.warc_reader import BrokenRecord, ForeignRecord, foreign_records, response_of
+from periplus.archives.page_writer import PageWriter
+from periplus.archives.warc_reader import BrokenRecord, WarcRecord, read_records, response_of
 from periplus.config import Settings
 from periplus.errors import UsageError
-from periplus.fetch.response_limits import SNIFFED, Allowances, Purpose, looks_binary
+from periplus.fetch.response_limits import SNIFFED, Purpose, ResponseLimits, looks_binary
 from periplus.frontier.scope import page_rules
 from periplus.model import Reason, Response
 from periplus.store.collection import create_collection
@@ -74,7 +74,7 @@ def import_archives(
     found = Imported()
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     collection = create_collection(home)
-    with collection.locked(), closing(Landing(collection, settings, [str(file) for file in files])) as landing:
+    with collection.locked(), closing(PageWriter(collection, settings, [str(file) for file in files])) as landing:
         customs = _Customs(settings, landing, found, ignore_scope=ignore_scope)
         for number, file in enumerate(files):
             tell(sum(sizes[:number]), sum(sizes))
@@ -87,7 +87,7 @@ def import_archives(
 def _take_file(file: Path, customs: _Customs, found: Imported) -> None:
     before = found.broken, customs.seen
     try:
-        for record in foreign_records(file):
+        for record in read_records(file):
             if isinstance(record, BrokenRecord):
                 found.lament(file, record.position, record.why)
             else:
@@ -103,15 +103,15 @@ def _take_file(file: Path, customs: _Customs, found: Imported) -> None:
 class _Customs:
     """Decides which records may land."""
 
-    def __init__(self, settings: Settings, landing: Landing, found: Imported, *, ignore_scope: bool) -> None:
+    def __init__(self, settings: Settings, landing: PageWriter, found: Imported, *, ignore_scope: bool) -> None:
         self._landing, self._found = landing, found
         self._scope, self._ignore_scope = page_rules(settings.scope), ignore_scope
         self._canonicalizer = Canonicalizer.of(settings.addresses)
-        self._allowances = Allowances(settings.fetch)
+        self._allowances = ResponseLimits(settings.fetch)
         self._largest = max(settings.fetch.pdf_bytes, settings.fetch.html_bytes)
         self.seen = 0  # records of every kind
 
-    def examine(self, record: ForeignRecord, file: Path) -> None:
+    def examine(self, record: WarcRecord, file: Path) -> None:
         """Let a record land, or count why not."""
         self.seen += 1
         if record.kind == "revisit":

@@ -19,12 +19,12 @@ from periplus.parse.reader import PageReader
 from periplus.store.archive import IMPORTS, ArchiveWriter, archive_name
 from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
-from periplus.store.cleanup import clear_leftovers
+from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
 from periplus.store.recovery import recover
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 from periplus.store.segments import SegmentStream
 from periplus.url import Canonicalizer, host_of
 
@@ -33,7 +33,7 @@ _BYTES_AT_ONCE = 32 << 20
 _MARKS_AT_ONCE = 10_000  # URLs
 
 
-class Landing:
+class PageWriter:
     """The one writer of imported pages."""
 
     def __init__(self, collection: Collection, settings: Settings, names: list[str]) -> None:
@@ -43,9 +43,9 @@ class Landing:
         )
         self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
         self._catalog = Catalog(collection.catalog, create=True)
-        clear_leftovers(collection, self._catalog)
+        remove_unacknowledged(collection, self._catalog)
         recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
-        self._tally = Tally(self._catalog.begin_run({"import": names}), time.time())
+        self._tally = RunCounters(self._catalog.begin_run({"import": names}), time.time())
         self._segments = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS)
         files = self._catalog.archives(IMPORTS)
         self._number = len(files) or 1

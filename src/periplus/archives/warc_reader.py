@@ -39,7 +39,7 @@ _UNPACKED_AT_ONCE = 1 << 20
 _GZIP = 31  # zlib's window bits that mean "with a gzip header"
 
 
-class Unpacked:
+class CompressedFile:
     """The bytes of a file, unpacked if it begins like gzip."""
 
     def __init__(self, path: Path) -> None:
@@ -52,7 +52,7 @@ class Unpacked:
         self.position = 0  # of the next byte, unpacked
         self.damages = 0  # places passed where the file is damaged
 
-    def __enter__(self) -> Unpacked:
+    def __enter__(self) -> CompressedFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -160,7 +160,7 @@ _ARC = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class ForeignRecord:
+class WarcRecord:
     """One record as it was found."""
 
     kind: str  # as WARC calls it: response, resource, revisit ...
@@ -182,9 +182,9 @@ class BrokenRecord:
     why: str
 
 
-def foreign_records(path: Path) -> Iterator[ForeignRecord | BrokenRecord]:
+def read_records(path: Path) -> Iterator[WarcRecord | BrokenRecord]:
     """Every record of a file, in order; raises OSError when the file cannot be read at all."""
-    with Unpacked(path) as source:
+    with CompressedFile(path) as source:
         otherwise = path.stat().st_mtime
         lost = -1  # where lines began that belong to no record
         while line := source.line(_LONGEST_LINE):
@@ -197,7 +197,7 @@ def foreign_records(path: Path) -> Iterator[ForeignRecord | BrokenRecord]:
                 yield BrokenRecord(lost, "no record begins here")
                 lost = -1
             record = _warc_record(source, at) if arc is None else _arc_record(source, at, arc)
-            if isinstance(record, ForeignRecord) and not _FIRST <= record.at < _PAST_LAST:
+            if isinstance(record, WarcRecord) and not _FIRST <= record.at < _PAST_LAST:
                 record = replace(record, at=otherwise, redated=True)
             if source.damages > damages:
                 record = BrokenRecord(at, "the file is damaged in this record")
@@ -206,7 +206,7 @@ def foreign_records(path: Path) -> Iterator[ForeignRecord | BrokenRecord]:
             yield BrokenRecord(lost, "no record begins here")
 
 
-def _warc_record(source: Unpacked, at: int) -> ForeignRecord | BrokenRecord:
+def _warc_record(source: CompressedFile, at: int) -> WarcRecord | BrokenRecord:
     fields: dict[str, str] = {}
     for _ in range(_MOST_LINES):
         line = source.line(_LONGEST_LINE)
@@ -223,7 +223,7 @@ def _warc_record(source: Unpacked, at: int) -> ForeignRecord | BrokenRecord:
         return BrokenRecord(at, "the file ends before it does")
     if moment is None:
         return BrokenRecord(at, "it does not say when it was made")
-    return ForeignRecord(
+    return WarcRecord(
         kind=fields.get("warc-type", "").lower(),
         url=fields.get("warc-target-uri", "").strip("<>"),  # some programs take the brackets of the standard literally
         at=moment,
@@ -235,13 +235,13 @@ def _warc_record(source: Unpacked, at: int) -> ForeignRecord | BrokenRecord:
     )
 
 
-def _arc_record(source: Unpacked, at: int, line: re.Match[bytes]) -> ForeignRecord | BrokenRecord:
+def _arc_record(source: CompressedFile, at: int, line: re.Match[bytes]) -> WarcRecord | BrokenRecord:
     block, whole = _block(source, int(line["length"]))
     moment = _digits(line["date"].decode())
     if not whole:
         return BrokenRecord(at, "the file ends before it does")
     is_http = line["url"].lower().startswith(b"http") and block[:5].upper() == b"HTTP/"
-    return ForeignRecord(
+    return WarcRecord(
         kind="warcinfo" if line["url"].startswith(b"filedesc:") else "response" if is_http else "resource",
         url=line["url"].decode("utf-8", "replace"),
         at=math.inf if moment is None else moment,
@@ -253,7 +253,7 @@ def _arc_record(source: Unpacked, at: int, line: re.Match[bytes]) -> ForeignReco
     )
 
 
-def _block(source: Unpacked, length: int) -> tuple[bytes, bool]:
+def _block(source: CompressedFile, length: int) -> tuple[bytes, bool]:
     """A block as far as it is read, and whether the file holds all of it."""
     block = source.read(min(length, LONGEST))
     return block, len(block) + source.skip(length - len(block)) == length if len(block) else length == 0
@@ -294,7 +294,7 @@ _READERS: dict[str, Callable[[io.BytesIO], WarcReader]] = {
 }
 
 
-def response_of(record: ForeignRecord, largest: int) -> Response | None:
+def response_of(record: WarcRecord, largest: int) -> Response | None:
     """The answer that a record holds, its body up to *largest* bytes; None when it holds none."""
     if record.kind == "response":
         return _answer(record, largest)
@@ -304,7 +304,7 @@ def response_of(record: ForeignRecord, largest: int) -> Response | None:
     return None
 
 
-def _answer(record: ForeignRecord, largest: int) -> Response | None:
+def _answer(record: WarcRecord, largest: int) -> Response | None:
     status = _STATUS.match(record.block)
     end = _HEAD_END.search(record.block, 0, _LONGEST_HEAD)
     if status is None:
@@ -320,7 +320,7 @@ def _tidied(head: bytes) -> bytes:
     return b"".join(line + b"\r\n" for line in (status_line, *filter(_HEADER.match, lines)))
 
 
-def _response(record: ForeignRecord, status: int, head: bytes, body: bytes, largest: int) -> Response:
+def _response(record: WarcRecord, status: int, head: bytes, body: bytes, largest: int) -> Response:
     headers: dict[str, str] = {}
     for line in head.split(b"\r\n")[1:]:
         name, colon, value = line.decode("latin-1").partition(":")

@@ -15,10 +15,10 @@ from typing import Annotated, Any
 import typer
 
 from periplus.config import load
-from periplus.crawl.assignment import Agenda, Budget
+from periplus.crawl.assignment import Budget, RecrawlPolicy
 from periplus.crawl.run import Request
 from periplus.errors import BadUrl, UsageError
-from periplus.frontier.schedule import Class
+from periplus.frontier.schedule import RecrawlClass
 from periplus.url import Canonicalizer, parse
 
 _STDIN = Path("-")
@@ -28,7 +28,7 @@ _SITEMAP_NAME = re.compile(
 
 
 @dataclass(slots=True)
-class Start:
+class SeedList:
     """Where a crawl is to begin."""
 
     seeds: list[str] = field(default_factory=list)
@@ -112,7 +112,7 @@ Continuous = Annotated[
     bool, typer.Option("--continuous", help="Go on for ever: ask for pages again whenever they are due.")
 ]
 OfClass = Annotated[
-    Class | None, typer.Option("--class", help="Of the pages that are due again, ask only for those of a class.")
+    RecrawlClass | None, typer.Option("--class", help="Of the pages that are due again, ask only for those of a class.")
 ]
 NewOnly = Annotated[
     bool, typer.Option("--new-only", help="Ask for no page again, even if it is due; seeds named here are.")
@@ -128,7 +128,7 @@ AllowPrivate = Annotated[bool | None, typer.Option("--allow-private", help="Dial
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CrawlOptions:
     """A crawl as it was typed."""
 
     urls: Sequence[str]
@@ -139,7 +139,7 @@ class Order:
     workers: int
     rounds: int | None
     flags: Mapping[str, Any]  # settings by their names; what was not typed is None or empty
-    agenda: Agenda = field(default_factory=Agenda)
+    agenda: RecrawlPolicy = field(default_factory=RecrawlPolicy)
 
     def request(self, home: Path) -> Request:
         """The crawl it stands for: addresses sorted by kind, files read, settings of all layers joined."""
@@ -160,8 +160,8 @@ class Order:
             apart=True,
         )
 
-    def _start(self) -> Start:
-        start = Start()
+    def _start(self) -> SeedList:
+        start = SeedList()
         start.add(self.urls)
         if self.seeds is not None:
             start.add(read_seeds(self.seeds))

@@ -113,7 +113,7 @@ def _failed_extractors(names: Mapping[str, int]) -> str:
 _NAMED = 3
 
 
-def tell_unread(reading: Reparsed) -> None:
+def warn_about_unread(reading: Reparsed) -> None:
     """Say on stderr how many pages stay as they were and why, and which fields of pages could not be extracted."""
     if reading.unread:
         _tell_pages(reading)

@@ -24,7 +24,7 @@ _LATELY = 10.0  # seconds over which the rate of late is measured
 
 
 @contextmanager
-def watching(log_file: Path | None, *, quiet: bool) -> Iterator[Callable[[Progress], None]]:
+def crawl_progress(log_file: Path | None, *, quiet: bool) -> Iterator[Callable[[Progress], None]]:
     """Show progress on stderr: a few live lines on a terminal, one line now and then elsewhere."""
     meter = _Meter()
     with _logging_to(log_file):
@@ -135,7 +135,7 @@ class _OneLine(logging.Formatter):
 
 
 @contextmanager
-def counting(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+def counter_progress(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show how much of a known amount is done, on a terminal; elsewhere long work stays silent."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None

@@ -15,17 +15,17 @@ from typing import Any
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
 from periplus.fetch.ip_limits import AddressTable
-from periplus.frontier.schedule import Class
+from periplus.frontier.schedule import RecrawlClass
 from periplus.model import Decision
 from periplus.store.collection import Collection
 
 
 @dataclass(frozen=True, slots=True)
-class Agenda:
+class RecrawlPolicy:
     """What a crawl does about pages that it has seen before."""
 
     new_only: bool = False  # they are not asked for again
-    only: Class | None = None  # of these alone
+    only: RecrawlClass | None = None  # of these alone
     continuous: bool = False  # also about those that become due while it runs, so it has no end
 
 
@@ -95,7 +95,7 @@ class Assignment:
     hold: bool  # what is found waits for the next round
     budget: Budget
     after_kill: bool  # the run before may have sent requests that it could not write down
-    agenda: Agenda
+    agenda: RecrawlPolicy
     clock: Clock
     addresses: AddressTable  # what all of them together ask of every address
     died: int = 0  # workers of the same number so far, in whose place this one is

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from periplus.config import Storage
-from periplus.crawl.memory import Housekeeper
+from periplus.crawl.memory import MemoryTrimmer
 from periplus.model import ArchivePosition, Fetch, Response
 from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name, read_response
 from periplus.store.batch import Batch, Written
@@ -22,12 +22,12 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
-from periplus.store.run_summary import Timing
+from periplus.store.run_summary import StepTimes
 from periplus.store.segments import SegmentStream
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Commit:
     """Everything between two commits."""
 
     batch: Batch
@@ -40,12 +40,12 @@ class Cut:
 class Committer:
     """The one writer of a worker's archive, catalog rows and segments."""
 
-    def __init__(self, collection: Collection, settings: Storage, worker: int, run_id: int, timing: Timing) -> None:
+    def __init__(self, collection: Collection, settings: Storage, worker: int, run_id: int, timing: StepTimes) -> None:
         self._catalog = Catalog(collection.catalog)
         self._collection, self._settings = collection, settings
         self._worker, self._run_id, self._timing = worker, run_id, timing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
-        self._housekeeper = Housekeeper()
+        self._housekeeper = MemoryTrimmer()
         files = self._catalog.archives(worker)
         self._number = len(files) or 1
         size = files[-1].committed if files else 0
@@ -65,7 +65,7 @@ class Committer:
 
         Not a coroutine: the archive is cut in the same breath as the batch, or the two would not hold the same pages.
         """
-        cut = Cut(batch, rows, self._writer, self._writer.cut(), summary)
+        cut = Commit(batch, rows, self._writer, self._writer.cut(), summary)
         if cut.pending.size >= self._settings.archive_bytes:
             self._number += 1
             name = archive_name(self._worker, self._number)
@@ -95,7 +95,7 @@ class Committer:
         self._segments.discard()
         self._catalog.close()
 
-    def _write(self, cut: Cut) -> None:
+    def _write(self, cut: Commit) -> None:
         began = time.perf_counter()
         with reporting_full_disk(self._collection.home):
             cut.writer.sync(cut.pending)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from periplus.crawl.shared_state import Board
+from periplus.crawl.shared_state import SharedState
 from periplus.url import host_of
 
 _GIVEN_UP_AFTER = 2  # workers that died over one URL
@@ -18,7 +18,7 @@ _GIVEN_UP_AFTER = 2  # workers that died over one URL
 class CrashGuard:
     """Tells the supervisor what one worker parses, and the worker which URLs crashed others."""
 
-    def __init__(self, board: Board, worker: int, suspects: Mapping[str, int] | None = None) -> None:
+    def __init__(self, board: SharedState, worker: int, suspects: Mapping[str, int] | None = None) -> None:
         """*suspects*: how many workers died while they parsed a URL."""
         self._board, self._worker = board, worker
         self._suspects = dict(suspects or {})

@@ -10,17 +10,17 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from periplus.crawl.link_intake import Paths
-from periplus.crawl.ownership import Loans, Territory, share_of, share_to_give
+from periplus.crawl.link_intake import LinkIntake
+from periplus.crawl.ownership import Leases, Ownership, share_of, share_to_give
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.revisits import Revisits
-from periplus.crawl.shared_state import Board, Figure
+from periplus.crawl.shared_state import Metric, SharedState
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
 from periplus.frontier.queues import Queues
-from periplus.store.batch import Batch, Logbook
+from periplus.store.batch import Batch, PendingBatch
 from periplus.store.catalog import Catalog
-from periplus.store.run_summary import Timing
+from periplus.store.run_summary import StepTimes
 from periplus.url import host_of
 
 _LETTERS_AT_ONCE = 2_000
@@ -40,25 +40,25 @@ class _Departure:
     commit: int | None = None  # the first commit that holds all there is to know about it
 
 
-class Neighbours:
+class Handover:
     """One worker's dealings with the other workers of its crawl."""
 
     def __init__(
         self,
-        board: Board,
+        board: SharedState,
         worker: int,
         *,
-        territory: Territory,
+        territory: Ownership,
         catalog: Catalog,
         admission: Admission,
         queues: Queues,
         politeness: PolitenessClock,
-        paths: Paths,
-        log: Logbook,
+        paths: LinkIntake,
+        log: PendingBatch,
         revisits: Revisits,
         fetcher: Fetcher,
-        loans: Loans,
-        timing: Timing,
+        loans: Leases,
+        timing: StepTimes,
     ) -> None:
         self._board, self._worker, self._territory, self._catalog = board, worker, territory, catalog
         self._admission, self._queues, self._politeness = admission, queues, politeness
@@ -66,7 +66,7 @@ class Neighbours:
         self._last_letter = 0
         self._unwritten: set[int] = set()  # letters that were read and are not yet crossed out on disk
         # Counted on from where the worker before stopped, should this one have taken its place.
-        self._posted, self._seeds = board.told(worker, Figure.LETTERS), board.told(worker, Figure.SEEDS)
+        self._posted, self._seeds = board.told(worker, Metric.LETTERS), board.told(worker, Metric.SEEDS)
         self._heard = (-1, -1)  # letters and seeds of all workers, when they were last read
         self._departure: _Departure | None = None
         self._commits = 0
@@ -79,7 +79,7 @@ class Neighbours:
         """Take over what has become ours, read letters, give away what another could do sooner."""
         if arrivals := self._territory.arrivals():
             self._take_over(arrivals, now)
-        news = (self._board.total(Figure.LETTERS), self._board.total(Figure.SEEDS))
+        news = (self._board.total(Metric.LETTERS), self._board.total(Metric.SEEDS))
         if news != self._heard:
             self._widen_scope(news[1])
             self._read_letters()
@@ -95,8 +95,8 @@ class Neighbours:
         self._unwritten.difference_update(batch.received)
         self._posted += len(batch.letters)
         self._seeds += len(batch.seeds)
-        self._board.tell(self._worker, Figure.LETTERS, self._posted)
-        self._board.tell(self._worker, Figure.SEEDS, self._seeds)
+        self._board.tell(self._worker, Metric.LETTERS, self._posted)
+        self._board.tell(self._worker, Metric.SEEDS, self._seeds)
 
     @property
     def shares(self) -> int:
@@ -151,8 +151,8 @@ class Neighbours:
             idle = self._timing.idle_until(now)
             self._idleness = (idle - idle_then) / (now - since)
             self._measured = now, idle
-            self._board.tell(self._worker, Figure.HUNGRY, int(self._idleness > _HUNGRY))
-            self._board.tell(self._worker, Figure.BACKLOG, self._queues.backlog)
+            self._board.tell(self._worker, Metric.HUNGRY, int(self._idleness > _HUNGRY))
+            self._board.tell(self._worker, Metric.BACKLOG, self._queues.backlog)
 
     def _share(self, now: float) -> None:
         departure = self._departure
@@ -185,11 +185,11 @@ class Neighbours:
         self._territory.leaving = share
         hosts = self._queues.withdraw(lambda host: share_of(host) == share)
         self._departure, self._next_offer = _Departure(receiver, hosts), now + _NEXT_GIFT
-        self._board.tell(receiver, Figure.HUNGRY, 0)
+        self._board.tell(receiver, Metric.HUNGRY, 0)
 
     def _least_laden(self) -> tuple[int, int]:
         """Another worker, and how much waits there; nothing to speak of, if it has time to spare."""
-        backlogs, hungry = self._board.all(Figure.BACKLOG), self._board.all(Figure.HUNGRY)
+        backlogs, hungry = self._board.all(Metric.BACKLOG), self._board.all(Metric.HUNGRY)
         others = [worker for worker in range(self._board.workers) if worker != self._worker]
         load, worker = min((0 if hungry[worker] else backlogs[worker], worker) for worker in others)
         return worker, load

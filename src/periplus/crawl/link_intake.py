@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 
 from periplus.config import Settings
-from periplus.crawl.ownership import Territory, share_of
+from periplus.crawl.ownership import Ownership, share_of
 from periplus.crawl.page_errors import PageErrors
 from periplus.frontier.admission import Admission
 from periplus.frontier.priority import found, listed, plain
@@ -20,8 +20,8 @@ from periplus.frontier.schedule import Schedule
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, Novelty, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
-from periplus.store.batch import Letter, Logbook, Refusal
-from periplus.store.run_summary import Tally
+from periplus.store.batch import ForwardedUrl, PendingBatch, Refusal
+from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer, host_of, registrable_domain
 
 
@@ -51,7 +51,7 @@ _VERDICTS_REMEMBERED = 20_000
 _LISTED_AT_ONCE = 200  # pages of a sitemap: 10 ms
 
 
-class Paths:
+class LinkIntake:
     """Brings every address that is met to the gate of the frontier, or to the worker whose it is."""
 
     def __init__(
@@ -60,9 +60,9 @@ class Paths:
         canonicalizer: Canonicalizer,
         admission: Admission,
         queues: Queues,
-        tally: Tally,
-        territory: Territory,
-        log: Logbook,
+        tally: RunCounters,
+        territory: Ownership,
+        log: PendingBatch,
         *,
         hold: bool = False,
     ) -> None:
@@ -102,7 +102,7 @@ class Paths:
             if (target := self._canonicalizer.canonical(url)) is not None:
                 self._admit(target, 1, Reason.SITEMAP, via=via)
 
-    def receive(self, letter_id: int, letter: Letter) -> None:
+    def receive(self, letter_id: int, letter: ForwardedUrl) -> None:
         """Admit what another worker found; an exception costs this URL only."""
         self._log.batch.received.append(letter_id)
         with self.errors.contained(letter.url):
@@ -225,7 +225,7 @@ class Paths:
         self, url: str, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
     ) -> Decision | None:
         if not self._territory.is_alone and self._is_foreign(host := host_of(url)):
-            return self._forward(Letter(share_of(host), url, depth, reason, via, redirects), host)
+            return self._forward(ForwardedUrl(share_of(host), url, depth, reason, via, redirects), host)
         outcome = self._admission.admit(
             url, depth=depth, reason=reason, via=via, redirects=redirects, priority=priority
         )
@@ -245,7 +245,7 @@ class Paths:
         """Whether another worker decides about a host; what no worker would let in can be refused by any."""
         return self._admission.scope.covers_host(host) and not self._territory.owns(host)
 
-    def _forward(self, letter: Letter, host: str) -> Decision | None:
+    def _forward(self, letter: ForwardedUrl, host: str) -> Decision | None:
         outcome = self._admission.forward(letter.url, host, letter.depth, letter.reason)
         if isinstance(outcome, Decision):
             self._refuse(letter.url, outcome, letter.via)
@@ -266,13 +266,13 @@ class Paths:
 _FRUITLESS = 20  # times in a row that asking again may bring nothing new before it is given up
 
 
-class Entries:
+class EntryUrls:
     """Addresses that lead elsewhere each time they are asked, such as that of a random page.
 
     They are no pages: they stand in no queue on disk, may be asked any number of times, and are never indexed.
     """
 
-    def __init__(self, urls: Iterable[str], paths: Paths, queues: Queues) -> None:
+    def __init__(self, urls: Iterable[str], paths: LinkIntake, queues: Queues) -> None:
         self._urls, self._paths, self._queues = list(urls), paths, queues
         self._news = -1  # what was news the last time
         self._fruitless = 0

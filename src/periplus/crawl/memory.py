@@ -24,14 +24,14 @@ _MAPPED_CODE = re.compile(  # of libraries, and nothing of it was ever written t
 _NOT_NEEDED = 4  # MADV_DONTNEED
 
 
-def give_back_early() -> None:
+def return_freed_memory_early() -> None:
     """For the rest of this process; where the C library knows no such settings, nothing changes."""
     if hasattr(_LIBRARY, "mallopt"):
         for name, value in _SETTINGS.items():
             _LIBRARY.mallopt(name, value)
 
 
-def give_back_loading() -> None:
+def drop_loaded_code_pages() -> None:
     """What it took to load libraries: most of their code, which is there again at once when it runs after all."""
     with suppress(OSError):  # no such files elsewhere than on Linux
         for start, end in _MAPPED_CODE.findall(Path("/proc/self/smaps").read_text()):
@@ -48,7 +48,7 @@ def resident_bytes(process: int | None) -> int:
         return 0
 
 
-class Housekeeper:
+class MemoryTrimmer:
     """Gives back what lies free between pieces in use."""
 
     def __init__(self) -> None:

@@ -24,10 +24,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from periplus.crawl.link_intake import Paths
-from periplus.model import Copy, Novelty, Page, QueuedUrl, Worth
-from periplus.store.batch import Logbook
-from periplus.text.simhash import gist_of, lines_of, phrase_of, words_of
+from periplus.crawl.link_intake import LinkIntake
+from periplus.model import Copy, CrawlQuality, Novelty, Page, QueuedUrl
+from periplus.store.batch import PendingBatch
+from periplus.text.simhash import lines_of, phrase_of, quick_simhash, words_of
 
 _ENOUGH, _TOO_LITTLE = 3_000, 100  # characters of text
 _SPAN = log(_ENOUGH / _TOO_LITTLE)
@@ -38,12 +38,12 @@ _UNKNOWN = 0.5  # what a host is worth of which nothing is known
 _CAUTION = 2  # pages for which that stands
 
 
-def worth_of(page: Page, size: int, *, has_news: bool) -> Worth:
+def crawl_quality(page: Page, size: int, *, has_news: bool) -> CrawlQuality:
     """What a page of *size* bytes is worth at first sight."""
     length = len(page.text)
     if not length:
-        return Worth(title=float(bool(page.title)))
-    return Worth(
+        return CrawlQuality(title=float(bool(page.title)))
+    return CrawlQuality(
         text=min(length / (size or 1) / _GOOD_SHARE, 1.0),
         length=min(max(log(length / _TOO_LITTLE) / _SPAN, 0.0), 1.0),
         links=max(1.0 - _LINK * len(page.links) / length, 0.0),
@@ -53,10 +53,10 @@ def worth_of(page: Page, size: int, *, has_news: bool) -> Worth:
     )
 
 
-class Worths:
+class HostQualities:
     """What the hosts of one worker are worth so far."""
 
-    def __init__(self, recall: Callable[[str], tuple[int, Worth]]) -> None:
+    def __init__(self, recall: Callable[[str], tuple[int, CrawlQuality]]) -> None:
         """*recall* knows how many pages of a host were counted before, and their clues on average."""
         self._recall = recall
         self._hosts: OrderedDict[str, tuple[int, float]] = OrderedDict()  # pages, and the sum of their scores
@@ -123,7 +123,7 @@ class _Known(NamedTuple):
         return abs(self.length - length) <= _LONGER * max(self.length, length)
 
 
-class Copies:
+class NoveltyDetector:
     """The memory of one worker."""
 
     def __init__(self) -> None:
@@ -208,7 +208,7 @@ class _Memory:
 
     def compare(self, url: str, page: Page) -> Copy | None:
         """The nearest page of the same title, if it is near enough; a page that is near none is remembered."""
-        signature, votes = gist_of(page.text)
+        signature, votes = quick_simhash(page.text)
         if votes < _FEWEST:
             return None
         length = len(page.text)
@@ -240,7 +240,7 @@ def _novelty_of(new: _Additions, *, is_copy: bool, has_parameters: bool) -> Nove
     return Novelty.ALIKE if new.phrase or new.title else Novelty.NONE
 
 
-class Judgement(NamedTuple):
+class Assessment(NamedTuple):
     """What follows for a page and for its links."""
 
     novelty: Novelty
@@ -248,24 +248,24 @@ class Judgement(NamedTuple):
     quality: float  # of the page and of its host, from 0 to 1
 
 
-class Judge:
+class PageAssessor:
     """Compares pages with what is known of their hosts, and writes down what it finds."""
 
-    def __init__(self, paths: Paths, log: Logbook, recall: Callable[[str], tuple[int, Worth]]) -> None:
+    def __init__(self, paths: LinkIntake, log: PendingBatch, recall: Callable[[str], tuple[int, CrawlQuality]]) -> None:
         self._paths, self._log = paths, log
-        self._copies, self._worths = Copies(), Worths(recall)
+        self._copies, self._worths = NoveltyDetector(), HostQualities(recall)
 
-    def judge(self, item: QueuedUrl, page: Page, size: int) -> Judgement:
-        """Judge a new version of a page of *size* bytes."""
+    def judge(self, item: QueuedUrl, page: Page, size: int) -> Assessment:
+        """Assess a new version of a page of *size* bytes."""
         batch = self._log.batch
         compared = self._copies.meet(item.host, item.url, page, trusting=not self._paths.traps.holds(item.host))
         if compared.copy is not None:
             batch.copies.append(compared.copy)
         novelty = Novelty.NEW if item.visits else compared.novelty  # a known page repeats itself by nature
-        worth = worth_of(page, size, has_news=novelty is not Novelty.NONE)
+        worth = crawl_quality(page, size, has_news=novelty is not Novelty.NONE)
         batch.count_worth(item.host, worth)
         score = worth.score
         if not item.visits:
             self._paths.learn(item, novelty, is_repeat=compared.is_repeat, is_certain=compared.is_certain)
         is_dull = novelty is Novelty.NONE and self._paths.traps.is_learning
-        return Judgement(novelty, is_dull, (score + self._worths.count(item.host, score)) / 2)
+        return Assessment(novelty, is_dull, (score + self._worths.count(item.host, score)) / 2)

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from periplus.config import Settings
-from periplus.crawl.link_intake import Paths, reading
-from periplus.crawl.novelty import Judge, Judgement
+from periplus.crawl.link_intake import LinkIntake, reading
+from periplus.crawl.novelty import Assessment, PageAssessor
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.errors import DamagedFile
 from periplus.frontier.priority import deferred
@@ -31,9 +31,9 @@ from periplus.model import (
 from periplus.parse.reader import PageReader
 from periplus.parse.sitemap import Sitemap, is_sitemap
 from periplus.store.archive import Archived
-from periplus.store.batch import Logbook, Settled
+from periplus.store.batch import PendingBatch, Settled
 from periplus.store.manifest import PageRow
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer
 
 logger = logging.getLogger("periplus.crawl")
@@ -55,7 +55,7 @@ _ENTERED = Decision(Verdict.READ, Reason.ENTRY)
 _UNREADABLE = Decision(Verdict.READ, Reason.PARSE_CRASH, "two workers died while reading it")
 
 
-class Digester:
+class OutcomeRecorder:
     """Turns responses into decisions, rows and archived bytes; what they lead to is for the paths."""
 
     def __init__(
@@ -63,13 +63,13 @@ class Digester:
         settings: Settings,
         canonicalizer: Canonicalizer,
         reader: PageReader,
-        paths: Paths,
+        paths: LinkIntake,
         queues: Queues,
-        tally: Tally,
+        tally: RunCounters,
         archive: Callable[[Response, Fetch | None], Archived],
         recall: Callable[[ArchivePosition], Response],
-        log: Logbook,
-        judge: Judge,
+        log: PendingBatch,
+        judge: PageAssessor,
     ) -> None:
         self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
         self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
@@ -312,7 +312,7 @@ def _is_list(item: QueuedUrl, response: Response) -> bool:
     return item.reason is Reason.SITEMAP or is_sitemap(response.mime, response.body)
 
 
-def _decided(response: Response, page: Page, archived: Archived, judgement: Judgement | None) -> Decision:
+def _decided(response: Response, page: Page, archived: Archived, judgement: Assessment | None) -> Decision:
     """What is noted about a page that was fetched."""
     if page.problem is not None and not archived.is_revisit:
         return Decision(Verdict.FETCHED, page.problem, page.problem_detail)

@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import xxhash
 
-from periplus.crawl.shared_state import SHARES, Board
+from periplus.crawl.shared_state import SHARES, SharedState
 from periplus.fetch.client import Fetcher
 from periplus.url import registrable_domain
 
@@ -47,10 +47,10 @@ def share_to_give(waiting: Counter[int], load: int) -> int | None:
     return next((share for share, urls in waiting.most_common()[1:] if least <= urls <= difference / 2), None)
 
 
-class Territory:
+class Ownership:
     """The shares of one worker."""
 
-    def __init__(self, board: Board, worker: int) -> None:
+    def __init__(self, board: SharedState, worker: int) -> None:
         self._board, self._worker = board, worker
         self._held: set[int] = set()  # those whose state this worker has read
         self.leaving: int | None = None  # the share that is about to go to another worker
@@ -96,11 +96,11 @@ class _Loan:
     wanted_by: set[int] = field(default_factory=set)  # the shares whose robots.txt is there
 
 
-class Loans:
+class Leases:
     """Takes and respects leases of shares, for one worker."""
 
     def __init__(
-        self, board: Board, worker: int, territory: Territory, fetcher: Fetcher, patience: float, longest: float
+        self, board: SharedState, worker: int, territory: Ownership, fetcher: Fetcher, patience: float, longest: float
     ) -> None:
         """*patience*: seconds after which a request that was under way is over, and its host has had its rest.
 

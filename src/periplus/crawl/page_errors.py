@@ -14,7 +14,7 @@ from pathlib import Path
 
 from periplus.errors import PeriplusError
 from periplus.store.database import DatabaseError
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 
 logger = logging.getLogger("periplus.crawl")
 
@@ -26,7 +26,7 @@ _PACKAGE = Path(__file__).parent.parent
 class PageErrors:
     """Counts the exceptions that pages caused in one worker, and logs them."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally: RunCounters) -> None:
         self._tally = tally
         self._last, self._in_a_row = "", 0  # kind of the last exception, and how many of it came one after the other
 

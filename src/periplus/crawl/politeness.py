@@ -25,7 +25,7 @@ class _Manners:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class HostPause:
     """Until when a host is left alone."""
 
     ready: float
@@ -61,14 +61,14 @@ class PolitenessClock:
         for host in hosts:
             self._hosts.pop(host, None)
 
-    def recall(self, policy: HostPolicy, now: float) -> Rest:
+    def recall(self, policy: HostPolicy, now: float) -> HostPause:
         """Until when an earlier run asks to wait; a time that a wrong clock put far ahead is cut back."""
         delay = max(self._manners(policy.host).delay, policy.delay or 0.0)
         ready = min(policy.next_fetch - self._ahead(), now + max(delay, self._settings.longest_retry_after))
         if self._after_kill:
             ready = max(ready, now + delay)
         parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
-        return Rest(ready, parked, replace(policy, next_fetch=ready))
+        return HostPause(ready, parked, replace(policy, next_fetch=ready))
 
     def obey(self, host: str, crawl_delay: float | None) -> None:
         """robots.txt asks for a delay; the configured one stays the least."""
@@ -93,7 +93,7 @@ class PolitenessClock:
         """The request was not made after all; the one before it is long enough ago."""
         self._manners(host).asked = 0.0
 
-    def after(self, host: str, response: Response, now: float) -> Rest:
+    def after(self, host: str, response: Response, now: float) -> HostPause:
         """What a response means for the next request to its host."""
         manners = self._manners(host)
         manners.asked = now
@@ -108,23 +108,23 @@ class PolitenessClock:
         if manners.failures >= self._settings.failures_to_park:
             return self._parked(host, f"{manners.failures} errors in a row", _cause(response), ready, now)
         parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
-        return Rest(ready, parked, self._policy(host, why, ready))
+        return HostPause(ready, parked, self._policy(host, why, ready))
 
     def dropped(self, host: str, now: float) -> HostPolicy:
         """A request is given up before its answer: its host rests as after any other."""
         manners = self._manners(host)
         return self._policy(host, manners.why, now + max(manners.delay, manners.backoff))
 
-    def park(self, host: str, why: str, response: Response, now: float) -> Rest:
+    def park(self, host: str, why: str, response: Response, now: float) -> HostPause:
         """Leave a host alone for the longest back-off, or for as long as it asks."""
         manners = self._manners(host)
         manners.asked = now
         ready = now + max(manners.delay, self._retry_after(response, now) or 0.0)
         return self._parked(host, why, _cause(response), ready, now)
 
-    def _parked(self, host: str, why: str, cause: str, ready: float, now: float) -> Rest:
+    def _parked(self, host: str, why: str, cause: str, ready: float, now: float) -> HostPause:
         """For this run the host is left alone; the next one, somebody's wish, may ask as soon as that is polite."""
-        return Rest(max(ready, now + self._settings.longest_backoff), cause, self._policy(host, why, ready))
+        return HostPause(max(ready, now + self._settings.longest_backoff), cause, self._policy(host, why, ready))
 
     def _policy(self, host: str, why: str, ready: float) -> HostPolicy:
         """What is written down about a host that rests until *ready*."""

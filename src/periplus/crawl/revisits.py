@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from periplus.crawl.assignment import Agenda
-from periplus.crawl.link_intake import Paths
+from periplus.crawl.assignment import RecrawlPolicy
+from periplus.crawl.link_intake import LinkIntake
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import class_of, revisit_priority
 from periplus.model import QueuedUrl, UrlState, Verdict
-from periplus.store.batch import Batch, Logbook, Revisit
+from periplus.store.batch import Batch, PendingBatch, Revisit
 from periplus.store.catalog import Catalog
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 
 _AT_ONCE = 250  # URLs looked at in one step
 _UNWRITTEN = 1_000  # revisits that may wait for a commit
@@ -27,14 +27,14 @@ class Revisits:
 
     def __init__(
         self,
-        agenda: Agenda,
+        agenda: RecrawlPolicy,
         began: float,
         *,
         catalog: Catalog,
         queues: Queues,
-        paths: Paths,
-        log: Logbook,
-        tally: Tally,
+        paths: LinkIntake,
+        log: PendingBatch,
+        tally: RunCounters,
     ) -> None:
         self._agenda, self._began = agenda, began
         self._catalog, self._queues, self._paths, self._log, self._tally = catalog, queues, paths, log, tally

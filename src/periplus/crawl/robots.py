@@ -31,7 +31,7 @@ class _Entry(NamedTuple):
     memory: int  # bytes
 
 
-class RobotsShelf:
+class RobotsCache:
     """robots.txt files in memory, in front of those in the catalog; none is used past its age.
 
     The files used least recently are dropped when all together take too much memory; the catalog still has them.

@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Settings
-from periplus.crawl.assignment import Agenda, Assignment, Budget, Ending, Report
+from periplus.crawl.assignment import Assignment, Budget, Ending, RecrawlPolicy, Report
 from periplus.crawl.clock import Clock, SteadyClock
-from periplus.crawl.shared_state import Board, Figure
-from periplus.crawl.supervisor import crawl_together, trade
+from periplus.crawl.shared_state import Metric, SharedState
+from periplus.crawl.supervisor import load_worker, run_workers
 from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.ip_limits import AddressTable
 from periplus.model import Decision, UrlState
 from periplus.store.catalog import Catalog
-from periplus.store.cleanup import clear_leftovers
+from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.run_summary import Tally, in_turn, joined
+from periplus.store.run_summary import RunCounters, sum_of_rounds, sum_of_workers
 from periplus.url import Canonicalizer, host_of, parse
 
 
@@ -63,7 +63,7 @@ class Request:
     sitemaps: Sequence[str] = ()
     entries: Sequence[str] = ()  # addresses to ask again whenever nothing is left
     rounds: int | None = None  # None: links are followed as they are found
-    agenda: Agenda = field(default_factory=Agenda)
+    agenda: RecrawlPolicy = field(default_factory=RecrawlPolicy)
     apart: bool = False  # a single worker, too, is a process of its own, so that a page cannot take the crawl down
 
     def canonical(self, canonicalizer: Canonicalizer) -> _Beginnings:
@@ -190,7 +190,7 @@ class _Voyage:
             return self._end(catalog)
 
     def _begin(self, catalog: Catalog) -> None:
-        self._kept = clear_leftovers(self._collection, catalog)
+        self._kept = remove_unacknowledged(self._collection, catalog)
         previous = catalog.last_run()
         self._was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
         self._run_id = catalog.begin_run(self._request.arguments | {"rounds": self._request.rounds})
@@ -225,23 +225,23 @@ class _Voyage:
             clock=self._clock,
             addresses=self._addresses,
         )
-        with closing(Board(request.workers, budget.pages)) as board:
+        with closing(SharedState(request.workers, budget.pages)) as board:
             reports = self._crawl(assignment, board)
         with self._catalog() as catalog:
             known = catalog.counters()["known"]
         ending = max((report.ending for report in reports), key=list(Ending).index)
         refusals = {seed: refusal for report in reports for seed, refusal in report.refusals.items()}
         fresh, self._known = known - self._known, known
-        return _Leg(ending, joined([report.summary for report in reports]), refusals, known, fresh)
+        return _Leg(ending, sum_of_workers([report.summary for report in reports]), refusals, known, fresh)
 
-    def _crawl(self, assignment: Assignment, board: Board) -> list[Report]:
+    def _crawl(self, assignment: Assignment, board: SharedState) -> list[Report]:
         def look() -> None:
             self._watch(self._progress(assignment, board))
 
         if board.workers == 1 and not self._request.apart:
-            work = trade()
+            work = load_worker()
             return [work(assignment, board, 0, look)]
-        return crawl_together(assignment, board, look)
+        return run_workers(assignment, board, look)
 
     def _is_more_to_come(self, rounds: int) -> bool:
         """Whether another round follows: one is left, and has something to fetch."""
@@ -271,23 +271,23 @@ class _Voyage:
 
     def _so_far(self) -> dict[str, Any]:
         """What the legs that have ended did together."""
-        nothing = Tally(self._run_id, 0.0).summary(0.0)
-        return in_turn([leg.summary for leg in self._legs]) if self._legs else nothing
+        nothing = RunCounters(self._run_id, 0.0).summary(0.0)
+        return sum_of_rounds([leg.summary for leg in self._legs]) if self._legs else nothing
 
-    def _progress(self, assignment: Assignment, board: Board) -> Progress:
+    def _progress(self, assignment: Assignment, board: SharedState) -> Progress:
         done, now = self._so_far(), self._clock.now()
         seconds = max(now - assignment.started + done["seconds"], 1e-9)
-        fetched = board.total(Figure.FETCHED) + done["fetched"]
+        fetched = board.total(Metric.FETCHED) + done["fetched"]
         with self._catalog() as catalog:
-            summary = Tally(self._run_id, assignment.started).summary(now) | catalog.progress(self._run_id)
-        size = board.total(Figure.BYTES) + done["bytes"]
+            summary = RunCounters(self._run_id, assignment.started).summary(now) | catalog.progress(self._run_id)
+        size = board.total(Metric.BYTES) + done["bytes"]
         summary |= {"fetched": fetched, "bytes": size, "seconds": round(seconds, 3)}
         summary["pages_per_second"] = round(fetched / seconds, 2)
         return Progress(
             summary,
-            board.total(Figure.UNDER_WAY),
-            board.total(Figure.BUFFERED),
-            board.total(Figure.HOSTS),
+            board.total(Metric.UNDER_WAY),
+            board.total(Metric.BUFFERED),
+            board.total(Metric.HOSTS),
             self._budget.left(fetched, size, seconds),
             len(self._legs) + 1 if self._request.rounds else None,
         )

@@ -21,7 +21,7 @@ _WORD = 8
 _ADDRESS = 4096  # bytes of the address that a worker is reading; longer ones are cut
 
 
-class Figure(IntEnum):
+class Metric(IntEnum):
     """What a worker tells about itself."""
 
     FETCHED = 0
@@ -44,16 +44,16 @@ class Figure(IntEnum):
 
 # What is true of a worker only while it lives.
 _OF_THE_LIVING = (
-    Figure.UNDER_WAY,
-    Figure.BUFFERED,
-    Figure.HOSTS,
-    Figure.IDLE,
-    Figure.HUNGRY,
-    Figure.SHARES,
-    Figure.BACKLOG,
+    Metric.UNDER_WAY,
+    Metric.BUFFERED,
+    Metric.HOSTS,
+    Metric.IDLE,
+    Metric.HUNGRY,
+    Metric.SHARES,
+    Metric.BACKLOG,
 )
-_ROW = len(Figure)
-_SINCE, _SIZE = int(Figure.READING_SINCE), int(Figure.READING_SIZE)  # sums of plain numbers are ten times faster
+_ROW = len(Metric)
+_SINCE, _SIZE = int(Metric.READING_SINCE), int(Metric.READING_SIZE)  # sums of plain numbers are ten times faster
 
 
 class _Order(IntEnum):
@@ -62,7 +62,7 @@ class _Order(IntEnum):
     PAGES_LEFT = 2  # that no worker has claimed yet
 
 
-class Board:
+class SharedState:
     """Shared by the processes of one crawl."""
 
     def __init__(self, workers: int, pages: int | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -87,28 +87,28 @@ class Board:
 
     # -- figures of the workers ---------------------------------------------------------------------------------
 
-    def tell(self, worker: int, figure: Figure, value: int) -> None:
+    def tell(self, worker: int, figure: Metric, value: int) -> None:
         """Write one figure of one worker."""
         self._figures[worker * _ROW + figure] = value
 
-    def told(self, worker: int, figure: Figure) -> int:
+    def told(self, worker: int, figure: Metric) -> int:
         """One figure of one worker."""
         return self._figures[worker * _ROW + figure]
 
-    def all(self, figure: Figure) -> list[int]:
+    def all(self, figure: Metric) -> list[int]:
         """One figure of every worker."""
         return list(self._figures[figure::_ROW])
 
-    def total(self, figure: Figure) -> int:
+    def total(self, figure: Metric) -> int:
         """One figure, added up over the workers."""
         return sum(self.all(figure))
 
     def has_settled(self) -> bool:
         """Whether every worker is idle and knows all that it owns."""
-        if not all(self.all(Figure.IDLE)):
+        if not all(self.all(Metric.IDLE)):
             return False
         shares = Counter(self.owners)
-        return all(self.told(worker, Figure.SHARES) == shares[worker] for worker in range(self.workers))
+        return all(self.told(worker, Metric.SHARES) == shares[worker] for worker in range(self.workers))
 
     # -- leases of shares ---------------------------------------------------------------------------------------
 
@@ -167,29 +167,29 @@ class Board:
 
     def reading(self, worker: int) -> str | None:
         """The address of the page that a worker is reading, or was when it died."""
-        if not self.told(worker, Figure.READING_SINCE):
+        if not self.told(worker, Metric.READING_SINCE):
             return None
         start = worker * _ADDRESS
-        address = self._addresses[start : start + self.told(worker, Figure.READING_SIZE)]
+        address = self._addresses[start : start + self.told(worker, Metric.READING_SIZE)]
         return bytes(address).decode(errors="replace")
 
     def reading_for(self, worker: int) -> float:
         """For how many seconds it has been reading that page; 0 when it reads none."""
-        since = self.told(worker, Figure.READING_SINCE)
+        since = self.told(worker, Metric.READING_SINCE)
         return (time.monotonic_ns() - since) / 1e9 if since else 0.0
 
     # -- succession ---------------------------------------------------------------------------------------------
 
     def bury(self, worker: int, *, fetched: int, size: int) -> None:
         """A worker is dead: only what it had acknowledged counts, and others may have left it letters or shares."""
-        self.return_pages(worker, self.told(worker, Figure.GRANTED) - fetched)
+        self.return_pages(worker, self.told(worker, Metric.GRANTED) - fetched)
         for figure in _OF_THE_LIVING:
             self.tell(worker, figure, 0)
-        self.tell(worker, Figure.FETCHED, fetched)
-        self.tell(worker, Figure.BYTES, size)
+        self.tell(worker, Metric.FETCHED, fetched)
+        self.tell(worker, Metric.BYTES, size)
         self.end_reading(worker)
         # It may have written down letters and seeds that it could not tell about: everybody is to look again.
-        for figure in (Figure.AWAKENED, Figure.LETTERS, Figure.SEEDS):
+        for figure in (Metric.AWAKENED, Metric.LETTERS, Metric.SEEDS):
             self.tell(worker, figure, self.told(worker, figure) + 1)
 
     # -- orders to all ------------------------------------------------------------------------------------------
@@ -222,14 +222,14 @@ class Board:
             left = self._orders[_Order.PAGES_LEFT]
             drawn = min(left, max(left // (4 * self.workers), 1))
             self._orders[_Order.PAGES_LEFT] = left - drawn
-            self.tell(worker, Figure.GRANTED, self.told(worker, Figure.GRANTED) + drawn)
+            self.tell(worker, Metric.GRANTED, self.told(worker, Metric.GRANTED) + drawn)
             return drawn
 
     def return_pages(self, worker: int, pages: int) -> None:
         """Give back what was claimed and not fetched."""
         if self._has_purse and pages:
             with self._purse():
-                self.tell(worker, Figure.GRANTED, self.told(worker, Figure.GRANTED) - pages)
+                self.tell(worker, Metric.GRANTED, self.told(worker, Metric.GRANTED) - pages)
                 self._orders[_Order.PAGES_LEFT] += pages
 
     @contextmanager

@@ -25,13 +25,13 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from periplus.crawl.assignment import Assignment, Ending, Report
-from periplus.crawl.memory import give_back_loading, resident_bytes
-from periplus.crawl.shared_state import Board, Figure
+from periplus.crawl.memory import drop_loaded_code_pages, resident_bytes
+from periplus.crawl.shared_state import Metric, SharedState
 from periplus.errors import PeriplusError, WorkerDied
 from periplus.parse.sandbox.parent import PATIENCE
 from periplus.signals import handling
 from periplus.store.catalog import Catalog
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 
 logger = logging.getLogger("periplus.crawl")
 
@@ -44,14 +44,14 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 Look = Callable[[], None]
 
 
-def trade() -> Callable[[Assignment, Board, int, Look | None], Report]:
-    """How to be a worker of a run to its end, calling somebody now and then."""
-    from periplus.crawl.worker_process import work  # noqa: PLC0415  # it brings half a dozen libraries along
+def load_worker() -> Callable[[Assignment, SharedState, int, Look | None], Report]:
+    """Import the function that runs one worker to its end; the supervisor itself never needs its libraries."""
+    from periplus.crawl.worker_process import run_worker  # noqa: PLC0415  # it loads half a dozen libraries
 
-    return work
+    return run_worker
 
 
-def crawl_together(assignment: Assignment, board: Board, look: Look) -> list[Report]:
+def run_workers(assignment: Assignment, board: SharedState, look: Look) -> list[Report]:
     """Run every worker of the board to its end; *look* is called now and then."""
     team = _Team(assignment, board)
     with handling(lambda *_: board.ask_to_stop()):  # Ctrl-C once drains all workers, twice stops them now
@@ -74,17 +74,17 @@ class _Member:
 @dataclass(slots=True)
 class _Team:
     assignment: Assignment
-    board: Board
+    board: SharedState
     members: list[_Member] = field(default_factory=list)
     suspects: Counter[str] = field(default_factory=Counter)  # how many workers died while reading an address
     failure: PeriplusError | None = None
 
     def set_out(self) -> None:
         if self.board.workers > 1:
-            trade()  # learned once, before they part
+            load_worker()  # learned once, before they part
         for number in range(self.board.workers):
             self.members.append(_Member(number, *self._fork(self.assignment, number)))
-        give_back_loading()
+        drop_loaded_code_pages()
 
     def _fork(self, assignment: Assignment, number: int) -> tuple[BaseProcess, Connection]:
         """Only while this process has no thread and no connection to the catalog: neither must cross a fork."""
@@ -187,13 +187,13 @@ class _Team:
         run_id, number = self.assignment.run_id, member.number
         with self._catalog() as catalog:
             summary = catalog.worker_summary(run_id, number)
-        commits, idle = self.board.told(number, Figure.COMMITS), self.board.told(number, Figure.IDLE)
+        commits, idle = self.board.told(number, Metric.COMMITS), self.board.told(number, Metric.IDLE)
         member.in_vain = 1 if idle or commits > member.commits else member.in_vain + 1
         member.commits = commits
         member.deaths += 1
         self.assignment.addresses.forget_worker(number)
         self.board.bury(number, fetched=summary.get("fetched", 0), size=summary.get("bytes", 0))
-        so_far = summary or Tally(run_id, self.assignment.started).summary(self.assignment.started)
+        so_far = summary or RunCounters(run_id, self.assignment.started).summary(self.assignment.started)
         member.report = Report(Ending.INTERRUPTED, so_far, {})  # until another takes its place, and says more
 
     def _is_over(self) -> bool:
@@ -201,13 +201,13 @@ class _Team:
 
         Looked at twice, with the inbox between: who was idle both times and never awoke has posted no letter meanwhile.
         """
-        awakened = self.board.all(Figure.AWAKENED)
+        awakened = self.board.all(Metric.AWAKENED)
         if self.board.is_over or not self.board.has_settled():
             return False
         with self._catalog() as catalog:
             if catalog.letters(0, 1):
                 return False
-        return self.board.has_settled() and self.board.all(Figure.AWAKENED) == awakened
+        return self.board.has_settled() and self.board.all(Metric.AWAKENED) == awakened
 
     @contextmanager
     def _catalog(self) -> Iterator[Catalog]:
@@ -224,15 +224,15 @@ def _hopeless(member: _Member, page: str | None) -> WorkerDied:
     )
 
 
-def _work_aside(assignment: Assignment, board: Board, number: int, outbox: Connection, parent: int) -> None:
+def _work_aside(assignment: Assignment, board: SharedState, number: int, outbox: Connection, parent: int) -> None:
     """The life of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all; the parent passes it on
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         return  # it died before we asked to die with it
     try:
-        work = trade()
-        outbox.send(work(assignment, board, number, None))
+        run_worker = load_worker()
+        outbox.send(run_worker(assignment, board, number, None))
     except PeriplusError as error:
         outbox.send(error)
     except Exception as error:

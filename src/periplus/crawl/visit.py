@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock, wall_time
-from periplus.crawl.link_intake import Paths
-from periplus.crawl.outcome import Digester
-from periplus.crawl.ownership import Loans
+from periplus.crawl.link_intake import LinkIntake
+from periplus.crawl.outcome import OutcomeRecorder
+from periplus.crawl.ownership import Leases
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
-from periplus.crawl.politeness import PolitenessClock, Rest
-from periplus.crawl.robots import RobotsBusy, RobotsShelf, is_unreachable
+from periplus.crawl.politeness import HostPause, PolitenessClock
+from periplus.crawl.robots import RobotsBusy, RobotsCache, is_unreachable
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
 from periplus.fetch.memory_budget import LARGE
@@ -23,8 +23,8 @@ from periplus.fetch.response_limits import Purpose
 from periplus.fetch.robots import Robots
 from periplus.frontier.queues import Queues
 from periplus.model import Decision, Fetch, HostPolicy, QueuedUrl, Reason, Response, RobotsFile, Verdict
-from periplus.store.batch import Logbook
-from periplus.store.run_summary import Tally
+from periplus.store.batch import PendingBatch
+from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
@@ -50,12 +50,12 @@ class Visitor:
         fetcher: Fetcher,
         queues: Queues,
         politeness: PolitenessClock,
-        robots: RobotsShelf,
-        digester: Digester,
-        paths: Paths,
-        log: Logbook,
-        tally: Tally,
-        loans: Loans,
+        robots: RobotsCache,
+        digester: OutcomeRecorder,
+        paths: LinkIntake,
+        log: PendingBatch,
+        tally: RunCounters,
+        loans: Leases,
         policy_of: Callable[[str], HostPolicy | None],
         version_of: Callable[[str], Fetch | None],
     ) -> None:
@@ -96,7 +96,7 @@ class Visitor:
             return
         if isinstance(step, Decision):
             self._settle_without_request(item, step)
-        elif isinstance(step, Rest):
+        elif isinstance(step, HostPause):
             self._queues.put_back(item)
             self._queues.release(item.host, step.ready, parked=step.parked)
         elif step is None:
@@ -112,7 +112,7 @@ class Visitor:
             self._digester.refuse(item, decision, wall_time(self._clock))
         self._queues.release(item.host, 0.0)
 
-    async def _next_step(self, item: QueuedUrl) -> Decision | Rest | Robots | None:
+    async def _next_step(self, item: QueuedUrl) -> Decision | HostPause | Robots | None:
         """What a URL needs next: a refusal, a rest of its host, its robots.txt (None), or a request by these rules."""
         if (decision := self._paths.recheck(item)) is not None:
             return decision
@@ -122,7 +122,7 @@ class Visitor:
             return rest
         return rules and (self._refusal(rules, url.path) or rules)
 
-    def _carried_over(self, host: str) -> Rest | None:
+    def _carried_over(self, host: str) -> HostPause | None:
         """A host first met in this run may have been asked by the run before: it is not asked again too soon."""
         if self._politeness.knows(host):
             return None
@@ -288,6 +288,6 @@ class Visitor:
     def _is_too_slow(self, rules: Robots) -> bool:
         return (rules.crawl_delay or 0.0) > self._settings.politeness.longest_crawl_delay
 
-    def _rest(self, rest: Rest) -> None:
+    def _rest(self, rest: HostPause) -> None:
         self._log.batch.policies[rest.policy.host] = rest.policy
         self._queues.release(rest.policy.host, rest.ready, parked=rest.parked)

@@ -14,16 +14,16 @@ from periplus.config import Settings
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.clock import Clock, wall_time
 from periplus.crawl.commit import Committer
-from periplus.crawl.handover import Neighbours
-from periplus.crawl.link_intake import Entries
+from periplus.crawl.handover import Handover
+from periplus.crawl.link_intake import EntryUrls
 from periplus.crawl.revisits import Revisits
-from periplus.crawl.shared_state import Board, Figure
+from periplus.crawl.shared_state import Metric, SharedState
 from periplus.crawl.visit import Visitor
 from periplus.frontier.queues import Queues
 from periplus.frontier.traps import Traps
 from periplus.model import UrlState
-from periplus.store.batch import Log, Logbook
-from periplus.store.run_summary import Tally
+from periplus.store.batch import PendingBatch, PendingPages
+from periplus.store.run_summary import RunCounters
 
 _LONGEST_NAP = 0.05  # seconds; how late a spent budget, an old batch or a letter may be noticed
 _GRACE = 1.0  # seconds that requests under way may take when time is up, before they are dropped
@@ -31,27 +31,27 @@ _BATCHES_BEHIND = 4  # commits' worth of pages that may pile up before fetching 
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class WorkerParts:
     """The parts a worker directs."""
 
     number: int
-    board: Board
+    board: SharedState
     clock: Clock
     queues: Queues
     traps: Traps
     visitor: Visitor
-    log: Logbook
+    log: PendingBatch
     committer: Committer
-    neighbours: Neighbours
-    entries: Entries
+    neighbours: Handover
+    entries: EntryUrls
     revisits: Revisits
-    tally: Tally
+    tally: RunCounters
 
 
 class Worker:
     """One process's crawl, from ready hosts to acknowledged pages."""
 
-    def __init__(self, settings: Settings, crew: Crew, budget: Budget, *, endless: bool = False) -> None:
+    def __init__(self, settings: Settings, crew: WorkerParts, budget: Budget, *, endless: bool = False) -> None:
         """An *endless* crawl waits for something to do when there is nothing."""
         self._settings, self._crew, self._budget, self._is_endless = settings, crew, budget, endless
         self._board = crew.board
@@ -157,11 +157,11 @@ class Worker:
     def _tell_figures(self) -> None:
         """Let the others know how far this worker is; all of them together keep to the budget."""
         tell, me = self._board.tell, self._crew.number
-        tell(me, Figure.FETCHED, self._crew.tally.fetched)
-        tell(me, Figure.BYTES, self._crew.tally.bytes)
-        tell(me, Figure.UNDER_WAY, len(self._visits))
-        tell(me, Figure.BUFFERED, self._crew.queues.buffered)
-        tell(me, Figure.HOSTS, len(self._crew.queues))
+        tell(me, Metric.FETCHED, self._crew.tally.fetched)
+        tell(me, Metric.BYTES, self._crew.tally.bytes)
+        tell(me, Metric.UNDER_WAY, len(self._visits))
+        tell(me, Metric.BUFFERED, self._crew.queues.buffered)
+        tell(me, Metric.HOSTS, len(self._crew.queues))
 
     def _tell_idleness(self) -> None:
         """Let the others know whether this worker has anything left to do."""
@@ -173,9 +173,9 @@ class Worker:
         if idle != self._is_idle:
             self._is_idle = idle
             if not idle:
-                tell(me, Figure.AWAKENED, self._board.told(me, Figure.AWAKENED) + 1)
-            tell(me, Figure.IDLE, int(idle and not self._is_endless))
-        tell(me, Figure.SHARES, self._crew.neighbours.shares)
+                tell(me, Metric.AWAKENED, self._board.told(me, Metric.AWAKENED) + 1)
+            tell(me, Metric.IDLE, int(idle and not self._is_endless))
+        tell(me, Metric.SHARES, self._crew.neighbours.shares)
 
     def _has_nothing_to_do(self) -> bool:
         if self._visits or self._commit is not None or self._crew.log.batch:
@@ -196,7 +196,7 @@ class Worker:
         return self._board.workers == 1 or self._board.is_over
 
     def _is_spent(self) -> bool:
-        pages, size = self._board.total(Figure.FETCHED), self._board.total(Figure.BYTES)
+        pages, size = self._board.total(Metric.FETCHED), self._board.total(Metric.BYTES)
         return self._budget.spent(pages, size, self._crew.clock.now() - self._crew.tally.started) is not None
 
     def _is_overdue(self, now: float) -> bool:
@@ -235,7 +235,7 @@ class Worker:
         self._last_commit = self._crew.clock.now()
         self._ended(commit)
 
-    def _cut(self) -> tuple[Log, asyncio.Future[None]]:
+    def _cut(self) -> tuple[PendingPages, asyncio.Future[None]]:
         traps, tally = self._crew.traps, self._crew.tally
         self._crew.log.batch.patterns += traps.changes()
         tally.traps_learned, tally.saved = traps.learned, traps.saved
@@ -243,7 +243,7 @@ class Worker:
         summary = self._crew.tally.summary(self._crew.clock.now())
         return log, self._crew.committer.commit(log.batch, log.rows, summary)
 
-    async def _acknowledge(self, log: Log, durable: asyncio.Future[None]) -> None:
+    async def _acknowledge(self, log: PendingPages, durable: asyncio.Future[None]) -> None:
         await durable
         settled = chain(log.batch.settled, log.batch.entered)
         gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
@@ -253,7 +253,7 @@ class Worker:
         self._crew.neighbours.committed(log.batch)
         self._crew.revisits.committed(log.batch)
         me = self._crew.number
-        self._board.tell(me, Figure.COMMITS, self._board.told(me, Figure.COMMITS) + 1)
+        self._board.tell(me, Metric.COMMITS, self._board.told(me, Metric.COMMITS) + 1)
 
     async def _commit_rest(self) -> None:
         if self._commit is not None:

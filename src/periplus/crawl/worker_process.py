@@ -25,18 +25,18 @@ from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.clock import wall_time
 from periplus.crawl.commit import Committer
 from periplus.crawl.crash_guard import CrashGuard
-from periplus.crawl.handover import Neighbours
-from periplus.crawl.link_intake import Entries, Paths
-from periplus.crawl.memory import give_back_early, give_back_loading
-from periplus.crawl.novelty import Judge
-from periplus.crawl.outcome import Digester
-from periplus.crawl.ownership import Loans, Territory
+from periplus.crawl.handover import Handover
+from periplus.crawl.link_intake import EntryUrls, LinkIntake
+from periplus.crawl.memory import drop_loaded_code_pages, return_freed_memory_early
+from periplus.crawl.novelty import PageAssessor
+from periplus.crawl.outcome import OutcomeRecorder
+from periplus.crawl.ownership import Leases, Ownership
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.revisits import Revisits
-from periplus.crawl.robots import RobotsShelf
-from periplus.crawl.shared_state import Board
+from periplus.crawl.robots import RobotsCache
+from periplus.crawl.shared_state import SharedState
 from periplus.crawl.visit import Visitor
-from periplus.crawl.worker import Crew, Worker
+from periplus.crawl.worker import Worker, WorkerParts
 from periplus.fetch.client import Fetcher
 from periplus.fetch.request import user_agent
 from periplus.frontier.admission import open_admission
@@ -46,11 +46,11 @@ from periplus.model import Decision
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.signals import heeded
-from periplus.store.batch import Logbook
+from periplus.store.batch import PendingBatch
 from periplus.store.catalog import Catalog
-from periplus.store.cleanup import clear_leftovers
+from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.recovery import recover
-from periplus.store.run_summary import Tally
+from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer
 
 
@@ -64,33 +64,33 @@ def keep_to_one_core(worker: int, workers: int) -> None:
             os.sched_setaffinity(0, {cores[worker % len(cores)]})
 
 
-class Outfit:
+class WorkerBuilder:
     """The parts of one worker: first those that many others need, then those that need them."""
 
     def __init__(
         self,
         assignment: Assignment,
-        board: Board,
+        board: SharedState,
         number: int,
         *,
         catalog: Catalog,
         canonicalizer: Canonicalizer,
-        tally: Tally,
+        tally: RunCounters,
         fetcher: Fetcher,
         committer: Committer,
     ) -> None:
         settings = assignment.settings
         self._assignment, self._settings, self._board, self._number = assignment, settings, board, number
         self._catalog, self._canonicalizer, self._tally = catalog, canonicalizer, tally
-        self._fetcher, self._committer, self._log = fetcher, committer, Logbook()
-        self._territory = Territory(board, number)
+        self._fetcher, self._committer, self._log = fetcher, committer, PendingBatch()
+        self._territory = Ownership(board, number)
         self._politeness = PolitenessClock(
             settings.politeness, after_kill=assignment.after_kill, ahead=assignment.clock.ahead
         )
         self._queues = Queues(catalog, settings.store.buffer_urls, lambda host: self._politeness.forget([host]))
         self._traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance, catalog.was_dull)
         self._admission = open_admission(catalog, settings.scope, self._traps)
-        self.paths = Paths(
+        self.paths = LinkIntake(
             settings,
             canonicalizer,
             self._admission,
@@ -102,12 +102,12 @@ class Outfit:
         )
         patience = settings.fetch.timeout + settings.politeness.delay
         longest = max(patience, settings.politeness.longest_crawl_delay)
-        self._loans = Loans(board, number, self._territory, fetcher, patience, longest)
+        self._loans = Leases(board, number, self._territory, fetcher, patience, longest)
 
-    def crew(self, reader: PageReader) -> Crew:
+    def crew(self, reader: PageReader) -> WorkerParts:
         """All that the worker directs."""
         revisits = self._revisits()
-        return Crew(
+        return WorkerParts(
             self._number,
             self._board,
             self._assignment.clock,
@@ -117,7 +117,7 @@ class Outfit:
             self._log,
             self._committer,
             self._neighbours(revisits),
-            Entries(self._assignment.entries, self.paths, self._queues),
+            EntryUrls(self._assignment.entries, self.paths, self._queues),
             revisits,
             self._tally,
         )
@@ -133,8 +133,8 @@ class Outfit:
             tally=self._tally,
         )
 
-    def _neighbours(self, revisits: Revisits) -> Neighbours:
-        return Neighbours(
+    def _neighbours(self, revisits: Revisits) -> Handover:
+        return Handover(
             self._board,
             self._number,
             territory=self._territory,
@@ -157,7 +157,7 @@ class Outfit:
             fetcher=self._fetcher,
             queues=self._queues,
             politeness=self._politeness,
-            robots=RobotsShelf(self._catalog, self._settings.politeness.robots_age),
+            robots=RobotsCache(self._catalog, self._settings.politeness.robots_age),
             digester=self._digester(reader),
             paths=self.paths,
             log=self._log,
@@ -167,8 +167,8 @@ class Outfit:
             version_of=self._catalog.version_of,
         )
 
-    def _digester(self, reader: PageReader) -> Digester:
-        return Digester(
+    def _digester(self, reader: PageReader) -> OutcomeRecorder:
+        return OutcomeRecorder(
             self._settings,
             self._canonicalizer,
             reader,
@@ -178,7 +178,7 @@ class Outfit:
             self._committer.archive,
             self._committer.recall,
             self._log,
-            Judge(self.paths, self._log, self._catalog.worth_of),
+            PageAssessor(self.paths, self._log, self._catalog.worth_of),
         )
 
 
@@ -186,20 +186,20 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 _LOOK_EVERY = 0.5  # seconds between two looks at the progress
 
 
-def work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None) -> Report:
+def run_worker(assignment: Assignment, board: SharedState, number: int, look: Callable[[], None] | None) -> Report:
     """Be worker *number* of a run to its end; *look* is called now and then."""
     return uvloop.run(_work(assignment, board, number, look))
 
 
-async def _work(assignment: Assignment, board: Board, number: int, look: Callable[[], None] | None) -> Report:
+async def _work(assignment: Assignment, board: SharedState, number: int, look: Callable[[], None] | None) -> Report:
     keep_to_one_core(number, board.workers)
-    give_back_early()
-    give_back_loading()
+    return_freed_memory_early()
+    drop_loaded_code_pages()
     pa.set_memory_pool(pa.system_memory_pool())  # of which the C library knows
     with _sparing_the_garbage_collector(), closing(Catalog(assignment.collection.catalog)) as catalog:
         shift = _Shift(assignment, board, number, catalog)
         with closing(shift):
-            return await shift.work(look)
+            return await shift.run(look)
 
 
 @contextmanager
@@ -218,11 +218,11 @@ def _sparing_the_garbage_collector() -> Iterator[None]:
 class _Shift:
     """One worker, from what the last run left to the last page."""
 
-    def __init__(self, assignment: Assignment, board: Board, number: int, catalog: Catalog) -> None:
+    def __init__(self, assignment: Assignment, board: SharedState, number: int, catalog: Catalog) -> None:
         self._assignment, self._board, self._number, self._catalog = assignment, board, number, catalog
         self._settings = assignment.settings
         self._clock = assignment.clock
-        self._tally = Tally(assignment.run_id, assignment.started)
+        self._tally = RunCounters(assignment.run_id, assignment.started)
         self._canonicalizer = Canonicalizer.of(self._settings.addresses)
         self._reader = PageReader(
             PageParser(
@@ -237,12 +237,12 @@ class _Shift:
         """Let go of the process behind the fence."""
         self._reader.close()
 
-    async def work(self, look: Callable[[], None] | None) -> Report:
+    async def run(self, look: Callable[[], None] | None) -> Report:
         store, collection = self._settings.store, self._assignment.collection
         if died := self._assignment.died:
             before = self._catalog.worker_summary(self._assignment.run_id, self._number)
             self._tally.resume(before, died, self._clock.now())
-            clear_leftovers(collection, self._catalog, self._number)
+            remove_unacknowledged(collection, self._catalog, self._number)
         for worker in self._catalog.archive_workers():
             if worker % self._board.workers == self._number:
                 recover(collection, self._catalog, store, self._reader, worker)
@@ -268,7 +268,7 @@ class _Shift:
     async def _run(
         self, committer: Committer, fetcher: Fetcher, look: Callable[[], None] | None
     ) -> tuple[Ending, dict[str, Decision]]:
-        outfit = Outfit(
+        outfit = WorkerBuilder(
             self._assignment,
             self._board,
             self._number,
@@ -286,7 +286,7 @@ class _Shift:
         with _interruptible(worker, self._board, by_terminal=look is not None), _watched(look):
             return await worker.run(), refusals
 
-    def _begin(self, paths: Paths) -> dict[str, Decision]:
+    def _begin(self, paths: LinkIntake) -> dict[str, Decision]:
         """Bring what people have named to the frontier; returns what is refused."""
         for entry in self._assignment.entries:
             paths.entry(entry)
@@ -296,7 +296,7 @@ class _Shift:
 
 
 @contextmanager
-def _interruptible(worker: Worker, board: Board, *, by_terminal: bool) -> Iterator[None]:
+def _interruptible(worker: Worker, board: SharedState, *, by_terminal: bool) -> Iterator[None]:
     """Ctrl-C once drains, twice stops now; a polite kill counts like Ctrl-C.
 
     *by_terminal*: this is the process that was asked to crawl; others hear of Ctrl-C from their parent.

@@ -26,7 +26,7 @@ _LOCK = "demo.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class DemoNote:
     """What a demo was made of."""
 
     edition: str
@@ -63,20 +63,20 @@ def held(home: Path) -> Iterator[None]:
         yield
 
 
-def read_note(home: Path) -> Note | None:
+def read_note(home: Path) -> DemoNote | None:
     """What the folder says about itself; nothing when no demo was made there."""
     try:
-        return Note(**json.loads((home / _NOTE).read_text(encoding="utf-8")))
+        return DemoNote(**json.loads((home / _NOTE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def write_note(home: Path, note: Note) -> None:
+def write_note(home: Path, note: DemoNote) -> None:
     """State what the folder holds."""
     write_file(home / _NOTE, json.dumps(asdict(note)).encode() + b"\n")
 
 
-def begin_anew(home: Path, note: Note) -> None:
+def begin_anew(home: Path, note: DemoNote) -> None:
     """Remove what an earlier demo made; a folder that holds anything else is left alone."""
     present = {entry.name for entry in home.iterdir()} - {_LOCK}
     if present and _NOTE not in present:

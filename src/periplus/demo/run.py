@@ -13,7 +13,7 @@ from typing import Any
 from periplus.config import FILE_NAME, load
 from periplus.crawl.run import Progress, Request
 from periplus.demo.home import (
-    Note,
+    DemoNote,
     begin_anew,
     collection,
     documentation,
@@ -49,7 +49,7 @@ Show = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Tour:
+class DemoResult:
     """The demo, ready: its pages can be searched, and opened under their own addresses."""
 
     engine: SearchEngine
@@ -62,7 +62,7 @@ class Tour:
 
 
 @contextmanager
-def tour(home: Path, show: Show = lambda _: None) -> Iterator[Tour]:
+def run_demo(home: Path, show: Show = lambda _: None) -> Iterator[DemoResult]:
     """Make what is missing of the demo in *home*, and serve its documentation until the block is left."""
     installed = installed_sites()
     with held(home):
@@ -79,12 +79,12 @@ def tour(home: Path, show: Show = lambda _: None) -> Iterator[Tour]:
                     write_note(home, replace(note, ready=True))
                 engine = open_engine(request)
                 try:
-                    yield Tour(engine, request.home, len(sites))
+                    yield DemoResult(engine, request.home, len(sites))
                 finally:
                     engine.close()
 
 
-def _settle(home: Path, edition: str) -> tuple[Note, DocumentationServer]:
+def _settle(home: Path, edition: str) -> tuple[DemoNote, DocumentationServer]:
     """The earlier demo if it still fits and its port is free, otherwise the beginning of a new one."""
     kept = read_note(home)
     if kept is not None and kept.edition == edition and (collection(home).exists() or not kept.ready):
@@ -93,7 +93,7 @@ def _settle(home: Path, edition: str) -> tuple[Note, DocumentationServer]:
         except PortTaken:
             pass  # the addresses of its pages would lead to another program
     server = listen()
-    note = Note(edition, server.port, ready=False)
+    note = DemoNote(edition, server.port, ready=False)
     with ExitStack() as undo:
         undo.callback(server.server_close)
         begin_anew(home, note)

@@ -21,15 +21,15 @@ from pathlib import Path
 import periplus
 from periplus.doctor.check import Check, Grade, graded
 from periplus.parse.glance import IS_COMPILED
-from periplus.parse.sandbox.parent import Warden
-from periplus.parse.sandbox.protocol import Rules
+from periplus.parse.sandbox.parent import Sandbox
+from periplus.parse.sandbox.protocol import ParseRules
 
 _ADVICE = "Crawl sites that you do not trust inside a virtual machine."
 
 
 def sandbox() -> Check:
     """The level that is reached on this machine."""
-    with closing(Warden(Rules())) as warden:
+    with closing(Sandbox(ParseRules())) as warden:
         try:
             fenced = warden.fenced
         except (EOFError, OSError, ValueError) as error:

@@ -21,16 +21,16 @@ from periplus.fetch.connections import Connections
 from periplus.fetch.exchange import Exchange
 from periplus.fetch.failure import BAD_CERTIFICATES
 from periplus.fetch.ip_limits import AddressTable
-from periplus.fetch.memory_budget import Hold
-from periplus.fetch.multi import Transfers
-from periplus.fetch.request import Question, Questions, constant_options
+from periplus.fetch.memory_budget import MemoryBudget
+from periplus.fetch.multi import CurlMulti
+from periplus.fetch.request import HttpRequest, RequestBuilder, constant_options
 from periplus.fetch.resolver import Resolver
-from periplus.fetch.response_limits import Allowances, Purpose
+from periplus.fetch.response_limits import Purpose, ResponseLimits
 from periplus.fetch.routes import Routes
 from periplus.model import Reason, Response
 
 
-class Turns:
+class HostTurns:
     """At most one request to a host at a time, and a limited number together."""
 
     def __init__(self, together: int) -> None:
@@ -82,15 +82,15 @@ class Fetcher:
             patience=settings.connect_timeout + 1.0,
             most=_connections_kept(settings.concurrency),
         )
-        self._allowances, self._hold = Allowances(settings), Hold(settings.large_bytes)
+        self._allowances, self._hold = ResponseLimits(settings), MemoryBudget(settings.large_bytes)
         self._options = constant_options(settings, user_agent)
-        self._questions = Questions(user_agent)
+        self._questions = RequestBuilder(user_agent)
         self._doubts: dict[str, str] = {}  # by origin: what is wrong with its certificate
         self._idle: list[Exchange] = []
-        self._turns = Turns(settings.concurrency)  # libcurl's own limit would take all hosts at one address for one
+        self._turns = HostTurns(settings.concurrency)  # libcurl's own limit would take all hosts at one address for one
 
     async def __aenter__(self) -> Self:
-        self._transfers = Transfers(_connections_kept(self._settings.concurrency))
+        self._transfers = CurlMulti(_connections_kept(self._settings.concurrency))
         return self
 
     async def __aexit__(
@@ -135,7 +135,7 @@ class Fetcher:
         for host in hosts:
             self._connections.hang_up(host)
 
-    async def _answer(self, question: Question) -> Response:
+    async def _answer(self, question: HttpRequest) -> Response:
         began = time.monotonic()
         route = await self._routes.find(question.host, question.port)
         lookup = time.monotonic() - began
@@ -148,7 +148,7 @@ class Fetcher:
         response = response or Response(question.url, self._now(), failure=route.failure, detail=route.detail)
         return response if lookup < _WORTH_TELLING else _with_lookup(response, lookup)
 
-    async def _ask_proven(self, question: Question, address: str, port: int) -> Response:
+    async def _ask_proven(self, question: HttpRequest, address: str, port: int) -> Response:
         """Ask a server that proves who it is; if it does not, and that is only to be recorded, ask it anyway."""
         response = await self._ask(question, address, port)
         if response.failure in BAD_CERTIFICATES and self._settings.tls_errors == "record":
@@ -159,7 +159,7 @@ class Fetcher:
         doubt = self._doubts.get(question.origin) if self._doubts else None
         return replace(response, detail=doubt) if doubt and response.failure is None else response
 
-    async def _ask(self, question: Question, address: str, port: int) -> Response:
+    async def _ask(self, question: HttpRequest, address: str, port: int) -> Response:
         passage = self._connections.enter(question.host, question.origin, address)
         exchange = self._idle.pop() if self._idle else self._exchange()
         place = f"[{passage.address}]:{port}" if ":" in passage.address else f"{passage.address}:{port}"

@@ -56,7 +56,7 @@ class Socket:
 
 
 @dataclass(slots=True)
-class Passage:
+class ConnectionPermit:
     """The leave to make one request."""
 
     host: str
@@ -79,10 +79,10 @@ class Connections:
     def __init__(self, table: AddressTable, worker: int, *, patience: float, most: int) -> None:
         """*patience*: seconds in which a connection is made or given up; *most*: how many wait for their next use."""
         self._table, self._worker, self._patience, self._most = table, worker, patience, most
-        self._waiting: OrderedDict[str, Passage] = OrderedDict()  # by host, longest first
+        self._waiting: OrderedDict[str, ConnectionPermit] = OrderedDict()  # by host, longest first
         self._lines: dict[int, float] = {}  # by address: when the last host that was sent away comes back
 
-    def enter(self, host: str, origin: str, address: str) -> Passage:
+    def enter(self, host: str, origin: str, address: str) -> ConnectionPermit:
         """Begin a request; raises `AddressBusy` when it is too early.
 
         A host whose connection is still open is asked at the address it leads to, whatever the name means by now.
@@ -98,15 +98,15 @@ class Connections:
                 raise AddressBusy(self._line_up(rule, wait, now))
             keep = rule.keeps(self._table.connections(rule))
         self._waiting.pop(host, None)
-        return Passage(host, origin, address, rule, keep, waiting.socket if waiting else None)
+        return ConnectionPermit(host, origin, address, rule, keep, waiting.socket if waiting else None)
 
-    def sent(self, passage: Passage) -> None:
+    def sent(self, passage: ConnectionPermit) -> None:
         """The request is on its way."""
         passage.is_sent = True
         if passage.rule is not None:
             self._table.sent(passage.rule)
 
-    def leave(self, passage: Passage, connection: Socket | None, *, broken: bool) -> None:
+    def leave(self, passage: ConnectionPermit, connection: Socket | None, *, broken: bool) -> None:
         """The request is over; *connection* is the one that was made for it, if one was."""
         passage.socket = connection or passage.socket
         if not passage.is_sent:
@@ -134,7 +134,7 @@ class Connections:
         if host in self._waiting:
             self._shut(host)
 
-    def _of(self, host: str, origin: str) -> Passage | None:
+    def _of(self, host: str, origin: str) -> ConnectionPermit | None:
         """The connection that waits for this request; one to another port of the host is closed."""
         waiting = self._waiting.get(host)
         if waiting is not None and waiting.origin != origin:
@@ -155,7 +155,7 @@ class Connections:
         passage.socket.shut()
         self._close(passage)
 
-    def _close(self, passage: Passage) -> None:
+    def _close(self, passage: ConnectionPermit) -> None:
         if passage.rule is not None:
             self._table.disconnected(passage.rule, self._worker)
 

@@ -18,9 +18,9 @@ import pycurl
 
 from periplus.config.settings import Fetching
 from periplus.fetch.connections import Socket
-from periplus.fetch.failure import reason_of
-from periplus.fetch.memory_budget import LARGE, Hold
-from periplus.fetch.response_limits import SNIFFED, Allowance, Allowances, Purpose, looks_binary
+from periplus.fetch.failure import failure_reason
+from periplus.fetch.memory_budget import LARGE, MemoryBudget
+from periplus.fetch.response_limits import SNIFFED, Purpose, ResponseLimit, ResponseLimits, looks_binary
 from periplus.fetch.ssrf_guard import explanation
 from periplus.model import Reason, Response, add_header
 from periplus.url import host_of
@@ -28,7 +28,7 @@ from periplus.url import host_of
 _STOP = 0  # bytes taken; fewer than were offered end the transfer
 _END_OF_HEAD = b"\r\n"  # a line that begins with one of them is the empty line
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
-_UNREAD = Allowance()
+_UNREAD = ResponseLimit()
 _NO_LIMIT = 0  # to libcurl
 _NEVER = -(1 << 62)  # no room is so small
 _NOT_TEXT = "no type is given, and it does not look like text"
@@ -40,10 +40,10 @@ class Exchange:
     def __init__(
         self,
         settings: Fetching,
-        allowances: Allowances,
+        allowances: ResponseLimits,
         options: dict[int, Any],
         refusal: Callable[[str], Reason | None],
-        hold: Hold,
+        hold: MemoryBudget,
     ) -> None:
         """*refusal* says why an address must not be dialled, and has the last word about it."""
         self._allowances, self._hold = allowances, hold
@@ -143,7 +143,7 @@ class Exchange:
         if self._refused and code == pycurl.E_COULDNT_CONNECT:
             self._failure = self._refused  # no other address of the host was left
         else:
-            self._stop(reason_of(code, words, connected), words)
+            self._stop(failure_reason(code, words, connected), words)
 
     def _stop(self, reason: Reason, detail: str) -> int:
         self._failure, self._detail = reason, detail

@@ -43,7 +43,7 @@ _SHARED = (
 )
 
 
-def reason_of(code: int, words: str, connected: bool) -> Reason:
+def failure_reason(code: int, words: str, connected: bool) -> Reason:
     """The reason behind libcurl's error *code*; *words* is its message."""
     for shared, mark, reason in _SHARED:
         if code == shared and mark in words:

@@ -21,7 +21,7 @@ from types import TracebackType
 from zlib import crc32
 
 from periplus.config.settings import Politeness
-from periplus.fetch.ssrf_guard import is_private, unwrapped
+from periplus.fetch.ssrf_guard import embedded_ipv4, is_private
 
 _REMEMBERED = 65_536
 
@@ -50,7 +50,7 @@ class AddressRules:
 
     def _find(self, ip: str) -> AddressRule | None:
         """The limits of an address that may be dialled; None when it has none."""
-        address = unwrapped(ip_address(ip))[-1]
+        address = embedded_ipv4(ip_address(ip))[-1]
         general = (0, 0.0) if is_private(address) else self._general
         own = ((connections, delay) for network, connections, delay in self._networks if address in network)
         connections, delay = next(own, general)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 LARGE = 1 << 20  # bytes
 
 
-class Hold:
+class MemoryBudget:
     """The room for large bodies of one worker; a host has one at a time."""
 
     def __init__(self, capacity: int) -> None:

@@ -22,7 +22,7 @@ import pycurl
 _IN, _OUT = pycurl.CSELECT_IN, pycurl.CSELECT_OUT
 
 
-class Lookout:
+class SocketSelector:
     """Watches sockets by the best means that the standard library has for the system; an event loop can wait for it."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ if hasattr(select, "epoll"):
     }
 
 
-class _LinuxLookout(Lookout):
+class _LinuxLookout(SocketSelector):
     """The same at a third of the cost, where there is epoll."""
 
     def __init__(self) -> None:
@@ -99,22 +99,22 @@ class _LinuxLookout(Lookout):
         self._epoll.close()
 
 
-def lookout() -> Lookout:
+def socket_selector() -> SocketSelector:
     """The best for this system."""
-    return _LinuxLookout() if hasattr(select, "epoll") else Lookout()
+    return _LinuxLookout() if hasattr(select, "epoll") else SocketSelector()
 
 
 _WAITED_FOR = frozenset({pycurl.POLL_IN, pycurl.POLL_OUT, pycurl.POLL_INOUT})
 _NOW = [(pycurl.SOCKET_TIMEOUT, 0)]  # no socket is ready, but time has passed
 
 
-class Transfers:
-    """Transfers under way, in the running event loop."""
+class CurlMulti:
+    """Runs many transfers in one event loop."""
 
     def __init__(self, connections_kept: int) -> None:
         """*connections_kept*: how many may stay open, those that are used now among them."""
         self._loop = asyncio.get_running_loop()
-        self._lookout = lookout()
+        self._lookout = socket_selector()
         self._watched: set[int] = set()  # sockets
         self._loop.add_reader(self._lookout, self._on_sockets)
         self._under_way: dict[pycurl.Curl, asyncio.Future[None]] = {}

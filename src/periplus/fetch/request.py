@@ -78,7 +78,7 @@ _ADDRESS = re.compile(r"(https?)://(\[[0-9A-Fa-f:.]+\]|[!-\"$-.0-9;->A-~]+)(?::(
 _PORTS = {"http": 80, "https": 443}
 
 
-class Question(NamedTuple):
+class HttpRequest(NamedTuple):
     """One request, before it is known where it goes."""
 
     url: str
@@ -90,13 +90,13 @@ class Question(NamedTuple):
     request: bytes  # as it is sent over HTTP/1.1, for the archive
 
 
-class Questions:
+class RequestBuilder:
     """Puts requests into words under one name."""
 
     def __init__(self, user_agent: str) -> None:
         self._same = f"User-Agent: {user_agent}\r\nAccept-Encoding: {accept_encoding()}\r\nAccept: {ACCEPT}\r\n"
 
-    def about(self, url: str, purpose: Purpose, etag: str, last_modified: str) -> Question | None:
+    def about(self, url: str, purpose: Purpose, etag: str, last_modified: str) -> HttpRequest | None:
         """The request for a canonical address; None when it is not one."""
         parts = _ADDRESS.fullmatch(url)
         if parts is None:
@@ -107,7 +107,7 @@ class Questions:
         lines = "".join(f"{line}\r\n" for line in conditions)
         request = f"GET {path} HTTP/1.1\r\nHost: {authority}\r\n{self._same}{lines}\r\n".encode("ascii")
         number = int(port) if port else _PORTS[scheme]
-        return Question(url, purpose, host, f"{scheme}://{authority}", number, conditions, request)
+        return HttpRequest(url, purpose, host, f"{scheme}://{authority}", number, conditions, request)
 
 
 def _conditions(etag: str, last_modified: str) -> list[str]:

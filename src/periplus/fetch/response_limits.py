@@ -30,7 +30,7 @@ class Purpose(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class ResponseLimit:
     """What may be read of one answer."""
 
     limit: int = 0  # decoded bytes
@@ -40,18 +40,18 @@ class Allowance:
     detail: str = ""
 
 
-class Allowances:
+class ResponseLimits:
     """The allowances under one configuration."""
 
     def __init__(self, settings: Fetching) -> None:
-        self._error = Allowance(_ERROR_BODY)
-        self._robots = Allowance(settings.robots_bytes)
-        self._sitemap = Allowance(settings.sitemap_bytes)
-        self._text = Allowance(settings.html_bytes)
-        self._untyped = Allowance(settings.html_bytes, sniff=True)
-        self._pdf = Allowance(settings.pdf_bytes, cut=False)
+        self._error = ResponseLimit(_ERROR_BODY)
+        self._robots = ResponseLimit(settings.robots_bytes)
+        self._sitemap = ResponseLimit(settings.sitemap_bytes)
+        self._text = ResponseLimit(settings.html_bytes)
+        self._untyped = ResponseLimit(settings.html_bytes, sniff=True)
+        self._pdf = ResponseLimit(settings.pdf_bytes, cut=False)
 
-    def of(self, purpose: Purpose, status: int, mime: str, declared: int) -> Allowance:
+    def of(self, purpose: Purpose, status: int, mime: str, declared: int) -> ResponseLimit:
         """What is read of an answer with this status and type; *declared* is its Content-Length."""
         if not 200 <= status < 300:
             return self._error
@@ -64,9 +64,11 @@ class Allowances:
         if not mime:
             return self._untyped
         if mime != _PDF or purpose is Purpose.SITEMAP:
-            return Allowance(refused=Reason.WRONG_TYPE, detail=f"{mime[:100]} is not read")
+            return ResponseLimit(refused=Reason.WRONG_TYPE, detail=f"{mime[:100]} is not read")
         if declared > self._pdf.limit:
-            return Allowance(refused=Reason.TOO_LARGE, detail=f"a PDF of {declared} bytes; {self._pdf.limit} are read")
+            return ResponseLimit(
+                refused=Reason.TOO_LARGE, detail=f"a PDF of {declared} bytes; {self._pdf.limit} are read"
+            )
         return self._pdf
 
 

@@ -92,7 +92,7 @@ def refusal(ip: str, *, private: tuple[Network, ...], public_allowed: bool) -> R
         address = ip_address(ip)
     except ValueError:
         return Reason.PRIVATE_ADDRESS
-    verdicts = [_refusal_of(inner, private, public_allowed) for inner in unwrapped(address)]
+    verdicts = [_refusal_of(inner, private, public_allowed) for inner in embedded_ipv4(address)]
     return Reason.PRIVATE_ADDRESS if Reason.PRIVATE_ADDRESS in verdicts else verdicts[0]
 
 
@@ -127,7 +127,7 @@ def _refusal_of(
     return None if private or public_allowed else Reason.NO_CONTACT
 
 
-def unwrapped(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
+def embedded_ipv4(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
     """The addresses a packet may end at: those inside a tunnel or translation, else the address itself."""
     if isinstance(address, IPv4Address) or int(address) <= 1:
         return [address]

@@ -24,7 +24,7 @@ class QueueSource(Protocol):
 
 
 @dataclass(slots=True)
-class WaitingHost:
+class HostQueue:
     """A host that has something to give, is being asked, or rests."""
 
     name: str

@@ -22,27 +22,29 @@ _KEY = re.compile(r"(?=[0-9a-zA-Z_-]*\d)(?=[0-9a-zA-Z_-]*[a-zA-Z])[0-9a-zA-Z_-]{
 _NAMES = 6  # parameters of a URL that are looked at
 
 
-class Kind(NamedTuple):
+class UrlPattern(NamedTuple):
     """One way in which a URL is made."""
 
     pattern: str
     name: str = ""  # of the parameter that the pattern is about; empty when it is about the path
 
 
-def kinds(url: str) -> list[Kind]:
+def url_patterns(url: str) -> list[UrlPattern]:
     """The ways in which a canonical URL is made; none for an address that nothing is open in."""
     path, _, query = url[url.index("/", 8) :].partition("?")
     shape = "/".join(map(_shape, path.split("/")))
     if query:
         names = sorted({part.partition("=")[0] for part in query.split("&", 32)})[:_NAMES]
-        return [Kind(f"{shape}?{name}", name) for name in names] + [Kind(f"?{name}", name) for name in names]
+        return [UrlPattern(f"{shape}?{name}", name) for name in names] + [
+            UrlPattern(f"?{name}", name) for name in names
+        ]
     if shape != path:
-        return [Kind(shape)]
+        return [UrlPattern(shape)]
     folder = path.rstrip("/").rpartition("/")[0]
-    return [Kind(f"{folder}/*")] if folder else []
+    return [UrlPattern(f"{folder}/*")] if folder else []
 
 
-def without(url: str, names: Container[str]) -> str:
+def without_parameters(url: str, names: Container[str]) -> str:
     """A URL without some of its parameters."""
     address, _, query = url.partition("?")
     left = [part for part in query.split("&") if part and part.partition("=")[0] not in names]

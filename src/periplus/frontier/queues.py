@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from periplus.frontier import priority
-from periplus.frontier.host_queue import QueueSource, WaitingHost
+from periplus.frontier.host_queue import HostQueue, QueueSource
 from periplus.model import HostPolicy, QueuedUrl
 
 _PER_HOST = 128
@@ -27,7 +27,7 @@ class Queues:
     def __init__(self, source: QueueSource, capacity: int, forget: Callable[[str], None] = lambda _: None) -> None:
         """Holds *capacity* URLs; *forget* is told the hosts that have nothing left, once their rest is over."""
         self._source, self._capacity, self._forget = source, capacity, forget
-        self._hosts: dict[str, WaitingHost] = {}
+        self._hosts: dict[str, HostQueue] = {}
         self._order: list[tuple[float, str]] = []
         self._drained: list[tuple[float, str]] = []  # by the end of their rest; some have work again
         self._links: dict[str, tuple[int, QueuedUrl]] = {}  # by URL: links met, and the item of its valid heap entry
@@ -181,15 +181,15 @@ class Queues:
         """How many hosts with work waiting are parked, by reason."""
         return Counter(host.parked for host in self._hosts.values() if host.parked and host.has_work())
 
-    def _host(self, name: str) -> WaitingHost:
+    def _host(self, name: str) -> HostQueue:
         host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[name] = WaitingHost(name, 0.0)
+            host = self._hosts[name] = HostQueue(name, 0.0)
         return host
 
     # -- the URLs of a host -------------------------------------------------------------------------------------
 
-    def _hold(self, host: WaitingHost, item: QueuedUrl) -> None:
+    def _hold(self, host: HostQueue, item: QueuedUrl) -> None:
         host.held.add(item.url)
         self.buffered += 1
         if item.due:
@@ -198,7 +198,7 @@ class Queues:
         else:
             self._enter(host, item)
 
-    def _enter(self, host: WaitingHost, item: QueuedUrl, links: int = 1) -> None:
+    def _enter(self, host: HostQueue, item: QueuedUrl, links: int = 1) -> None:
         """Give a URL a place among those that are due; one that it had before is no longer valid."""
         self._links[item.url] = links, item
         self._sequence += 1
@@ -215,7 +215,7 @@ class Queues:
             del self._links[item.url]
             self.buffered -= 1
 
-    def _next_of(self, host: WaitingHost, now: float) -> QueuedUrl | None:
+    def _next_of(self, host: HostQueue, now: float) -> QueuedUrl | None:
         if _is_worth_reading_on_disk(host, now):
             self._refill(host, now)
         while host.later and host.later[0][0] <= now:
@@ -228,7 +228,7 @@ class Queues:
             heapq.heappop(host.heap)
         return item
 
-    def _refill(self, host: WaitingHost, now: float) -> None:
+    def _refill(self, host: HostQueue, now: float) -> None:
         room = min(max(self._capacity - self.buffered, 1), _PER_HOST)  # one at least, or the host would never move
         limit = room + len(host.held)
         found = self._source.queue_of(host.name, limit, now)
@@ -241,19 +241,19 @@ class Queues:
         for item in new[:room]:
             self._hold(host, item)
 
-    def _expect_on_disk(self, host: WaitingHost, urls: int = 1) -> None:
+    def _expect_on_disk(self, host: HostQueue, urls: int = 1) -> None:
         """So many URLs of a host wait on disk, perhaps more."""
         host.on_disk = host.unread = True
         self._count_outside(host, max(host.outside, urls))
         self._list(host)
 
-    def _count_outside(self, host: WaitingHost, urls: int) -> None:
+    def _count_outside(self, host: HostQueue, urls: int) -> None:
         self._outside += urls - host.outside
         host.outside = urls
 
     # -- the order of hosts -------------------------------------------------------------------------------------
 
-    def _list(self, host: WaitingHost) -> None:
+    def _list(self, host: HostQueue) -> None:
         if host.busy or host.withdrawn:
             return
         if not host.has_work():
@@ -275,7 +275,7 @@ class Queues:
                 self._forget(name)
 
 
-def _is_worth_reading_on_disk(host: WaitingHost, now: float) -> bool:
+def _is_worth_reading_on_disk(host: HostQueue, now: float) -> bool:
     """Whether disk may hold a URL that comes before all in memory; deferred URLs come after those on disk."""
     if host.heap and not priority.is_deferred(host.heap[0][0]):
         return False

@@ -30,7 +30,7 @@ from functools import lru_cache
 from periplus.config import Recrawl
 from periplus.frontier.priority import plain
 from periplus.model import Decision, QueuedUrl, Reason
-from periplus.store.batch import Notice
+from periplus.store.batch import SitemapNotice
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 _OF_AGE = 0.1  # how much of its age a page is likely to stay as it is, says RFC 9111
@@ -45,7 +45,7 @@ _MONTHS = {
 }
 
 
-class Class(StrEnum):
+class RecrawlClass(StrEnum):
     """How often a page is asked for."""
 
     HOT = "hot"
@@ -55,12 +55,19 @@ class Class(StrEnum):
 
 
 BOUNDS = (6 * _HOUR, _DAY, 7 * _DAY)  # the longest intervals of all classes but the last
-_PINNED = {Class.HOT: _HOUR, Class.DAILY: _DAY, Class.WEEKLY: 7 * _DAY, Class.MONTHLY: 30 * _DAY}
+_PINNED = {
+    RecrawlClass.HOT: _HOUR,
+    RecrawlClass.DAILY: _DAY,
+    RecrawlClass.WEEKLY: 7 * _DAY,
+    RecrawlClass.MONTHLY: 30 * _DAY,
+}
 
 
-def class_of(interval: float) -> Class:
+def class_of(interval: float) -> RecrawlClass:
     """The class that an interval belongs to."""
-    return next((name for name, bound in zip(Class, BOUNDS, strict=False) if interval <= bound), Class.MONTHLY)
+    return next(
+        (name for name, bound in zip(RecrawlClass, BOUNDS, strict=False) if interval <= bound), RecrawlClass.MONTHLY
+    )
 
 
 def revisit_priority(item: QueuedUrl) -> float:
@@ -68,7 +75,7 @@ def revisit_priority(item: QueuedUrl) -> float:
 
     Hot pages are few, and they are where new ones are found.
     """
-    return plain(item.depth) + (0.0 if class_of(item.interval) is Class.HOT else _BEHIND_NEW_PAGES)
+    return plain(item.depth) + (0.0 if class_of(item.interval) is RecrawlClass.HOT else _BEHIND_NEW_PAGES)
 
 
 class Schedule:
@@ -76,7 +83,7 @@ class Schedule:
 
     def __init__(self, settings: Recrawl) -> None:
         self._settings = settings
-        self._pinned = [(re.compile(pattern), _PINNED[Class(name)]) for pattern, name in settings.pinned.items()]
+        self._pinned = [(re.compile(pattern), _PINNED[RecrawlClass(name)]) for pattern, name in settings.pinned.items()]
 
     def visited(
         self, item: QueuedUrl, at: float, *, changed: bool, last_modified: str = "", counts: bool = False
@@ -103,14 +110,14 @@ class Schedule:
         relents = decision.reason in _MAY_BE_ALLOWED_AGAIN
         return item._replace(due=at + self._settings.longest if relents else math.inf)
 
-    def notice(self, url: str, lastmod: float) -> Notice:
+    def notice(self, url: str, lastmod: float) -> SitemapNotice:
         """What follows for a known page from the time of its last change, if its sitemap tells the truth.
 
         A date without a time leaves open when on that day it was. Many sitemaps do not tell the truth, so a page is not
         left alone for more than a few of its intervals.
         """
         settled = lastmod if lastmod % _DAY else lastmod + _DAY
-        return Notice(lastmod, settled, _PATIENCE, self._settings.longest, url)
+        return SitemapNotice(lastmod, settled, _PATIENCE, self._settings.longest, url)
 
     def _first(self, at: float, last_modified: str) -> float:
         first = self._settings.first

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from periplus.frontier.patterns import Kind, kinds, without
+from periplus.frontier.patterns import UrlPattern, url_patterns, without_parameters
 from periplus.frontier.seen import SeenFilter
 from periplus.model import Decision, Novelty, Pattern, Reason, Verdict
 from periplus.url import url_key
@@ -153,8 +153,8 @@ class Traps:
         passed = self._passed.pop(url, None)
         if not self._limit or passed in (_Pass.OTHER_PAGE, _Pass.INDEXED):
             return
-        own = {kind.pattern for kind in kinds(url)}
-        grown = refused + sum(any(kind.pattern in own for kind in kinds(link)) for link in links)
+        own = {kind.pattern for kind in url_patterns(url)}
+        grown = refused + sum(any(kind.pattern in own for kind in url_patterns(link)) for link in links)
         if grown < _GROWTH:
             return
         self._leads_on[url] = False
@@ -163,8 +163,8 @@ class Traps:
     def _meet(self, url: str) -> None:
         """Remember a URL, and what is left of it without each of its parameters."""
         self._met.add(url_key(url))
-        for name in {kind.name for kind in kinds(url)} if "?" in url else ():
-            self._met.add(url_key(without(url, (name,))))
+        for name in {kind.name for kind in url_patterns(url)} if "?" in url else ():
+            self._met.add(url_key(without_parameters(url, (name,))))
 
     def _begin(self, known: dict[str, _Figures], pattern: str) -> _Figures | None:
         """Make room for a pattern whose first page without anything new was met."""
@@ -179,7 +179,7 @@ class Traps:
     def _patterns_of(self, url: str, host: str) -> list[tuple[str, _Figures | None]]:
         """The patterns that a page counts for: of its suspected patterns only, if it has any."""
         known = self._hosts.setdefault(host, {})
-        found = [(kind.pattern, known.get(kind.pattern)) for kind in kinds(url)]
+        found = [(kind.pattern, known.get(kind.pattern)) for kind in url_patterns(url)]
         if host in self._suspects:
             return [(pattern, one) for pattern, one in found if self._is_suspected(one)] or found
         return found
@@ -288,7 +288,7 @@ class Traps:
             return Decision(Verdict.DELAYED, Reason.TRAP_SUSPECTED, _evidence(*found))
         return Decision(Verdict.REFUSED, Reason.TRAP_LEARNED, _evidence(*found))
 
-    def _refuse(self, host: str, kind: Kind, figures: _Figures) -> Decision | None:
+    def _refuse(self, host: str, kind: UrlPattern, figures: _Figures) -> Decision | None:
         """Refuse a URL of a suspected pattern; None when it is the next probe."""
         self._changed.add((host, kind.pattern))
         if figures.saved >= figures.probe:
@@ -307,14 +307,14 @@ class Traps:
     def _has_allowance(self, host: str) -> bool:
         return sum(one.spent for one in self._hosts[host].values()) < self._allowance
 
-    def _is_other_page(self, url: str, suspected: list[tuple[Kind, _Figures]]) -> bool:
+    def _is_other_page(self, url: str, suspected: list[tuple[UrlPattern, _Figures]]) -> bool:
         """Whether a URL differs from all fetched ones in more than the suspected parameters."""
         return all(kind.name for kind, _ in suspected) and self._rest_of(url, suspected) not in self._met
 
-    def _rest_of(self, url: str, suspected: list[tuple[Kind, _Figures]]) -> int:
-        return url_key(without(url, {kind.name for kind, _ in suspected}))
+    def _rest_of(self, url: str, suspected: list[tuple[UrlPattern, _Figures]]) -> int:
+        return url_key(without_parameters(url, {kind.name for kind, _ in suspected}))
 
-    def _is_indexed(self, via: str, suspected: list[tuple[Kind, _Figures]]) -> bool:
+    def _is_indexed(self, via: str, suspected: list[tuple[UrlPattern, _Figures]]) -> bool:
         """Whether a page with something new links to a URL whose pattern has pages that differ from each other."""
         if any(kind.name or 2 * figures.repeated > figures.wasted for kind, figures in suspected):
             return False
@@ -322,12 +322,12 @@ class Traps:
             self._remember(via, leads_on=not self._was_dull(via))
         return self._leads_on[via]
 
-    def _suspected_patterns(self, url: str, host: str) -> Iterator[tuple[Kind, _Figures]]:
+    def _suspected_patterns(self, url: str, host: str) -> Iterator[tuple[UrlPattern, _Figures]]:
         known = self._hosts.get(host, {})
-        for kind in kinds(url):
+        for kind in url_patterns(url):
             if (figures := known.get(kind.pattern)) is not None and self._is_suspected(figures):
                 yield kind, figures
 
 
-def _evidence(kind: Kind, figures: _Figures) -> str:
+def _evidence(kind: UrlPattern, figures: _Figures) -> str:
     return f"{figures.wasted:,} of {figures.fetched:,} pages like {kind.pattern} said nothing new"

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.graph.build import Graph, ids_in
-from periplus.graph.rank_writer import Draft
+from periplus.graph.rank_writer import RankWriter
 from periplus.graph.sql_tables import Tables
 
 SCHEMA = pa.schema(
@@ -56,7 +56,7 @@ class AnchorCaps:
     chars: int = 120  # a text
 
 
-def write_anchors(tables: Tables, graph: Graph, caps: AnchorCaps, draft: Draft) -> None:
+def write_anchors(tables: Tables, graph: Graph, caps: AnchorCaps, draft: RankWriter) -> None:
     """Aggregate the anchor texts of every target, ordered by its identity."""
     tables.take("phrases", pa.table({"phrase": sorted(set(BOILERPLATE))}))
     for name in ("speakers", "calls"):

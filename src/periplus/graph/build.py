@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from periplus.errors import PeriplusError
 from periplus.graph import csr
-from periplus.graph.duplicates import Redirect, fold
+from periplus.graph.duplicates import Redirect, merge_duplicates
 from periplus.graph.pagerank import Links
-from periplus.graph.rank_writer import Draft
+from periplus.graph.rank_writer import RankWriter
 from periplus.graph.sql_tables import Tables
 from periplus.store.ranks import Ids
 from periplus.store.schema import LINKS, PAGES
@@ -59,13 +59,13 @@ class Graph:
     numbers: NDArray[np.uint32]  # and its number there
 
 
-def build(tables: Tables, segments: Segments, rules: Rules, draft: Draft, say: Say) -> Graph:
+def build(tables: Tables, segments: Segments, rules: Rules, draft: RankWriter, say: Say) -> Graph:
     """The graph of the latest version of every page, its arrays being those of the draft."""
     tables.read("pages", segments.pages, pa.schema([PAGES.field(name) for name in _PAGE_COLUMNS]))
     tables.read("links", segments.links, LINKS)
     tables.view("followed", "all_followed" if rules.nofollow else "followed")
     say("folding the addresses that are one page")
-    fold(tables, segments.redirects)
+    merge_duplicates(tables, segments.redirects)
     say("numbering pages")
     hosts = _number_nodes(tables)
     say("reading links")
@@ -92,7 +92,7 @@ def reversed_host(host: str) -> tuple[str, ...]:
     return tuple(reversed(host.split(".")))
 
 
-def _shape(tables: Tables, rules: Rules, hosts: list[str], draft: Draft) -> Graph:
+def _shape(tables: Tables, rules: Rules, hosts: list[str], draft: RankWriter) -> Graph:
     nodes = tables.size("nodes")
     found = csr.in_links(tables.stream("edges"), nodes)
     crawled, host = np.zeros(nodes, np.bool_), np.zeros(nodes, np.uint32)
@@ -111,7 +111,7 @@ def _shape(tables: Tables, rules: Rules, hosts: list[str], draft: Draft) -> Grap
     return Graph(links, list(compress(hosts, present)), places[host[used]], crawled[used], used, numbers)
 
 
-def _written(found: csr.InLinks, degrees: NDArray[np.uint32], draft: Draft) -> Links:
+def _written(found: csr.InLinks, degrees: NDArray[np.uint32], draft: RankWriter) -> Links:
     """The links as the draft keeps them, mapped into memory."""
     links = Links(
         draft.array("indptr", np.uint64, len(found.indptr)),
@@ -123,10 +123,10 @@ def _written(found: csr.InLinks, degrees: NDArray[np.uint32], draft: Draft) -> L
     return links
 
 
-def _copies(tables: Tables) -> csr.Copies:
+def _copies(tables: Tables) -> csr.DuplicateTable:
     batches = [[np.empty(0, np.uint32)] * 2, *_columns(tables, "documents")]
     nodes, documents = (np.concatenate(parts).astype(np.uint32) for parts in zip(*batches, strict=True))
-    return csr.Copies(nodes, documents)
+    return csr.DuplicateTable(nodes, documents)
 
 
 def _columns(tables: Tables, block: str) -> Iterator[list[NDArray[np.int32]]]:
@@ -134,7 +134,7 @@ def _columns(tables: Tables, block: str) -> Iterator[list[NDArray[np.int32]]]:
         yield [column.to_numpy() for column in batch.columns]
 
 
-def write_addresses(tables: Tables, graph: Graph, draft: Draft) -> None:
+def write_addresses(tables: Tables, graph: Graph, draft: RankWriter) -> None:
     """Note the address of every node, and the identities that lead to it, those folded into it included."""
     draft.urls(_used_urls(tables, graph.used))
     size = tables.size("addresses")

@@ -31,7 +31,7 @@ class InLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class Copies:
+class DuplicateTable:
     """Nodes that show the same bytes as another one, and the number of the document they show, from 1."""
 
     nodes: U32
@@ -82,7 +82,7 @@ def _counted(chunks: Iterable[tuple[U32, U32]], given: I64, received: I64) -> It
         yield sources, targets
 
 
-def apply_rules(links: InLinks, host: U32, per_host: int, copies: Copies) -> U32:
+def apply_rules(links: InLinks, host: U32, per_host: int, copies: DuplicateTable) -> U32:
     """Keep the links that count, in place; returns how many each node gives."""
     nodes = len(host)
     document = np.zeros(nodes if len(copies.nodes) else 0, np.uint32)

@@ -23,7 +23,7 @@ _HOPS = 5  # each doubles the distance: chains of up to 32 are followed to their
 Redirect = tuple[str, str, float]  # address, where it leads, when that was seen
 
 
-def fold(tables: Tables, redirects: Iterable[Redirect]) -> None:
+def merge_duplicates(tables: Tables, redirects: Iterable[Redirect]) -> None:
     """Make `folded`, every address that stands for another one; and what is left: `own`, `copies`, `introduced`."""
     tables.take("redirects", pa.RecordBatchReader.from_batches(REDIRECTS, _redirect_batches(redirects)))
     tables.make("latest")

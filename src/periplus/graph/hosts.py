@@ -14,7 +14,7 @@ from pyarrow import parquet
 from periplus.graph import csr, kernel
 from periplus.graph.build import Graph
 from periplus.graph.pagerank import WeightedLinks
-from periplus.graph.rank_writer import Draft
+from periplus.graph.rank_writer import RankWriter
 from periplus.url import registrable_domain
 
 U32 = NDArray[np.uint32]
@@ -49,7 +49,7 @@ def _votes(graph: Graph) -> tuple[U32, U32, U32]:
     return source, target, pages
 
 
-def write_hosts(graph: Graph, ranks: NDArray[np.float32], draft: Draft) -> None:
+def write_hosts(graph: Graph, ranks: NDArray[np.float32], draft: RankWriter) -> None:
     """Note rank and size of every host."""
     count = len(graph.hosts)
     columns = {

@@ -47,7 +47,7 @@ class WeightedLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class PowerIteration:
     """The habits of the random reader, and when to stop watching."""
 
     damping: float = 0.85
@@ -75,7 +75,7 @@ _NOTHING = Ranking(np.empty(0, np.float32), 0, 0.0, 1.0)
 
 def page_ranks(
     links: Links,
-    walk: Walk,
+    walk: PowerIteration,
     teleport: NDArray[np.float64] | None = None,
     start: NDArray[np.float32] | None = None,
     watch: Residuals = lambda _number, _delta: None,
@@ -97,7 +97,7 @@ class _Iteration:
     def __init__(
         self,
         links: Links,
-        walk: Walk,
+        walk: PowerIteration,
         teleport: NDArray[np.float64] | None,
         start: NDArray[np.float32] | None,
     ) -> None:
@@ -171,7 +171,7 @@ def _summing_to_one(ranks: NDArray[np.float32]) -> NDArray[np.float32]:
     return scaled
 
 
-def weighted_ranks(links: WeightedLinks, walk: Walk, teleport: NDArray[np.float64]) -> Ranking:
+def weighted_ranks(links: WeightedLinks, walk: PowerIteration, teleport: NDArray[np.float64]) -> Ranking:
     """The rank of every host; what the shares of a host do not pass on is spread like the mass of a dead end."""
     nodes = len(teleport)
     if not nodes:

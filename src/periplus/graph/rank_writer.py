@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from periplus.errors import CollectionLocked
 from periplus.store.arrays import new_array, write_array
-from periplus.store.checksums import file_digest, sealed
+from periplus.store.checksums import file_digest, with_checksums
 from periplus.store.durable import reporting_full_disk, sync_directory, sync_file, write_file
 from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, forget, number_of
 from periplus.store.ranks import URLS_AT_ONCE, Figures
@@ -24,7 +24,7 @@ from periplus.store.ranks import URLS_AT_ONCE, Figures
 Item = TypeVar("Item", bound=np.generic)
 
 
-class Draft:
+class RankWriter:
     """A generation being written; nothing of it exists for readers before `publish`."""
 
     def __init__(self, folder: Path, number: int) -> None:
@@ -52,7 +52,7 @@ class Draft:
         """Make it the live generation, durably; all but the newest *keep* are removed, and those still being read."""
         shutil.rmtree(self.scratch)
         files = {path.name: _described(path) for path in sorted(self.path.iterdir())}
-        write_file(self.path / META, sealed({"format": FORMAT, "figures": asdict(figures), "files": files}))
+        write_file(self.path / META, with_checksums({"format": FORMAT, "figures": asdict(figures), "files": files}))
         final = self.path.with_suffix("")
         self.path.rename(final)
         sync_directory(self._folder)
@@ -80,7 +80,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def drafting(folder: Path) -> Iterator[Draft]:
+def writing_ranks(folder: Path) -> Iterator[RankWriter]:
     """Begin the next generation in *folder*; what an earlier, killed run left is removed."""
     folder.mkdir(exist_ok=True)
     with (folder / "rank.lock").open("a") as lock, reporting_full_disk(folder):
@@ -90,7 +90,7 @@ def drafting(folder: Path) -> Iterator[Draft]:
             raise CollectionLocked(f"{folder} is in use", "another process is ranking", "Wait for it to end.") from None
         for leftover in folder.glob("gen-*.tmp"):
             shutil.rmtree(leftover)
-        draft = Draft(folder, max(map(number_of, complete_generations(folder)), default=0) + 1)
+        draft = RankWriter(folder, max(map(number_of, complete_generations(folder)), default=0) + 1)
         try:
             yield draft
         finally:

@@ -15,8 +15,8 @@ from periplus.errors import DamagedFile, NewerFormat
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
 from periplus.graph.hosts import host_links, write_hosts
-from periplus.graph.pagerank import Ranking, Walk, page_ranks, weighted_ranks
-from periplus.graph.rank_writer import Draft, drafting
+from periplus.graph.pagerank import PowerIteration, Ranking, page_ranks, weighted_ranks
+from periplus.graph.rank_writer import RankWriter, writing_ranks
 from periplus.graph.sql_tables import Tables
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -51,7 +51,7 @@ def rank(
     """Rank every known page and host, and publish the result as a new generation."""
     catalog = Catalog(collection.catalog)
     try:
-        with drafting(collection.ranks) as draft:
+        with writing_ranks(collection.ranks) as draft:
             return _Run(collection, catalog, settings, draft, progress).run(warm=warm)
     finally:
         catalog.close()
@@ -61,7 +61,7 @@ class _Run:
     """One run, step by step."""
 
     def __init__(
-        self, collection: Collection, catalog: Catalog, settings: LinkAnalysis, draft: Draft, progress: Say
+        self, collection: Collection, catalog: Catalog, settings: LinkAnalysis, draft: RankWriter, progress: Say
     ) -> None:
         self._collection, self._catalog, self._settings, self._draft = collection, catalog, settings, draft
         self._progress = progress
@@ -142,9 +142,9 @@ class _Run:
         self._done("hosts")
         return ranking
 
-    def _walk(self) -> Walk:
+    def _walk(self) -> PowerIteration:
         settings = self._settings
-        return Walk(settings.damping, settings.tolerance, settings.iterations, settings.threads)
+        return PowerIteration(settings.damping, settings.tolerance, settings.iterations, settings.threads)
 
     def _trusted(self, hosts: list[str]) -> NDArray[np.bool_]:
         names = {parse(f"https://{name}/").host for name in self._settings.trusted_hosts}

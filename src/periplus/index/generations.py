@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.errors import CollectionLocked, DamagedFile, NoIndex
-from periplus.store.checksums import file_digest, sealed, unsealed, wrong_content, wrong_size
+from periplus.store.checksums import file_digest, verified, with_checksums, wrong_content, wrong_size
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, sync_file, write_file
 
 FORMAT = 1
@@ -70,7 +70,7 @@ class Generations:
     def publish(self, building: Path, facts: dict[str, Any]) -> Path:
         """Make a finished folder the live generation."""
         files = {str(path.relative_to(building)): _fingerprint(path) for path in _files(building)}
-        (building / _META).write_bytes(sealed({"format": FORMAT, **facts, "files": files}))
+        (building / _META).write_bytes(with_checksums({"format": FORMAT, **facts, "files": files}))
         for path in _files(building):
             sync_file(path)
         for folder in (*(path for path in building.rglob("*") if path.is_dir()), building):
@@ -92,7 +92,7 @@ def facts_of(generation: Path) -> dict[str, Any]:
     """What a generation states about itself."""
     path = generation / _META
     try:
-        facts = unsealed(path.read_bytes())
+        facts = verified(path.read_bytes())
     except (OSError, ValueError) as error:
         raise DamagedFile(f"{path} is damaged", str(error), REBUILD) from error
     if facts.get("format") != FORMAT:

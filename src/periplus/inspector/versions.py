@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from periplus.errors import UsageError
-from periplus.frontier.schedule import BOUNDS, Class, class_of
+from periplus.frontier.schedule import BOUNDS, RecrawlClass, class_of
 from periplus.model import Fetch, Reason, UrlState, Verdict
 from periplus.store.archive import read_response
 from periplus.store.catalog import Catalog
@@ -66,4 +66,4 @@ def version_body(collection: Collection, catalog: Catalog, url: str, number: int
 def due_by_class(catalog: Catalog, now: float) -> dict[str, int]:
     """How many pages are due again, by class; of the first million."""
     found = catalog.due_by_interval(now, BOUNDS)
-    return {name.value: found.get(number, 0) for number, name in enumerate(Class)}
+    return {name.value: found.get(number, 0) for number, name in enumerate(RecrawlClass)}

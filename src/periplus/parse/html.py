@@ -13,11 +13,11 @@ from periplus.parse.extraction import Extraction
 from periplus.parse.facts import Facts, read_facts
 from periplus.parse.glance import Glance, glance
 from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
-from periplus.parse.links import Folders, LinkCollector
+from periplus.parse.links import LinkCollector, LinkResolver
 from periplus.parse.maintext import Body, BodyReader
 from periplus.parse.outline import Outline
 from periplus.parse.profiles import Excerpt, Profiles
-from periplus.parse.quality import Finisher
+from periplus.parse.quality import PageFinisher
 from periplus.url import Canonicalizer, host_of
 
 # XHTML closes any element in its own tag; HTML takes that for an opening tag and loses the page after a <script/>.
@@ -31,10 +31,10 @@ class HtmlReader:
     """Reads the HTML pages of one crawl."""
 
     def __init__(
-        self, canonicalizer: Canonicalizer, links_per_page: int, profiles: Profiles, finisher: Finisher
+        self, canonicalizer: Canonicalizer, links_per_page: int, profiles: Profiles, finisher: PageFinisher
     ) -> None:
         self._canonicalizer = canonicalizer
-        self._folders = Folders(canonicalizer)
+        self._folders = LinkResolver(canonicalizer)
         self._links_per_page = links_per_page
         self._profiles, self._finisher = profiles, finisher
         self._bodies = BodyReader()

@@ -34,10 +34,10 @@ _PLAIN = re.compile(r"(/|(?:\.\./)*+)(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+(?:/|$))+
 _OF_FOLDER = re.compile(r"[^\x00-\x20:?#][^\x00-\x20:]*")  # anything else may depend on the page: "?a", "http:?a"
 
 
-class Folder(dict[str, str]):
+class BaseUrl(dict[str, str]):
     """The targets of the links in the pages of one folder, by href; "" leads nowhere."""
 
-    def __init__(self, address: str, site: Folder | None, memory: Folders) -> None:
+    def __init__(self, address: str, site: BaseUrl | None, memory: LinkResolver) -> None:
         super().__init__()
         self.page = address  # the page that is being read
         self._address = address
@@ -72,16 +72,16 @@ class Folder(dict[str, str]):
         return address
 
 
-class Folders:
+class LinkResolver:
     """The folders of a crawl, forgotten all at once when they hold too much."""
 
     def __init__(self, canonicalizer: Canonicalizer, remembered: int = _REMEMBERED) -> None:
         self.size = 0  # of all folders
         self._canonicalizer = canonicalizer
         self._remembered = remembered
-        self._folders: dict[str, Folder] = {}
+        self._folders: dict[str, BaseUrl] = {}
 
-    def open(self, page: str) -> Folder:
+    def open(self, page: str) -> BaseUrl:
         """The folder of a canonical address, ready for the links of that page."""
         if self.size > self._remembered:
             self._folders.clear()
@@ -98,12 +98,12 @@ class Folders:
             return ""
         return self._canonicalizer.join(base, link) or ""
 
-    def _at(self, address: str) -> Folder:
+    def _at(self, address: str) -> BaseUrl:
         folder = self._folders.get(address)
         if folder is None:
             root = address[: address.find("/", len("https://")) + 1]
             site = self._at(root) if root not in {"", address} else None
-            folder = self._folders[address] = Folder(address, site, self)
+            folder = self._folders[address] = BaseUrl(address, site, self)
             self.size += 1
         return folder
 
@@ -114,7 +114,7 @@ _tuple = tuple.__new__
 class LinkCollector:
     """The links of one page, up to a cap."""
 
-    def __init__(self, folder: Folder, most: int) -> None:
+    def __init__(self, folder: BaseUrl, most: int) -> None:
         self._folder = folder
         self._most = most
         self._anchors: dict[str, str] = {}  # by target

@@ -14,12 +14,12 @@ from periplus.parse.dates import epoch
 from periplus.parse.extraction import Extraction
 from periplus.parse.feed import read_feed
 from periplus.parse.html import HtmlReader, as_html
-from periplus.parse.pdf_page import Paper, Trouble, page_of
+from periplus.parse.pdf_page import DocumentProblem, DocumentText, page_of
 from periplus.parse.plain import read_text, read_xml
 from periplus.parse.profiles import Profiles
-from periplus.parse.quality import Finisher
-from periplus.parse.sandbox.parent import Warden
-from periplus.parse.sandbox.protocol import Rules
+from periplus.parse.quality import PageFinisher
+from periplus.parse.sandbox.parent import Sandbox
+from periplus.parse.sandbox.protocol import ParseRules
 from periplus.parse.sitemap import read_sitemap
 from periplus.url import Canonicalizer
 
@@ -52,15 +52,15 @@ class PageParser:
         *,
         links_per_page: int,
         settings: Parsing = Parsing(),  # noqa: B008  # frozen
-        read_paper: Callable[[bytes], Paper | Trouble] | None = None,
+        read_paper: Callable[[bytes], DocumentText | DocumentProblem] | None = None,
     ) -> None:
         """With *read_paper*, which reads PDFs, everything is read in this process: it is the one behind the fence."""
         self._canonicalizer, self._links_per_page = canonicalizer, links_per_page
-        self._finisher = Finisher(settings.languages)
+        self._finisher = PageFinisher(settings.languages)
         self._is_choosy = bool(settings.languages)  # whether a page is wanted depends on its words
         self._html = HtmlReader(canonicalizer, links_per_page, Profiles(settings.profiles), self._finisher)
         self._read_paper, self._aside_bytes = read_paper, settings.aside_bytes
-        self._warden = Warden(Rules(settings, canonicalizer.tracking, canonicalizer.sessions, links_per_page))
+        self._warden = Sandbox(ParseRules(settings, canonicalizer.tracking, canonicalizer.sessions, links_per_page))
 
     def close(self) -> None:
         """End the process behind the fence, if there is one; it is started again when it is needed."""
@@ -89,16 +89,16 @@ class PageParser:
 
     def _read_aside(self, response: Response, *, closely: bool) -> Page:
         read = self._warden.read(response, closely=closely)
-        return read.as_page() if isinstance(read, Trouble) else read
+        return read.as_page() if isinstance(read, DocumentProblem) else read
 
     def _safely(self, read: Callable[[Response], Page], response: Response) -> Page:
         try:
             return read(response)
         except MemoryError:
-            return Trouble(Reason.PARSE_MEMORY, "it needs more memory than it may have").as_page()
+            return DocumentProblem(Reason.PARSE_MEMORY, "it needs more memory than it may have").as_page()
         except Exception as error:
             logger.info("reading %s failed", response.url, exc_info=True)
-            return Trouble(Reason.PARSE_CRASH, f"its reader failed: {type(error).__name__}").as_page()
+            return DocumentProblem(Reason.PARSE_CRASH, f"its reader failed: {type(error).__name__}").as_page()
 
     def _skim(self, response: Response) -> Page:
         mime = _mime(response)
@@ -138,10 +138,10 @@ class PageParser:
 
     def _parse_pdf(self, response: Response, asked: set[str], extraction: Extraction) -> Page:
         if response.truncated:
-            return Trouble(Reason.PDF_CUT, "its end is missing").as_page()
+            return DocumentProblem(Reason.PDF_CUT, "its end is missing").as_page()
         assert self._read_paper is not None, "a PDF is read behind the fence only"
         read = self._read_paper(response.body)
-        if isinstance(read, Trouble):
+        if isinstance(read, DocumentProblem):
             return read.as_page()
         page = page_of(read, response.url, self._canonicalizer, self._links_per_page, extraction)
         return self._finished(page, response, asked, extraction)

@@ -17,7 +17,7 @@ from pypdfium2 import PdfDocument, PdfiumError, PdfPage, PdfTextPage, raw
 from periplus.model import Reason
 from periplus.parse.dates import epoch
 from periplus.parse.limits import ANCHOR, DESCRIPTION, HEADING, HEADINGS, KEYWORDS, LANGUAGE, TEXT, TITLE, squeeze
-from periplus.parse.pdf_page import Paper
+from periplus.parse.pdf_page import DocumentText
 
 SHEETS = 1_000  # read of one document: a thousand take a second or two
 LINKS = 2_000  # of one document
@@ -51,7 +51,7 @@ class UnreadableError(Exception):
         self.reason, self.detail = reason, detail
 
 
-def read_pdf(body: bytes) -> Paper:
+def read_pdf(body: bytes) -> DocumentText:
     """Title, dates, text, bookmarks and links of a PDF, each within its limit."""
     with suppress(PdfiumError):
         PdfDocument(b"none")  # PDFium tells the error of the document before, where it has no word for this one's
@@ -66,12 +66,12 @@ def read_pdf(body: bytes) -> Paper:
         return _read(document)
 
 
-def _read(document: PdfDocument) -> Paper:
+def _read(document: PdfDocument) -> DocumentText:
     said = document.get_metadata_dict(skip_empty=True)
     sheets = _Sheets(document)
     text = sheets.text()
     title = _tidied(said.get("Title", ""), TITLE)
-    return Paper(
+    return DocumentText(
         title=sheets.largest_words if _MADE_UP.fullmatch(title) else title,
         description=_tidied(said.get("Subject", ""), DESCRIPTION),
         keywords=_tidied(said.get("Keywords", ""), KEYWORDS),

@@ -12,7 +12,7 @@ from periplus.url import Canonicalizer
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class DocumentText:
     """A document as its reader hands it over: plain values only, none longer than its limit."""
 
     title: str = ""
@@ -28,7 +28,7 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class DocumentProblem:
     """Why a document gave nothing."""
 
     reason: Reason
@@ -39,7 +39,9 @@ class Trouble:
         return Page(noindex=True, problem=self.reason, problem_detail=self.detail)
 
 
-def page_of(paper: Paper, url: str, canonicalizer: Canonicalizer, links_per_page: int, extraction: Extraction) -> Page:
+def page_of(
+    paper: DocumentText, url: str, canonicalizer: Canonicalizer, links_per_page: int, extraction: Extraction
+) -> Page:
     """The paper as a page of the web."""
     links, dropped = extraction.run("links", ((), 0), _links, paper.links, url, canonicalizer, links_per_page)
     return Page(

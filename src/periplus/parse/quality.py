@@ -15,7 +15,7 @@ from math import log
 
 from periplus.model import Page, Quality, Reason
 from periplus.parse.extraction import Extraction
-from periplus.text.simhash import signature
+from periplus.text.simhash import simhash
 
 _WEIGHTS = Quality(length=0.25, share=0.1, markup=0.1, links=0.15, language=0.15, lines=0.15, title=0.1)
 _ENOUGH = 2_000  # characters of main text: about 300 words
@@ -54,7 +54,7 @@ _ENOUGH_TEXT = 200  # characters of main text that tell the language better than
 _CERTAIN = 0.7  # a page whose language cannot be told is not refused for it
 
 
-class Finisher:
+class PageFinisher:
     """Finishes the pages of one crawl."""
 
     def __init__(self, languages: Collection[str]) -> None:
@@ -72,7 +72,7 @@ class Finisher:
         found = page._replace(
             language=language.code,
             language_certainty=language.certainty,
-            signature=extraction.run("signature", 0, signature, words),
+            signature=extraction.run("signature", 0, simhash, words),
             noindex=page.noindex or unwanted,
             problem=Reason.OTHER_LANGUAGE if unwanted else page.problem,
             problem_detail=f"it is written in {language.code!r}" if unwanted else page.problem_detail,

@@ -15,7 +15,7 @@ _SIGNATURE_BITS = 64
 _AS_THEY_ARE = ("title", "description", "keywords", "text", "language", "canonical", "noindex")
 
 
-class FormerRows:
+class PreviousRows:
     """The rows of one segment, looked up one by one: a few of thousands are ever needed."""
 
     def __init__(self, folder: Path, name: str) -> None:

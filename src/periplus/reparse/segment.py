@@ -21,7 +21,7 @@ from periplus.errors import DamagedFile
 from periplus.model import COULD_NOT_BE_READ, ArchivePosition, Decision, Fetch, Page, Reason, Verdict
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.reparse.previous_rows import FormerRows
+from periplus.reparse.previous_rows import PreviousRows
 from periplus.store.archive import read_response
 from periplus.store.collection import open_collection
 from periplus.store.durable import reporting_full_disk
@@ -105,7 +105,7 @@ class SegmentReader:
 
     def _rows_of(self, name: str, unread: list[Unread], *, aside: bool) -> Iterator[PageRow]:
         """The new rows in the order of the old ones; what could not be read again is noted, and as it was."""
-        former = FormerRows(self._collection.segments, name)
+        former = PreviousRows(self._collection.segments, name)
         for position, (fetch, is_shown) in enumerate(_fetches(self._collection.segments / name)):
             page, trouble = self._read(fetch, aside=aside)
             if trouble and (page is None or is_shown):

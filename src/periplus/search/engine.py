@@ -28,8 +28,8 @@ from periplus.index.pagestore import Head, PageStore
 from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, prior_factor, schema
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.compile import Compiler
-from periplus.search.host_limit import spread
-from periplus.search.match_positions import Wanted
+from periplus.search.host_limit import limit_per_host
+from periplus.search.match_positions import QueryWords
 from periplus.search.query import And, Node, Or, Site, loosened, parse_query, wanted_words
 from periplus.search.score import MIDDLING, Numbers, by_numbers, contributions
 from periplus.search.snippet import make_snippet
@@ -66,7 +66,7 @@ class _Asked:
     root: Node
     page: int
     size: int
-    wanted: dict[str, Wanted]  # by language
+    wanted: dict[str, QueryWords]  # by language
     hints: list[str]
     steps: dict[str, float] = field(default_factory=dict)
     read: dict[int, tuple[Head, dict[str, float]]] = field(default_factory=dict)  # what was read closely, by number
@@ -184,7 +184,9 @@ class SearchEngine:
         room = asked.depth - len(before)
         if _restricts_site(asked.root):
             return found[:room]
-        return list(islice(spread(found, lambda one: one.host, self._weights.per_host, asked.size, before), room))
+        return list(
+            islice(limit_per_host(found, lambda one: one.host, self._weights.per_host, asked.size, before), room)
+        )
 
     def _candidates(self, query: Query, limit: int) -> tuple[NDArray[np.int64], Numbers, int]:
         with self._naming_damage():
@@ -275,9 +277,9 @@ def _qualities(generation: Path, documents: int) -> Numbers:
     return load_array(path, np.float32, documents).astype(np.float64)
 
 
-def _wanted(root: Node) -> dict[str, Wanted]:
+def _wanted(root: Node) -> dict[str, QueryWords]:
     text = " ".join(wanted_words(root))
-    return {language: Wanted(text, language) for language in LANGUAGES}
+    return {language: QueryWords(text, language) for language in LANGUAGES}
 
 
 def _only_common_words(asked: _Asked) -> bool:

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def spread(
+def limit_per_host(
     results: Sequence[T], host_of: Callable[[T], Hashable], per_host: int, size: int, before: Sequence[T] = ()
 ) -> Iterator[T]:
     """The same results, reordered so that a page of *size* holds at most *per_host* of one host while others are left.

@@ -24,7 +24,7 @@ class Match(NamedTuple):
     term: str
 
 
-class Wanted:
+class QueryWords:
     """The words of a query, as pages of one language would hold them."""
 
     def __init__(self, text: str, language: str) -> None:

@@ -32,7 +32,7 @@ class _Reading:
     readers: int = 1
 
 
-class LiveEngine:
+class ReloadingEngine:
     """Whatever generation is live; safe to share between threads, never writes."""
 
     def __init__(self, collection: Collection, settings: Settings, look_every: float = _LOOK_EVERY) -> None:

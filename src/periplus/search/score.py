@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from periplus.config import Ranking
 from periplus.index.pagestore import Head
-from periplus.search.match_positions import Wanted
+from periplus.search.match_positions import QueryWords
 from periplus.text.analyzer import OTHER, terms, url_words
 
 FEATURES = (
@@ -44,7 +44,7 @@ def by_numbers(text_scores: Numbers, ranks: Numbers, qualities: Numbers, weights
 
 
 def contributions(
-    text_score: float, rank: float, quality: float, head: Head, wanted: Wanted, weights: Ranking
+    text_score: float, rank: float, quality: float, head: Head, wanted: QueryWords, weights: Ranking
 ) -> dict[str, float]:
     """Every feature times its weight; the score is their sum."""
     numbers = {"text": math.log1p(text_score), "rank": math.log(rank), "quality": quality - MIDDLING}
@@ -52,7 +52,7 @@ def contributions(
     return {name: getattr(weights, name) * features[name] for name in FEATURES}
 
 
-def _words_of(head: Head, wanted: Wanted) -> dict[str, float]:
+def _words_of(head: Head, wanted: QueryWords) -> dict[str, float]:
     """The bonuses: where on the page do the words of the query stand, and how?"""
     in_title = wanted.held_by(head.title)
     in_headings = wanted.held_by("\n".join(head.headings))
@@ -69,11 +69,11 @@ def _words_of(head: Head, wanted: Wanted) -> dict[str, float]:
     }
 
 
-def _share(held: frozenset[str], wanted: Wanted) -> float:
+def _share(held: frozenset[str], wanted: QueryWords) -> float:
     return len(held) / len(wanted.distinct) if wanted.distinct else 0.0
 
 
-def _share_in_url(url: str, wanted: Wanted) -> float:
+def _share_in_url(url: str, wanted: QueryWords) -> float:
     """URLs are indexed without stemming, so a word of the query counts when a word of the URL starts with it."""
     text = url_words(url).lower()
     if not any(term in text for term in wanted.distinct) and text.isascii():
@@ -87,7 +87,7 @@ def _begins(word: str, term: str) -> bool:
     return word.startswith(term) if len(term) >= _TOO_SHORT else word == term
 
 
-def _says(text: str, wanted: Wanted) -> bool:
+def _says(text: str, wanted: QueryWords) -> bool:
     """Whether the query stands in a text, word for word; one word is no phrase."""
     if not wanted.is_phrase or wanted.held_by(text) != wanted.distinct:
         return False
@@ -96,7 +96,7 @@ def _says(text: str, wanted: Wanted) -> bool:
     return any(words[at : at + len(phrase)] == phrase for at in starts)
 
 
-def _nearly_says(text: str, held: frozenset[str], wanted: Wanted) -> bool:
+def _nearly_says(text: str, held: frozenset[str], wanted: QueryWords) -> bool:
     """Whether nearly all of the query stands in a text in order, with others between."""
     enough = _NEAR * len(wanted.sequence)
     if not wanted.is_phrase or sum(word in held for word in wanted.sequence) < enough:

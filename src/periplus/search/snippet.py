@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from periplus.search.match_positions import Match, Wanted
+from periplus.search.match_positions import Match, QueryWords
 
 _LENGTH = 260  # characters
 _LEAD = 60  # of them before the first match
@@ -21,7 +21,7 @@ class Snippet:
     highlights: tuple[tuple[int, int], ...]
 
 
-def make_snippet(text: str, fallback: str, wanted: Wanted) -> Snippet:
+def make_snippet(text: str, fallback: str, wanted: QueryWords) -> Snippet:
     """The window of *text* that holds most of the wanted words; *fallback* when it holds none."""
     text = text[:_READ]
     matches = list(islice(wanted.matches(text), _MOST_MATCHES))
@@ -32,7 +32,7 @@ def make_snippet(text: str, fallback: str, wanted: Wanted) -> Snippet:
     return highlighted(("… " if start else "") + passage + (" …" if end < len(text) else ""), wanted)
 
 
-def highlighted(text: str, wanted: Wanted) -> Snippet:
+def highlighted(text: str, wanted: QueryWords) -> Snippet:
     """A text as it is, with the wanted words marked."""
     return Snippet(text, tuple((match.start, match.end) for match in wanted.matches(text)))
 

@@ -38,7 +38,7 @@ _log = logging.getLogger("periplus.site")
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
-class Failures:
+class ErrorPages:
     """Answers in place of a handler that failed."""
 
     def __init__(self, pages: Pages) -> None:

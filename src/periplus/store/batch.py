@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from periplus.model import (
     ArchivePosition,
     Copy,
+    CrawlQuality,
     Decision,
     Fetch,
     HostPolicy,
@@ -22,7 +23,6 @@ from periplus.model import (
     RobotsFile,
     UrlState,
     Verdict,
-    Worth,
 )
 from periplus.store.manifest import PageRow
 from periplus.url import url_key
@@ -46,7 +46,7 @@ class Refusal(NamedTuple):
     via: str
 
 
-class Letter(NamedTuple):
+class ForwardedUrl(NamedTuple):
     """A link into a domain that belongs to another worker."""
 
     share: int  # of the web, which the domain falls into
@@ -64,7 +64,7 @@ class Revisit(NamedTuple):
     state: UrlState  # where it stood
 
 
-class Notice(NamedTuple):
+class SitemapNotice(NamedTuple):
     """What a sitemap says about the age of a page that is known."""
 
     changed: float  # the page was changed at this time
@@ -103,18 +103,18 @@ class Batch:
     samples: list[Refusal] = field(default_factory=list)
     policies: dict[str, HostPolicy] = field(default_factory=dict)
     robots: list[RobotsFile] = field(default_factory=list)
-    letters: list[Letter] = field(default_factory=list)
+    letters: list[ForwardedUrl] = field(default_factory=list)
     entered: list[Settled] = field(default_factory=list)  # visits to addresses that stand in no queue
     received: list[int] = field(default_factory=list)  # letters of others that this batch acts on
     revisits: list[Revisit] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
+    notices: list[SitemapNotice] = field(default_factory=list)
     patterns: list[Pattern] = field(default_factory=list)  # what was learned about the addresses of hosts
     harmless: list[tuple[str, str]] = field(default_factory=list)  # hosts and patterns whose refused URLs come back
     worths: dict[str, list[float]] = field(default_factory=dict)  # by host: pages, and the sums of their clues
     copies: list[Copy] = field(default_factory=list)  # of its pages, those that nearly repeat another
     imported: list[str] = field(default_factory=list)  # URLs that an import took although the scope refuses them
 
-    def count_worth(self, host: str, worth: Worth) -> None:
+    def count_worth(self, host: str, worth: CrawlQuality) -> None:
         """Add a page to what its host is worth."""
         sums = self.worths.get(host)
         self.worths[host] = [1, *worth] if sums is None else list(map(add, sums, (1, *worth)))
@@ -231,14 +231,14 @@ def signed(key: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class PendingPages:
     """Everything between two cuts: what one commit acknowledges."""
 
     batch: Batch
     rows: list[PageRow]
 
 
-class Logbook:
+class PendingBatch:
     """Written by all parts of a worker, cut by its commits."""
 
     def __init__(self) -> None:
@@ -246,9 +246,9 @@ class Logbook:
         self.rows: list[PageRow] = []
         self.cuts = 0
 
-    def cut(self) -> Log:
+    def cut(self) -> PendingPages:
         """Everything since the last cut."""
-        log = Log(self.batch, self.rows)
+        log = PendingPages(self.batch, self.rows)
         self.batch, self.rows = Batch(), []
         self.cuts += 1
         return log

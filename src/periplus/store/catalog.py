@@ -16,9 +16,9 @@ from typing import Any
 
 from periplus.model import NEVER_SUSPECTED, Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import batch as ledger
-from periplus.store.batch import Batch, Letter, Revisit, Settled, Written
+from periplus.store.batch import Batch, ForwardedUrl, Revisit, Settled, Written
 from periplus.store.manifest import SealedSegment
-from periplus.store.queries import STATE_COUNTERS, Lookup
+from periplus.store.queries import STATE_COUNTERS, Queries
 from periplus.url import registrable_domain, url_key
 
 _HOSTS_REMEMBERED = 200_000
@@ -26,7 +26,7 @@ _SEEN_CHUNKS = 512  # pieces of the seen filter that may lie about before they a
 _SEEN_AT_ONCE = 8 << 20  # bytes of one that was joined
 
 
-class Catalog(Lookup):
+class Catalog(Queries):
     """The rows of a collection: what the crawl writes and its queues; the rest is looked up."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
@@ -188,11 +188,11 @@ class Catalog(Lookup):
         """The keys of every URL ever admitted, 8 bytes each, piece by piece, after the piece with this number."""
         return self._database.rows("seen", after)
 
-    def letters(self, after: int, limit: int) -> list[tuple[int, Letter]]:
+    def letters(self, after: int, limit: int) -> list[tuple[int, ForwardedUrl]]:
         """Links that wait for the owners of their domains, from a letter on, with their numbers."""
         rows = self._database.rows("letters", after, limit)
         return [
-            (letter_id, Letter(share, url, depth, Reason(reason), via, redirects))
+            (letter_id, ForwardedUrl(share, url, depth, Reason(reason), via, redirects))
             for letter_id, share, url, depth, reason, via, redirects in rows
         ]
 

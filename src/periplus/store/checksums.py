@@ -14,17 +14,17 @@ from typing import Any
 _CHANGED = "its content is not what was published"
 
 
-def sealed(facts: dict[str, Any]) -> bytes:
+def with_checksums(facts: dict[str, Any]) -> bytes:
     """The facts as they are written, with a digest of their own."""
     text = json.dumps(facts)
     return json.dumps({**facts, "digest": hashlib.sha256(text.encode()).hexdigest()}).encode()
 
 
-def unsealed(content: bytes) -> dict[str, Any]:
+def verified(content: bytes) -> dict[str, Any]:
     """The facts in a description; ValueError when it is not what was written."""
     found = json.loads(content)
     facts = {name: fact for name, fact in found.items() if name != "digest"} if isinstance(found, dict) else {}
-    if sealed(facts) != content:
+    if with_checksums(facts) != content:
         raise ValueError(_CHANGED)
     return facts
 

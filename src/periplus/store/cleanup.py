@@ -40,7 +40,7 @@ def is_of_newer_catalog(path: Path, start: int, *, alone: bool = False) -> bool:
     return False
 
 
-def set_aside(path: Path, start: int, folder: Path) -> Path:
+def keep_newer_pages(path: Path, start: int, folder: Path) -> Path:
     """Copy what lies from *start* on to a file of its own, which `periplus import` can read; returns its name."""
     with reporting_full_disk(folder.parent):
         folder.mkdir(exist_ok=True)
@@ -59,7 +59,7 @@ def set_aside(path: Path, start: int, folder: Path) -> Path:
 _BEGUN_AT_ONCE = 2  # files past the last acknowledged one: one that is full but not committed, and its successor
 
 
-def clear_leftovers(collection: Collection, catalog: Catalog, dead: int | None = None) -> list[Path]:
+def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | None = None) -> list[Path]:
     """Remove what a killed run was writing, whichever of its workers, or only what one *dead* worker was writing.
 
     Nobody else writes there now. Returns the files in which pages were kept that a newer catalog may know.
@@ -77,7 +77,7 @@ def clear_leftovers(collection: Collection, catalog: Catalog, dead: int | None =
         if dead not in (None, worker) or (path.name not in acknowledged and number <= last[worker]):
             continue
         if path.stat().st_size > start and is_of_newer_catalog(path, start, alone=not start and not is_begun):
-            kept.append(set_aside(path, start, collection.home / KEPT))
+            kept.append(keep_newer_pages(path, start, collection.home / KEPT))
             is_begun = is_begun or not start
         if path.name in acknowledged:
             os.truncate(path, min(start, path.stat().st_size))

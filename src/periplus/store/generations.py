@@ -18,7 +18,7 @@ from typing import Any
 
 from periplus import __version__
 from periplus.errors import DamagedFile, NewerFormat
-from periplus.store.checksums import unsealed, wrong_content, wrong_size
+from periplus.store.checksums import verified, wrong_content, wrong_size
 
 FORMAT = 1
 CURRENT = "CURRENT"
@@ -109,7 +109,7 @@ def forget(generation: Path) -> None:
 
 def _stated(folder: Path) -> dict[str, Any]:
     try:
-        stated = unsealed((folder / META).read_bytes())
+        stated = verified((folder / META).read_bytes())
         version = stated["format"]
     except (OSError, ValueError, KeyError) as error:
         raise DamagedFile(f"{folder / META} is damaged", str(error), REMEDY) from error

@@ -11,12 +11,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from periplus.model import NOTHING_NEW, Copy, Fetch, HostPolicy, Pattern, Reason, RobotsFile, UrlState, Verdict, Worth
+from periplus.model import (
+    NOTHING_NEW,
+    Copy,
+    CrawlQuality,
+    Fetch,
+    HostPolicy,
+    Pattern,
+    Reason,
+    RobotsFile,
+    UrlState,
+    Verdict,
+)
 from periplus.store import batch as ledger
 from periplus.store.batch import ArchiveFile
 from periplus.store.database import Database
 from periplus.store.manifest import SealedSegment
-from periplus.store.run_summary import in_turn, joined
+from periplus.store.run_summary import sum_of_rounds, sum_of_workers
 from periplus.url import url_key
 
 STATE_COUNTERS = {
@@ -31,7 +42,7 @@ _LAST_TEXT = chr(0x10FFFF)  # past every URL
 _WITH_CONTENT = (Verdict.FETCHED, Verdict.READ)
 
 
-class Lookup:
+class Queries:
     """The rows of a collection, for those who ask."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
@@ -117,9 +128,9 @@ class Lookup:
         counters = self.counters()
         known = {"known_urls": counters["known"], "queued": counters["queued"]}
         if not rounds:
-            return joined(summaries) | known if summaries else {}
+            return sum_of_workers(summaries) | known if summaries else {}
         before = {name: figure for name, figure in rounds.items() if name != "rounds"}
-        together = in_turn([before, joined(summaries)]) if summaries else before
+        together = sum_of_rounds([before, sum_of_workers(summaries)]) if summaries else before
         return together | known | {"rounds": rounds["rounds"]}
 
     def worker_summary(self, run_id: int, worker: int) -> dict[str, Any]:
@@ -226,10 +237,10 @@ class Lookup:
         """Links to a host that were refused so far, by reason."""
         return dict(self._database.rows("refusals_of_host", host))
 
-    def worth_of(self, host: str) -> tuple[int, Worth]:
+    def worth_of(self, host: str) -> tuple[int, CrawlQuality]:
         """How many pages of a host were looked at, and how good they looked on average."""
         pages, *clues = self._database.row("worth", host) or (0,)
-        return pages, Worth(*clues)
+        return pages, CrawlQuality(*clues)
 
     def patterns_of(self, host: str) -> list[Pattern]:
         """What was learned about the addresses of a host."""

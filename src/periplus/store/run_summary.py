@@ -15,7 +15,7 @@ from periplus.model import Decision, Fetch, Page, Reason, Response, Verdict
 _THE_SAME_FOR_ALL = frozenset({"run_id"})
 
 
-def joined(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def sum_of_workers(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """One summary of several: numbers are added up, except the time, which passed for all of them together."""
     if len(summaries) == 1:
         return dict(summaries[0])
@@ -28,9 +28,9 @@ def joined(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return total
 
 
-def in_turn(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def sum_of_rounds(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """One summary of several that came one after the other: the time adds up, and the last one tells what is left."""
-    total = joined(summaries)
+    total = sum_of_workers(summaries)
     total["parked"] = summaries[-1].get("parked", {})  # the next round asks parked hosts again
     total["seconds"] = round(sum(summary["seconds"] for summary in summaries), 3)
     total["pages_per_second"] = round(total["fetched"] / max(total["seconds"], 1e-9), 2)
@@ -54,7 +54,7 @@ _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 
 
 @dataclass(slots=True)
-class Timing:
+class StepTimes:
     """Seconds spent in each step; every figure adds up over requests and over workers."""
 
     idle_since: float | None  # when the last request under way ended; None while one is
@@ -114,7 +114,7 @@ class Timing:
 
 
 @dataclass(slots=True)
-class Tally:
+class RunCounters:
     """The figures of one run."""
 
     run_id: int
@@ -135,10 +135,10 @@ class Tally:
         default_factory=Counter
     )  # pages by the name of an extractor that failed over them
     exceptions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by kind: how many pages, and the first one
-    timing: Timing = field(init=False)
+    timing: StepTimes = field(init=False)
 
     def __post_init__(self) -> None:
-        self.timing = Timing(self.started)
+        self.timing = StepTimes(self.started)
 
     def resume(self, summary: dict[str, Any], died: int, now: float) -> None:
         """Take the place of a worker that died, as *died* workers have, and go on from what it had acknowledged."""

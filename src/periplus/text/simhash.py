@@ -54,7 +54,7 @@ _DATES = frozenset("""
 # fmt: on
 
 
-class Gist(NamedTuple):
+class QuickSimhash(NamedTuple):
     """A text as far as it can be compared with others."""
 
     signature: int  # 64 bits: texts that are nearly the same have nearly the same
@@ -76,19 +76,19 @@ def phrase_of(line: bytes) -> bytes:
     return b"\0".join([word for word in line.split(b"\0") if word and word not in _DATES])
 
 
-def gist_of(text: str) -> Gist:
+def quick_simhash(text: str) -> QuickSimhash:
     """The signature of the beginning of a text."""
     padded = np.frombuffer(b"\n" + _letters(text[:_COMPARED]) + _PADDING, np.uint8)
     starts = _starts(padded)
     votes = len(starts)
     if not votes:
-        return Gist(0, 0)
+        return QuickSimhash(0, 0)
     eight = np.ndarray((len(padded) - 8,), "<u8", padded, 1, (1,))  # the eight letters from any place on
     mixed = eight[starts] * _FIRST
     mixed += eight[starts + 8] * _SECOND
     mixed ^= mixed >> _HALF
     mixed *= _FIRST
-    return Gist(int.from_bytes(np.packbits(_totals(mixed) > votes // 2).tobytes(), "big"), votes)
+    return QuickSimhash(int.from_bytes(np.packbits(_totals(mixed) > votes // 2).tobytes(), "big"), votes)
 
 
 def _letters(text: str) -> bytes:
@@ -132,7 +132,7 @@ def _powers(base: int) -> _Hashes:
 _UP, _DOWN = _powers(_BASE), _powers(pow(_BASE, -1, 1 << 64))
 
 
-def signature(text: str) -> int:
+def simhash(text: str) -> int:
     """The signature of a text; 0 for one without words."""
     letters = text[:_LONGEST_VOTING].encode("utf-8", "replace")[:_LONGEST_VOTING].translate(_LETTERS)
     shingles = _shingles(_words(np.frombuffer(letters, np.uint8)))

@@ -11,7 +11,7 @@ from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web.engine_port import Engine
 from periplus.web.routes import SearchSite
-from periplus.web.search_queue import Desk
+from periplus.web.search_queue import SearchQueue
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -19,5 +19,5 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def create_app(engine: Engine, settings: Serving) -> ASGIApp:
     """The search site over *engine*, as an ASGI application."""
     pages = Pages(_TEMPLATES, layout="page.html")
-    site = SearchSite(engine, pages, Desk(engine, settings.longest_wait), settings.public_address)
+    site = SearchSite(engine, pages, SearchQueue(engine, settings.longest_wait), settings.public_address)
     return build(site.routes(), pages)

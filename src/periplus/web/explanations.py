@@ -12,7 +12,7 @@ _DECIMALS = 4
 _UNIT = 10**_DECIMALS
 
 
-class Reason(NamedTuple):
+class ScoreReason(NamedTuple):
     """One line of the table."""
 
     name: str
@@ -20,26 +20,26 @@ class Reason(NamedTuple):
     percent: int  # of the largest amount, for the bar beside it; 0 for one that counts against the page
 
 
-class Reasons(NamedTuple):
+class ScoreReasons(NamedTuple):
     """The table and its sum."""
 
-    lines: tuple[Reason, ...]
+    lines: tuple[ScoreReason, ...]
     score: str
 
 
-def reasons(score: float, explain: Mapping[str, float]) -> Reasons:
+def reasons(score: float, explain: Mapping[str, float]) -> ScoreReasons:
     """The parts of a score, largest first, rounded so that the column adds up to the score as it is shown."""
     named = sorted(explain.items(), key=lambda entry: -abs(entry[1]))
     if not all(map(math.isfinite, (score, *explain.values()))):
-        return Reasons(tuple(Reason(visible(name), f"{amount}", 0) for name, amount in named), f"{score}")
+        return ScoreReasons(tuple(ScoreReason(visible(name), f"{amount}", 0) for name, amount in named), f"{score}")
     total = round(score * _UNIT)
     amounts = _adding_up([round(amount * _UNIT) for _, amount in named], total)
     most = max([*amounts, 1])
     lines = (
-        Reason(visible(name), _decimal(amount), max(round(100 * amount / most), 0))
+        ScoreReason(visible(name), _decimal(amount), max(round(100 * amount / most), 0))
         for (name, _), amount in zip(named, amounts, strict=True)
     )
-    return Reasons(tuple(lines), _decimal(total))
+    return ScoreReasons(tuple(lines), _decimal(total))
 
 
 def _adding_up(amounts: list[int], total: int) -> list[int]:

@@ -25,7 +25,7 @@ _MODES = ("auto", "and", "or")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchParameters:
     """One question to the engine."""
 
     query: str
@@ -46,9 +46,9 @@ class Asked:
         return f"/search?{urlencode(parts)}"
 
 
-def read(parameters: Mapping[str, str]) -> Asked:
+def read(parameters: Mapping[str, str]) -> SearchParameters:
     """The question in the query part of an address."""
-    return Asked(
+    return SearchParameters(
         parameters.get("q", "").strip(),
         _number("page", parameters.get("page", ""), 1, PAGES),
         _number("size", parameters.get("size", ""), SIZE, LARGEST_SIZE),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from periplus.model import Hit, Results
 from periplus.web.display import Piece, breadcrumb, cached_link, day, moment, pieces, visible, web_link
-from periplus.web.explanations import Reasons, reasons
-from periplus.web.parameters import PAGES, Asked
+from periplus.web.explanations import ScoreReasons, reasons
+from periplus.web.parameters import PAGES, SearchParameters
 
 _OTHERS_SHOWN = 10
 _NUMBERS_SHOWN = 9
@@ -32,14 +32,14 @@ class Entry:
     day: str
     moment: str
     cached: str
-    reasons: Reasons
+    reasons: ScoreReasons
     others: tuple[tuple[str, str], ...]  # link and text of other addresses with the same content
     others_left_out: int
     more: str  # a search of the same site
     some_words: bool  # the first of those that hold only some of the words
 
 
-def entries(asked: Asked, hits: Sequence[Hit]) -> list[Entry]:
+def entries(asked: SearchParameters, hits: Sequence[Hit]) -> list[Entry]:
     """The hits, ready for the template."""
     before = [True, *(hit.all_words for hit in hits[:-1])]
     return [
@@ -48,7 +48,7 @@ def entries(asked: Asked, hits: Sequence[Hit]) -> list[Entry]:
     ]
 
 
-def _entry(asked: Asked, hit: Hit, *, some_words: bool) -> Entry:
+def _entry(asked: SearchParameters, hit: Hit, *, some_words: bool) -> Entry:
     host, crumbs = breadcrumb(hit.url)
     narrower = f"{asked.query} site:{hit.host}"
     return Entry(
@@ -79,7 +79,7 @@ class Paging:
     next: str
 
 
-def paging(asked: Asked, results: Results) -> Paging:
+def paging(asked: SearchParameters, results: Results) -> Paging:
     """Links to the pages around this one."""
     page = results.page
     last = _last_page(results)
@@ -112,7 +112,7 @@ def understood(results: Results) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class WaysOut:
+class Suggestions:
     """What to try when nothing was found; an empty link is not offered."""
 
     any_word: str
@@ -120,11 +120,11 @@ class WaysOut:
     plain_query: str
 
 
-def ways_out(asked: Asked) -> WaysOut:
+def ways_out(asked: SearchParameters) -> Suggestions:
     """Searches that find more than this one."""
     plain = " ".join(_OPERATOR.sub(" ", asked.query).split())
     several = len(plain.split()) > 1
-    return WaysOut(
+    return Suggestions(
         any_word=asked.link(mode="or") if several and asked.mode != "or" else "",
         plain=asked.link(query=plain) if plain and plain.split() != asked.query.split() else "",
         plain_query=plain,

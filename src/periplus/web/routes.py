@@ -17,7 +17,7 @@ from periplus.web import api, cached, results
 from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import read, read_url
-from periplus.web.search_queue import Desk
+from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
 _ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
@@ -27,7 +27,7 @@ _NO_COPY = "No copy of that page is in the archive."
 class SearchSite:
     """The handlers, each a question of a reader."""
 
-    def __init__(self, engine: Engine, pages: Pages, desk: Desk, public_address: str = "") -> None:
+    def __init__(self, engine: Engine, pages: Pages, desk: SearchQueue, public_address: str = "") -> None:
         self._engine, self._pages, self._desk = engine, pages, desk
         self._public_address = public_address
 

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from periplus.model import CachedPage, Results
 from periplus.web.engine_port import Engine
-from periplus.web.parameters import Asked
+from periplus.web.parameters import SearchParameters
 
 THREADS = 4
 _FIRST_MEAN = 0.05  # seconds that a search is expected to take before one was measured
@@ -28,7 +28,7 @@ _WEIGHT = 0.1  # of the latest search in the mean
 _Answer = TypeVar("_Answer")
 
 
-class Desk:
+class SearchQueue:
     """Hands searches to the engine."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Desk:
         self._admitted = 0  # searches that wait or run
         self._mean = _FIRST_MEAN
 
-    async def search(self, request: Request, asked: Asked, *, explain: bool) -> Results:
+    async def search(self, request: Request, asked: SearchParameters, *, explain: bool) -> Results:
         """The results for what was asked."""
         return await self.work(
             request,

@@ -7,14 +7,14 @@ import sys
 
 from parse.papers import pdf
 from periplus.model import Page, Reason
-from periplus.parse.sandbox.protocol import ANSWER, LENGTH, ORDER, RULES, Order, Rules, framed
+from periplus.parse.sandbox.protocol import ANSWER, LENGTH, ORDER, RULES, ParseRequest, ParseRules, framed
 
 PDF = {"content-type": "application/pdf"}
 
 
 def _talk(*documents: bytes) -> list[Page | None]:
-    order = framed(ORDER.dump_json(Order("http://a.test/", PDF)))
-    sent = framed(RULES.dump_json(Rules())) + b"".join(order + framed(document) for document in documents)
+    order = framed(ORDER.dump_json(ParseRequest("http://a.test/", PDF)))
+    sent = framed(RULES.dump_json(ParseRules())) + b"".join(order + framed(document) for document in documents)
     command = [sys.executable, "-m", "periplus.parse.sandbox.child"]
     child = subprocess.run(command, input=sent, capture_output=True, timeout=60, check=True)
     answers, rest = [], child.stdout

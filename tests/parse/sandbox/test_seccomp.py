@@ -7,8 +7,8 @@ import pytest
 
 _PROBE = """
 import ctypes, os, resource, socket, sys
-from periplus.parse.sandbox.seccomp import shut
-fenced = shut(512 << 20)
+from periplus.parse.sandbox.seccomp import restrict_process
+fenced = restrict_process(512 << 20)
 try:
     {attempt}
 except (OSError, MemoryError) as error:

@@ -14,11 +14,11 @@ from periplus.cli.crawl_options import (
     Bytes,
     ConnectTo,
     Continuous,
+    CrawlOptions,
     Entries,
     NewOnly,
     NoTraps,
     OfClass,
-    Order,
     Rounds,
     ScopeHosts,
     ScopePaths,
@@ -31,11 +31,11 @@ from periplus.cli.crawl_options import (
 )
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, printable, summary_rows
-from periplus.cli.progress import watching
-from periplus.crawl.assignment import Agenda, Budget, Ending
+from periplus.cli.progress import crawl_progress
+from periplus.crawl.assignment import Budget, Ending, RecrawlPolicy
 from periplus.crawl.run import Result, crawl
 from periplus.errors import Interrupted
-from periplus.frontier.schedule import Class
+from periplus.frontier.schedule import RecrawlClass
 
 app = typer.Typer(add_completion=False)
 
@@ -83,10 +83,10 @@ def command(
         "fetch.allow_private": allow_private,
     }
     budget = Budget(pages, seconds, bytes_, until_pages, until_bytes)
-    agenda = Agenda(new_only, class_, continuous)
-    order = Order(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags, agenda)
+    agenda = RecrawlPolicy(new_only, class_, continuous)
+    order = CrawlOptions(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags, agenda)
     request = order.request(home)
-    with watching(log_file, quiet=as_json) as watch:
+    with crawl_progress(log_file, quiet=as_json) as watch:
         result = crawl(request, watch)
     _tell_kept(result.kept)
     _show(result, class_, as_json=as_json)
@@ -102,7 +102,7 @@ def _tell_kept(files: Sequence[Path]) -> None:
         )
 
 
-def _show(result: Result, wanted: Class | None, *, as_json: bool) -> None:
+def _show(result: Result, wanted: RecrawlClass | None, *, as_json: bool) -> None:
     if as_json:
         print_json(result.summary)
     else:

@@ -19,7 +19,7 @@ from periplus.cli.commands.search import results_json
 from periplus.cli.options import Json
 from periplus.cli.output import print_json, printable
 from periplus.config import load
-from periplus.demo.run import QUERIES, Show, Step, Tour, tour
+from periplus.demo.run import QUERIES, DemoResult, Show, Step, run_demo
 from periplus.errors import PortTaken, UsageError
 from periplus.model import Results
 from periplus.site.server import address_of, listen, run
@@ -54,7 +54,7 @@ def command(
     with ExitStack() as stack:
         listener = None if leave else stack.enter_context(_free_port(port))
         with _displaying() as show:
-            ready = stack.enter_context(tour(home, show))
+            ready = stack.enter_context(run_demo(home, show))
         if listener is None:
             _print_answers(ready.answers(_SHOWN), as_json=as_json)
         else:
@@ -108,7 +108,7 @@ def _plain() -> Show:
     return show
 
 
-def _invite(ready: Tour, address: str, seconds: float) -> None:
+def _invite(ready: DemoResult, address: str, seconds: float) -> None:
     found = f"{ready.engine.documents:,} pages of {ready.sites} documentations"
     typer.echo(f"{found}, ready after {seconds:.0f} seconds:\n\n  {address}\n\nTry:", err=True)
     for query in QUERIES:

@@ -12,7 +12,7 @@ import typer
 from periplus.archives.exporter import Selection, export_archive
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, size
-from periplus.cli.progress import counting
+from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.store.collection import open_collection
@@ -33,7 +33,7 @@ def command(
 ) -> None:
     """Write archived pages into one WARC file that any tool can read. Dates are written like 2024-05-17."""
     selection = Selection(host or (), _moment("--after", after), _moment("--before", before), query, latest)
-    with counting("exporting", "pages") as progress:
+    with counter_progress("exporting", "pages") as progress:
         found = export_archive(open_collection(home), load(home).settings, selection, file, progress)
     if as_json:
         print_json(asdict(found))

@@ -11,7 +11,7 @@ import typer
 from periplus.archives.importer import Imported, import_archives
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, print_json, print_table, printable, size
-from periplus.cli.progress import counting
+from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.errors import PartialFailure
 
@@ -36,7 +36,7 @@ def command(
     Pages that `scope.hosts`, `scope.paths` or another rule of the scope refuses are passed over and counted. With
     --ignore-scope they are taken and stay in the index.
     """
-    with counting("importing", "bytes") as progress:
+    with counter_progress("importing", "bytes") as progress:
         found = import_archives(home, load(home).settings, files, progress, ignore_scope=ignore_scope)
     if as_json:
         print_json(asdict(found))

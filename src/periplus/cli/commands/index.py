@@ -7,8 +7,8 @@ from dataclasses import asdict
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, print_json, print_table, size, tell_unread
-from periplus.cli.progress import counting
+from periplus.cli.output import by_count, print_json, print_table, size, warn_about_unread
+from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.frontier.scope import page_rules
 from periplus.index.build import build_index
@@ -26,9 +26,9 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     """
     settings = load(home).settings
     collection = open_collection(home)
-    with counting("reading", "pages") as progress:
+    with counter_progress("reading", "pages") as progress:
         reading = reparse(collection, settings, everything=False, tell=progress)
-    with counting("indexing", "pages") as progress:
+    with counter_progress("indexing", "pages") as progress:
         summary = build_index(collection, settings.index, progress, page_rules(settings.scope))
     if as_json:
         print_json(asdict(summary) | {"unread": reading.unread, "failed_extractors": reading.failed_extractors})
@@ -43,4 +43,4 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
                 ("size", size(summary.bytes)),
             ]
         )
-        tell_unread(reading)
+        warn_about_unread(reading)

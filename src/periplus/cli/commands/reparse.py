@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import print_json, print_table, tell_unread
-from periplus.cli.progress import counting
+from periplus.cli.output import print_json, print_table, warn_about_unread
+from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
@@ -27,11 +27,11 @@ def command(
 ) -> None:
     """Read closely, from the archive, the pages that a crawl has only skimmed; `periplus index` does so by itself."""
     settings = load(home).settings
-    with counting("reading", "pages") as progress:
+    with counter_progress("reading", "pages") as progress:
         summary = reparse(open_collection(home), settings, everything=everything, tell=progress)
     if as_json:
         print_json(asdict(summary) | {"reasons": [entry._asdict() for entry in summary.reasons]})
     else:
         pages = f"{summary.pages:,} in {summary.segments:,} segments"
         print_table([("pages", pages), ("time", f"{summary.seconds:.1f} s")])
-        tell_unread(summary)
+        warn_about_unread(summary)

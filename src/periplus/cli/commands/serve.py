@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.config import load
-from periplus.search.reload import LiveEngine
+from periplus.search.reload import ReloadingEngine
 from periplus.site.server import address_of, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import create_app
@@ -28,7 +28,7 @@ def command(
 ) -> None:
     """Serve the search site until Ctrl-C; an index that is built meanwhile is served from then on."""
     settings = load(home).settings
-    engine = LiveEngine(open_collection(home), settings)
+    engine = ReloadingEngine(open_collection(home), settings)
     try:
         with listen(host, port) as listener:
             typer.echo(f"{engine.documents:,} pages to search at {address_of(listener)} (Ctrl-C stops)", err=True)
@@ -41,4 +41,4 @@ def command(
 def _site(home: Path) -> ASGIApp:
     """What each worker process serves."""
     settings = load(home).settings
-    return create_app(LiveEngine(open_collection(home), settings), settings.serve)
+    return create_app(ReloadingEngine(open_collection(home), settings), settings.serve)

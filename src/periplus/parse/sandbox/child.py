@@ -16,9 +16,18 @@ from typing import BinaryIO
 from periplus.model import Response
 from periplus.parse.page import PageParser
 from periplus.parse.pdf import UnreadableError, read_pdf
-from periplus.parse.pdf_page import Paper, Trouble
-from periplus.parse.sandbox.protocol import ANSWER, LENGTH, ORDER, RULES, Answer, Order, Rules, framed
-from periplus.parse.sandbox.seccomp import shut
+from periplus.parse.pdf_page import DocumentProblem, DocumentText
+from periplus.parse.sandbox.protocol import (
+    ANSWER,
+    LENGTH,
+    ORDER,
+    RULES,
+    ParseRequest,
+    ParseResponse,
+    ParseRules,
+    framed,
+)
+from periplus.parse.sandbox.seccomp import restrict_process
 from periplus.url import Canonicalizer
 
 # Read before the fence is shut, because codecs and modules are loaded when they are first needed.
@@ -57,14 +66,14 @@ def serve(documents: BinaryIO, answers: BinaryIO) -> None:
     for mime, bodies in _REHEARSAL.items():
         for body in bodies:
             for closely in (False, True):
-                _answered(parser, Order("http://a/", {"content-type": mime}, closely=closely), body)
-    _send(answers, Answer(fenced=shut(_size() + (rules.settings.memory_mb << 20))))
+                _answered(parser, ParseRequest("http://a/", {"content-type": mime}, closely=closely), body)
+    _send(answers, ParseResponse(fenced=restrict_process(_size() + (rules.settings.memory_mb << 20))))
     while (order := _message(documents)) is not None:
         body = _message(documents) or b""
         _send(answers, _answered(parser, ORDER.validate_json(order), body))
 
 
-def _parser(rules: Rules) -> PageParser:
+def _parser(rules: ParseRules) -> PageParser:
     return PageParser(
         Canonicalizer(rules.tracking, rules.sessions),
         links_per_page=rules.links_per_page,
@@ -73,17 +82,17 @@ def _parser(rules: Rules) -> PageParser:
     )
 
 
-def _read_paper(body: bytes) -> Paper | Trouble:
+def _read_paper(body: bytes) -> DocumentText | DocumentProblem:
     try:
         return read_pdf(body)
     except UnreadableError as error:
-        return Trouble(error.reason, error.detail)
+        return DocumentProblem(error.reason, error.detail)
 
 
-def _answered(parser: PageParser, order: Order, body: bytes) -> Answer:
+def _answered(parser: PageParser, order: ParseRequest, body: bytes) -> ParseResponse:
     response = Response(order.url, 0.0, 200, headers=order.headers, body=body, truncated=order.truncated)
     page = parser.parse(response) if order.closely else parser.skim(response)
-    return Answer(page, time.process_time())
+    return ParseResponse(page, time.process_time())
 
 
 def _size() -> int:
@@ -96,7 +105,7 @@ def _message(source: BinaryIO) -> bytes | None:
     return source.read(*LENGTH.unpack(size)) if size else None
 
 
-def _send(answers: BinaryIO, answer: Answer) -> None:
+def _send(answers: BinaryIO, answer: ParseResponse) -> None:
     answers.write(framed(ANSWER.dump_json(answer)))
     answers.flush()
 

@@ -22,8 +22,18 @@ from pathlib import Path
 from typing import IO
 
 from periplus.model import Page, Reason, Response
-from periplus.parse.pdf_page import Trouble
-from periplus.parse.sandbox.protocol import ANSWER, LONGEST_ANSWER, ORDER, RULES, Answer, Order, Rules, framed, received
+from periplus.parse.pdf_page import DocumentProblem
+from periplus.parse.sandbox.protocol import (
+    ANSWER,
+    LONGEST_ANSWER,
+    ORDER,
+    RULES,
+    ParseRequest,
+    ParseResponse,
+    ParseRules,
+    framed,
+    received,
+)
 
 PATIENCE = 6  # seconds of waiting for each second of computing: the machine may be busy
 _MUCH = 0.3  # of the memory allowed: a process that died with so much died of it
@@ -36,19 +46,19 @@ _LAST_MOMENT = 5.0  # seconds from the end of the pipes to the end of the proces
 _BY_OTHERS = frozenset({signal.SIGKILL, signal.SIGTERM})  # signals that say nothing about a document
 
 
-class Warden:
+class Sandbox:
     """Keeps one fenced-in process and hands it documents; may be shared by threads, which then wait for each other."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: ParseRules) -> None:
         self._rules = rules
         self._seconds, self._memory = rules.settings.seconds, rules.settings.memory_mb << 20
         self._cell: _Cell | None = None
         self._was_killed = False  # by somebody else, which says nothing about the document
         self._lock = threading.Lock()
 
-    def read(self, response: Response, *, closely: bool) -> Page | Trouble:
+    def read(self, response: Response, *, closely: bool) -> Page | DocumentProblem:
         """What is on the page, or why nothing can be had of it; never fails and never takes long."""
-        order = Order(response.url, response.headers, response.truncated, closely)
+        order = ParseRequest(response.url, response.headers, response.truncated, closely)
         with self._lock:
             for _ in range(_TRIES):
                 fresh = self._cell is None
@@ -73,13 +83,13 @@ class Warden:
     def __del__(self) -> None:
         self._drop()
 
-    def _attempt(self, order: Order, body: bytes) -> Page | Trouble:
+    def _attempt(self, order: ParseRequest, body: bytes) -> Page | DocumentProblem:
         try:
             return self._ready().read(order, body, self._seconds)
         except TimeoutError:
             self._drop()
             self._was_killed = False
-            return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds * PATIENCE:g} s")
+            return DocumentProblem(Reason.PARSE_TIME, f"not done after {self._seconds * PATIENCE:g} s")
         except (EOFError, OSError, ValueError):
             return self._post_mortem()
 
@@ -88,18 +98,18 @@ class Warden:
             self._cell = _Cell(self._rules, self._seconds * PATIENCE)
         return self._cell
 
-    def _post_mortem(self) -> Trouble:
+    def _post_mortem(self) -> DocumentProblem:
         cell, self._cell = self._cell, None
         self._was_killed = True
         if cell is None:
-            return Trouble(Reason.PARSE_CRASH, "the process that reads documents cannot be started")
+            return DocumentProblem(Reason.PARSE_CRASH, "the process that reads documents cannot be started")
         status = cell.end(dying=True)
         self._was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) in _BY_OTHERS
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-            return Trouble(Reason.PARSE_TIME, f"not done after {self._seconds:g} s of processor time")
+            return DocumentProblem(Reason.PARSE_TIME, f"not done after {self._seconds:g} s of processor time")
         if cell.largest > self._memory * _MUCH:
-            return Trouble(Reason.PARSE_MEMORY, f"it needs more than {self._memory >> 20} MiB")
-        return Trouble(Reason.PARSE_CRASH, f"its reader ended with {os.waitstatus_to_exitcode(status)}")
+            return DocumentProblem(Reason.PARSE_MEMORY, f"it needs more than {self._memory >> 20} MiB")
+        return DocumentProblem(Reason.PARSE_CRASH, f"its reader ended with {os.waitstatus_to_exitcode(status)}")
 
     def _drop(self) -> None:
         cell, self._cell = self._cell, None
@@ -110,7 +120,7 @@ class Warden:
 class _Cell:
     """The process, and the pipes to it."""
 
-    def __init__(self, rules: Rules, patience: float) -> None:
+    def __init__(self, rules: ParseRules, patience: float) -> None:
         self._patience = patience
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", _program()],
@@ -130,7 +140,7 @@ class _Cell:
             self.end()
             raise
 
-    def read(self, order: Order, body: bytes, seconds: float) -> Page:
+    def read(self, order: ParseRequest, body: bytes, seconds: float) -> Page:
         deadline = time.monotonic() + self._patience
         allowed = math.ceil(self._used + seconds)
         resource.prlimit(self._process.pid, resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
@@ -163,7 +173,7 @@ class _Cell:
             self._wait(pipe, selectors.EVENT_WRITE, deadline)
             rest = rest[os.write(pipe, rest) :]
 
-    def _answer(self, deadline: float) -> Answer:
+    def _answer(self, deadline: float) -> ParseResponse:
         return ANSWER.validate_json(received(partial(self._exactly, deadline), LONGEST_ANSWER))
 
     def _exactly(self, deadline: float, length: int) -> bytes:

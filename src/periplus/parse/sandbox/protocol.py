@@ -20,7 +20,7 @@ LONGEST_ANSWER = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ParseRules:
     """What the process is told before its first document."""
 
     settings: Parsing = Parsing()  # noqa: RUF009  # frozen
@@ -30,7 +30,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ParseRequest:
     """A document to read; its bytes follow in a message of their own."""
 
     url: str
@@ -40,7 +40,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ParseResponse:
     """What came of it; or, before the first document, how well the process is fenced in."""
 
     page: Page | None = None
@@ -48,9 +48,9 @@ class Answer:
     fenced: bool = False
 
 
-RULES = TypeAdapter(Rules)
-ORDER = TypeAdapter(Order)
-ANSWER = TypeAdapter(Answer)
+RULES = TypeAdapter(ParseRules)
+ORDER = TypeAdapter(ParseRequest)
+ANSWER = TypeAdapter(ParseResponse)
 
 
 def framed(message: bytes) -> bytes:

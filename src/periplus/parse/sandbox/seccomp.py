@@ -45,7 +45,7 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
-def shut(memory: int) -> bool:
+def restrict_process(memory: int) -> bool:
     """Fence in this process, for good; False when only the limits could be set, and not the filter of system calls."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

@@ -170,7 +170,7 @@ def test_a_demo_that_is_stopped_leaves_no_half_written_documentation(number: sig
     assert outcome.code == CODES[number]
     lines = outcome.err.splitlines()
     assert lines[-1].startswith(f"periplus: {WORDS[number]}. What is complete is kept;")
-    assert all(line.startswith("writing the documentation") for line in lines[:-1])
+    assert all(line.startswith("writing the documentation") for line in lines[:-1]), outcome.err
     assert not unfinished(tmp_path)
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from periplus.demo.modules import SECTIONS, module_names
@@ -51,11 +51,12 @@ def _run_children(folder: Path, progress: Callable[[int, int], None]) -> None:
 
     def follow(share: int, lines: Iterator[str]) -> None:
         nonlocal written
-        totals[share] = int(next(lines, "0"))
-        for _ in lines:
-            with lock:
-                written += 1
-                progress(written, sum(totals))
+        with suppress(ValueError):  # a command that is stopped closes the pipe
+            totals[share] = int(next(lines, "0"))
+            for _ in lines:
+                with lock:
+                    written += 1
+                    progress(written, sum(totals))
 
     with ExitStack() as stack:
         threads = [stack.enter_context(_child(folder, share, follow)) for share in range(_SHARES)]
@@ -90,14 +91,13 @@ def _child(folder: Path, share: int, follow: Callable[[int, Iterator[str]], None
         assert child.stdout is not None
         watchdog = threading.Timer(_LONGEST, child.kill)
         thread = threading.Thread(target=follow, args=(share, iter(child.stdout)))
-        watchdog.start()
-        thread.start()
         try:
+            watchdog.start()
+            thread.start()
             yield thread
         finally:
             watchdog.cancel()
             child.kill()  # it has ended already, unless this is the way out of a failure
-            thread.join()  # before the pipe that it reads is closed
 
 
 def _tables(folder: Path) -> tuple[dict[str, str], dict[str, str]]:

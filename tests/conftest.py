@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 with warnings.catch_warnings():
@@ -16,6 +17,10 @@ with warnings.catch_warnings():
 
 if TYPE_CHECKING:
     from demo.shared_demo import Demo
+
+# A busy machine takes longer for an example; limits of time belong to the tests that promise them.
+hypothesis.settings.register_profile("periplus", deadline=None)
+hypothesis.settings.load_profile("periplus")
 
 # A shell starts background jobs with SIGINT ignored, and every process that a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -400,7 +400,7 @@ def test_a_selector_that_is_none_is_refused_by_its_name(tmp_path: Path, line: st
 _words = st.sampled_from([*setting_keys(), "scope", "fetch", "[", "]", "=", '"', "\n", ".", "1", "true", "{", "}", "é"])
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(file=st.lists(_words | st.text(max_size=5), max_size=12).map(" ".join) | st.binary(max_size=40))
 def test_whatever_the_file_holds_it_is_read_or_explained(tmp_path: Path, file: str | bytes) -> None:
     try:

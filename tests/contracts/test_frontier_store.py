@@ -490,7 +490,7 @@ class Voyage:
 @pytest.mark.slow
 @every_store
 @given(seed=st.integers(0, 10**6))
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_crawl_that_is_killed_fetches_everything_and_nothing_twice(
     kind: str, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -54,9 +55,11 @@ def test_it_tells_nothing_about_the_environment(folder: Path) -> None:
 
 def test_progress_counts_the_pages_of_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def child(folder: Path, share: int) -> Iterator[Iterator[str]]:
+    def child(folder: Path, share: int, follow: Callable[[int, Iterator[str]], None]) -> Iterator[threading.Thread]:
         (folder / "library" / f"module{share}.html").touch()
-        yield iter(["3", "one", "two", "three"])
+        thread = threading.Thread(target=follow, args=(share, iter(["3", "one", "two", "three"])))
+        thread.start()
+        yield thread
 
     monkeypatch.setattr(rendering, "_child", child)
     monkeypatch.setattr(rendering, "_SHARES", 2)

@@ -109,7 +109,7 @@ def test_a_dripping_page_is_dropped_before_its_time_is_up(monkeypatch: pytest.Mo
 # --- anything ---
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.binary(max_size=300), st.sampled_from([b"", b"HTTP/1.1 200 OK\r\n", OK, CHUNKED, b"HTTP/1.1 100 \r\n\r\n"]))
 def test_whatever_a_server_says_there_is_a_response(noise: bytes, opening: bytes) -> None:
     with contextlib.redirect_stderr(io.StringIO()) as complaints:  # where pycurl reports errors in our callbacks

@@ -21,7 +21,7 @@ def keys(number: int, seed: int = 1) -> NDArray[np.uint64]:
 
 
 @given(st.lists(st.one_of(KEY, st.lists(KEY, max_size=20)), max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_it_answers_like_a_set(steps: list[int | list[int]]) -> None:
     seen, model = SeenFilter(), set[int]()
     for step in steps:

@@ -78,7 +78,7 @@ PAGE = st.tuples(st.sampled_from(ADDRESSES), st.lists(LINK, max_size=8))
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.lists(PAGE, max_size=12))
 def test_any_small_web_is_ranked_as_by_the_textbook(pages: list[tuple[str, list[Link]]]) -> None:
     latest = dict(pages)

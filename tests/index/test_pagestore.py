@@ -54,7 +54,7 @@ def write(folder: Path, pages: list[tuple[Head, str]]) -> None:
     writer.close()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(HEADS, TEXT), max_size=5))
 def test_every_page_comes_back_as_it_was(pages: list[tuple[Head, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

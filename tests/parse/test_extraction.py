@@ -112,7 +112,7 @@ def test_characters_of_every_plane_cost_no_page(plane: int) -> None:
 
 @pytest.mark.slow
 @given(ANY_TEXT, ANY_TEXT)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_text_in_any_place_is_a_page(address: str, words: str) -> None:
     for place in PLACES:
         written = place.replace("{}", address.replace('"', "'"))

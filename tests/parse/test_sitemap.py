@@ -306,7 +306,7 @@ def assert_sane(found: Sitemap) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=40).map(b"".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_no_bytes_are_too_strange_for_a_sitemap(body: bytes) -> None:
     assert_sane(read(body, now=JANUARY_5))
 
@@ -327,7 +327,7 @@ def bodies() -> list[bytes]:
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=2_000)
 def test_no_damage_to_a_real_sitemap_is_too_much(bodies: list[bytes], seed: int) -> None:
     chance = random.Random(seed)
     body = bytearray(chance.choice(bodies)[:4_000])

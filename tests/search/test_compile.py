@@ -84,7 +84,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
         yield opened
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries)
 def test_a_query_finds_what_brute_force_finds(engine: SearchEngine, query: str) -> None:
     agree(engine, Shelf(FIXED), query)
@@ -92,7 +92,7 @@ def test_a_query_finds_what_brute_force_finds(engine: SearchEngine, query: str) 
 
 @pytest.mark.slow
 @settings(
-    max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+    max_examples=15, phases=[Phase.explicit, Phase.reuse, Phase.generate]
 )  # a smaller failure costs minutes
 @given(
     st.lists(docs, min_size=1, max_size=12, unique_by=lambda doc: doc.url), st.lists(queries, min_size=40, max_size=40)

@@ -127,7 +127,7 @@ queries = st.lists(
 )
 
 
-@trying(deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@trying(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(queries.map(" ".join), st.sampled_from(Mode), st.integers(1, 3), st.sampled_from([1, 5, 15, 100]))
 def test_the_parts_of_every_score_add_up_to_it(
     engine: SearchEngine, query: str, mode: Mode, page: int, size: int

@@ -90,7 +90,7 @@ def test_half_a_character_is_neither_sought_nor_shown(engine: SearchEngine) -> N
     assert results.query.encode()
 
 
-@trying(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@trying(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200), st.sampled_from(Mode))
 def test_any_text_gets_an_answer(engine: SearchEngine, query: str, mode: Mode) -> None:
     answered(engine, query, mode) if query.strip() else engine.search(query)

@@ -18,7 +18,7 @@ query = st.lists(st.sampled_from(WORDS + ODD), max_size=4).map(" ".join)
 text = st.lists(st.sampled_from([*WORDS, *ODD, ".", "\n", "(", "_"]), max_size=30).map(" ".join)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(query, text, language)
 @example("", "a text", "en")
 @example("die", "she was dying", "en")
@@ -27,7 +27,7 @@ def test_a_text_holds_what_analysing_it_says(asked: str, page: str, language: st
     assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(query, text, language)
 @example("über", "ÜBER uber", "en")
 def test_matches_are_whole_words_and_all_of_them(asked: str, page: str, language: str) -> None:

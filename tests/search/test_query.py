@@ -199,7 +199,7 @@ marks = st.sampled_from(
 pieces = marks | st.sampled_from(["a", "b", "foo-bar", "İ", "ß", "ü.test", "\u2028", "x@y", "://"])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(pieces, max_size=25).map("".join))
 @example('"("')
 @example("(-)")
@@ -253,7 +253,7 @@ trees: st.SearchStrategy[Node] = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(trees)
 def test_every_tree_that_asks_for_something_can_be_written(root: Node) -> None:
     assume(has_positive(root))

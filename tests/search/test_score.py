@@ -147,7 +147,7 @@ words = st.sampled_from(["deep", "sea", "Sea", "seas", "the", "dying", "die", "c
 text = st.lists(words, max_size=9).map(" ".join)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.lists(words, max_size=12).map(" ".join),
     text,

@@ -101,7 +101,7 @@ def test_lines_and_tabs_become_spaces() -> None:
 words = st.sampled_from(["lighthouse", "reef", "reefs", "Sea", "the", "\n", "北京", "x" * 300, "a_b", "é", "."])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(words, max_size=120).map(" ".join), st.lists(words, max_size=3).map(" ".join), st.text(max_size=50))
 def test_highlights_are_words_of_the_query_in_order_and_the_snippet_is_short(
     text: str, query: str, fallback: str

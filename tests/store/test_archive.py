@@ -130,7 +130,7 @@ VALUE = st.binary(max_size=30).map(lambda raw: bytes(raw).translate(None, b"\r\n
 
 
 @given(headers=st.dictionaries(TOKEN, VALUE, max_size=5), body=st.binary(max_size=2000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_whatever_a_server_sends_comes_back(headers: dict[bytes, bytes], body: bytes) -> None:
     sent = a_response(*(b"%b: %b" % header for header in headers.items()), body=body)
     with tempfile.TemporaryDirectory() as folder:

@@ -244,7 +244,7 @@ BATCHES = st.lists(
 
 
 @given(BATCHES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_running_figures_equal_a_recount(batches: list[dict[int, UrlState]]) -> None:
     states: dict[str, UrlState] = {}
     fetched = 0

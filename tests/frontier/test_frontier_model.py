@@ -176,6 +176,4 @@ class FrontierModel(RuleBasedStateMachine):
 @pytest.mark.slow
 @pytest.mark.parametrize("examples", [150, pytest.param(50_000, marks=[pytest.mark.long], id="long")])
 def test_the_frontier_behaves_like_a_dictionary(examples: int) -> None:
-    run_state_machine_as_test(
-        FrontierModel, settings=settings(max_examples=examples, stateful_step_count=30)
-    )
+    run_state_machine_as_test(FrontierModel, settings=settings(max_examples=examples, stateful_step_count=30))

@@ -831,6 +831,4 @@ class QueuesModel(RuleBasedStateMachine):
 @pytest.mark.slow
 @pytest.mark.parametrize("examples", [150, pytest.param(50_000, marks=[pytest.mark.long], id="long")])
 def test_queues_behave_like_their_model(examples: int) -> None:
-    run_state_machine_as_test(
-        QueuesModel, settings=settings(max_examples=examples, stateful_step_count=40)
-    )
+    run_state_machine_as_test(QueuesModel, settings=settings(max_examples=examples, stateful_step_count=40))

@@ -91,9 +91,7 @@ def test_a_query_finds_what_brute_force_finds(engine: SearchEngine, query: str) 
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=15, phases=[Phase.explicit, Phase.reuse, Phase.generate]
-)  # a smaller failure costs minutes
+@settings(max_examples=15, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # a smaller failure costs minutes
 @given(
     st.lists(docs, min_size=1, max_size=12, unique_by=lambda doc: doc.url), st.lists(queries, min_size=40, max_size=40)
 )

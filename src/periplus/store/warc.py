@@ -6,7 +6,7 @@ import re
 from base64 import b32encode
 from datetime import UTC, datetime
 from functools import lru_cache
-from uuid import uuid4
+from os import urandom
 
 from periplus import __version__
 from periplus.model import Fetch, Response
@@ -21,7 +21,8 @@ _TRANSFER_HEADER = re.compile(
 def exchange(response: Response, content_id: bytes, earlier: Fetch | None, profile: str) -> tuple[bytes, bytes]:
     """A request and its answer; with *earlier*, which it repeats, the answer is a revisit of that profile."""
     date = _warc_date(response.fetched_at)
-    response_id, request_id = _record_id(), _record_id()
+    random_digits = urandom(32).hex()
+    response_id, request_id = _record_id(random_digits[:32]), _record_id(random_digits[32:])
     common = f"WARC-Date: {date}\r\nWARC-Target-URI: {response.url}\r\n"
     if response.ip:
         common += f"WARC-IP-Address: {response.ip}\r\n"
@@ -60,11 +61,13 @@ def warcinfo(name: str) -> bytes:
     now = _warc_date(datetime.now(UTC).timestamp())
     head = f"WARC-Date: {now}\r\nWARC-Filename: {name}\r\nContent-Type: application/warc-fields\r\n"
     fields = f"software: periplus/{__version__}\r\nformat: WARC File Format 1.1\r\n"
-    return _record("warcinfo", _record_id(), head, fields.encode())
+    return _record("warcinfo", _record_id(urandom(16).hex()), head, fields.encode())
 
 
-def _record_id() -> str:
-    return f"<{uuid4().urn}>"
+def _record_id(digits: str) -> str:
+    """A version 4 UUID of random hexadecimal digits; `uuid.uuid4` takes three times as long (decision 12)."""
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"<urn:uuid:{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}>"
 
 
 def _warc_date(seconds: float) -> str:

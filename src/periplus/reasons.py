@@ -51,7 +51,7 @@ REASONS: dict[Reason, ReasonText] = {
         "The path ends with a file extension that is never text.", "Remove the extension from `scope.skip_extensions`."
     ),
     Reason.TOO_DEEP: ReasonText(
-        "The URL is more than `scope.depth` links away from every seed.",
+        "The URL is more than `scope.depth` links away from its seed.",
         "Raise `scope.depth` or `--depth`, or give the URL as a seed.",
     ),
     Reason.TRAP_REPEAT: ReasonText(
@@ -81,7 +81,8 @@ REASONS: dict[Reason, ReasonText] = {
         "Public hosts are not crawled without a contact in the User-Agent header.", "Set `identity.contact`."
     ),
     Reason.TOO_MANY_REDIRECTS: ReasonText(
-        "The chain of redirects is longer than `fetch.redirects`.", "Raise `fetch.redirects`; most such chains are loops."
+        "The redirect chain is longer than `fetch.redirects`.",
+        "Raise `fetch.redirects`; most such chains are loops.",
     ),
     Reason.ROBOTS: ReasonText(
         "robots.txt disallows the URL; `periplus inspect url` shows the line.",
@@ -110,7 +111,7 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.SAME_CONTENT: ReasonText(
         "A recrawl returned the same bytes as the version before; the archive keeps a reference.", _NOTHING
     ),
-    Reason.NOT_MODIFIED: ReasonText("The server answered 304: the page has not changed since the last fetch.", _NOTHING),
+    Reason.NOT_MODIFIED: ReasonText("The server answered 304: the page has not changed.", _NOTHING),
     Reason.OTHER_LANGUAGE: ReasonText(
         "The page is archived but not indexed: its language is not in `parse.languages`.",
         "Add the language to `parse.languages`, then run `periplus reparse --everything`.",
@@ -134,7 +135,7 @@ REASONS: dict[Reason, ReasonText] = {
         "The server answered with an error; the detail is the HTTP status code.",
         "404 and 410 are recrawled at `recrawl.longest`. For 401 and 403, ask the webmaster.",
     ),
-    Reason.WRONG_TYPE: ReasonText("The response is neither HTML, text nor PDF.", _NOTHING),
+    Reason.WRONG_TYPE: ReasonText("The response is neither HTML, XML, plain text nor PDF.", _NOTHING),
     Reason.TOO_LARGE: ReasonText("The PDF is larger than `fetch.pdf_bytes`.", "Raise `fetch.pdf_bytes`."),
     Reason.DNS: ReasonText("The host name could not be resolved.", "Check the spelling of the host and your resolver."),
     Reason.CONNECT: ReasonText("The server refused or dropped the connection.", _RETRIED),
@@ -142,10 +143,13 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.TLS_NAME: ReasonText("The certificate is for another host name.", _CERTIFICATE),
     Reason.TLS_ISSUER: ReasonText(
         "The certificate authority is not trusted.",
-        "Add a private authority with `fetch.ca_file`. `fetch.tls_errors = record` fetches such pages anyway.",
+        "Name a private authority in `fetch.ca_file`. `fetch.tls_errors = record` fetches such pages anyway.",
     ),
     Reason.TLS: ReasonText("The TLS handshake failed.", "The site must correct its TLS configuration."),
-    Reason.TIMEOUT: ReasonText("The server did not answer within `fetch.timeout`.", _RETRIED),
+    Reason.TIMEOUT: ReasonText(
+        "`fetch.connect_timeout` or `fetch.timeout` ran out.",
+        _RETRIED,
+    ),
     Reason.TOO_SLOW: ReasonText(
         "The transfer was slower than `fetch.slowest` for 10 seconds.", "Lower `fetch.slowest`; 0 disables the limit."
     ),

@@ -106,7 +106,7 @@ def test_every_feature_has_a_weight_of_its_name() -> None:
 def test_a_feature_without_a_weight_fails_at_import(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = {name: field for name, field in Ranking.model_fields.items() if name not in ("url", "rank")}
     monkeypatch.setattr("periplus.config.Ranking", SimpleNamespace(model_fields=weights))
-    with pytest.raises(TypeError, match="without a weight in .*: rank, url"):
+    with pytest.raises(TypeError, match=r"without a weight in .*: rank, url"):
         runpy.run_path(contributions.__code__.co_filename)
 
 

@@ -211,7 +211,7 @@ def test_nothing_is_acknowledged_before_its_bytes_are_on_disk(
     async def work(committer: Committer) -> None:
         committer.archive(Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=b"x"))
         monkeypatch.setattr(os, "fsync", no_room)
-        with pytest.raises(DiskFull, match="no room left to write"):
+        with pytest.raises(DiskFull, match="no space left to write"):
             await committer.commit(Batch(seeds=[SEED]), [], {})
         monkeypatch.undo()
 
@@ -272,7 +272,7 @@ def crawl_command(web: TestWeb, home: Path, workers: int = 1) -> list[str | Path
 
 def assert_clear_end(outcome: Any, home: Path) -> None:
     assert outcome.code == 3, outcome
-    assert "no room left to write" in outcome.complaint
+    assert "no space left to write" in outcome.complaint
     assert "free some space and run the same command again" in outcome.complaint
     assert str(home) in outcome.complaint
 

@@ -318,7 +318,7 @@ def test_a_file_shorter_than_acknowledged_is_damaged(tmp_path: Path) -> None:
     size = path.stat().st_size
     os.truncate(path, size - 1)
     line = told(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, size))
-    assert line == f"{path} is shorter than acknowledged: expected at least {size} bytes"
+    assert line == f"{path} is shorter than its acknowledged size: expected at least {size} bytes"
     assert path.stat().st_size == size - 1
 
 

@@ -172,7 +172,7 @@ def test_a_full_disk_loses_nothing_and_the_same_batch_works_when_there_is_room(t
         commit(catalog, batch_of(queued("https://example.org/")))
         ballast = fill(disk, leave=16_384)
         line = told(DiskFull, lambda: commit(catalog, many_hosts(2000)), exit_code=3)
-        assert line.startswith(f"no room left to write {disk / 'crawl.db'}: database or disk is full. Everything ack")
+        assert line.startswith(f"no space left to write {disk / 'crawl.db'}: database or disk is full. Acknowl")
         assert catalog.counters() == catalog.recount()
         assert catalog.counters()["known"] == 1
         ballast.unlink()
@@ -190,7 +190,7 @@ catalog.commit(Batch(seeds=[f"https://example.org/{n}" for n in range(9000)]), W
 """
     kind, exit_code, line = under_limit(tmp_path, 100_000, code)
     assert (kind, exit_code) == ("DiskFull", "3")
-    assert f"no room left to write {tmp_path / 'crawl.db'}" in line
+    assert f"no space left to write {tmp_path / 'crawl.db'}" in line
     with closing(Catalog(tmp_path / "crawl.db")) as catalog:
         assert (catalog.seeds(), catalog.check()) == ([], [])
 

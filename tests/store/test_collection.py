@@ -97,7 +97,7 @@ def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> 
 def test_a_file_is_not_a_folder(below: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"mine")
-    assert "is not a folder. Name another one with --home" in told(
+    assert "is not a folder. Name another folder with --home" in told(
         CollectionError, lambda: create_collection(path / below)
     )
     assert "holds no collection" in told(NoCollection, lambda: open_collection(path / below))
@@ -106,7 +106,7 @@ def test_a_file_is_not_a_folder(below: str, tmp_path: Path) -> None:
 
 def test_a_name_that_no_file_system_takes_is_told(tmp_path: Path) -> None:
     home = tmp_path / ("n" * 300)
-    assert "File name too long. Name another one" in told(CollectionError, lambda: create_collection(home))
+    assert "File name too long. Name another folder" in told(CollectionError, lambda: create_collection(home))
     assert "File name too long" in told(CollectionError, lambda: open_collection(home))
 
 
@@ -128,7 +128,7 @@ def test_a_disk_without_room_is_told(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "64k") as disk:
         fill(disk, leave=0)
         line = told(DiskFull, lambda: create_collection(disk / "new"), exit_code=3)
-        assert f"no room left to write in {disk / 'new'}" in line
+        assert f"no space left to write in {disk / 'new'}" in line
 
 
 # --- markers ---
@@ -142,7 +142,7 @@ def test_a_collection_of_a_later_release_is_not_touched(found: int, tmp_path: Pa
     for action in (open_collection, create_collection):
         line = told(NewerFormat, lambda action=action: action(tmp_path))  # type: ignore[misc]
         assert f"has format {found}: this release" in line
-        assert f"knows formats up to {FORMAT}. Use the release that wrote it" in line
+        assert f"supports formats up to {FORMAT}. Use the release that wrote it" in line
     assert everything_in(tmp_path) == before
 
 
@@ -151,14 +151,14 @@ def test_a_damaged_marker_is_named(content: bytes, tmp_path: Path) -> None:
     create_collection(tmp_path)
     (tmp_path / MARKER).write_bytes(content)
     line = told(DamagedFile, lambda: open_collection(tmp_path))
-    assert line.startswith(f"{tmp_path / MARKER} is damaged: it does not name a format. Restore it")
+    assert line.startswith(f"{tmp_path / MARKER} is damaged: it does not state a format. Restore it")
 
 
 @pytest.mark.parametrize("found", ["null", '"x"', "0", "-1", "1.5", "1e999"])
 def test_a_format_that_never_was_is_damage(found: str, tmp_path: Path) -> None:
     create_collection(tmp_path)
     (tmp_path / MARKER).write_text(f'{{"format": {found}}}')
-    assert "it does not name a format" in told(DamagedFile, lambda: open_collection(tmp_path))
+    assert "it does not state a format" in told(DamagedFile, lambda: open_collection(tmp_path))
 
 
 def test_a_marker_that_is_a_folder_is_told(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_an_archive_without_its_catalog_is_never_written_over(damage: str, tmp_p
     collection.catalog.unlink() if damage == "deleted" else collection.catalog.write_bytes(b"")
     before = everything_in(tmp_path)
     line = told(DamagedFile, lambda: create_collection(tmp_path))
-    assert f"{collection.catalog} is missing or empty: but {collection.archive} holds pages. Restore it" in line
+    assert f"{collection.catalog} is missing or empty: but {collection.archive} has pages. Restore it" in line
     assert everything_in(tmp_path) == before
 
 

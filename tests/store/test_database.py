@@ -183,7 +183,7 @@ def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
         found._connection.execute(f"PRAGMA user_version = {LATEST + 1}")
     content = path.read_bytes()
     line = told(NewerFormat, lambda: Database(path))
-    assert f"has schema {LATEST + 1}: this release knows schemas up to {LATEST}. Use a later release" in line
+    assert f"has schema {LATEST + 1}: this release supports schemas up to {LATEST}. Use a later release" in line
     assert path.read_bytes() == content
     assert names_in(tmp_path) == ["crawl.db"]
 
@@ -196,7 +196,7 @@ def test_a_file_of_something_else_is_called_damaged(content: bytes, create: bool
     path = tmp_path / "crawl.db"
     path.write_bytes(content)
     line = told(DamagedFile, lambda: Database(path, create=create))
-    assert line.startswith(f"{path} is damaged: file is not a database. Restore it from a copy")
+    assert line.startswith(f"{path} is damaged: file is not a database. Restore it from a backup")
     assert path.read_bytes() == content
 
 
@@ -206,7 +206,9 @@ def test_without_a_catalog_there_is_nothing_to_read(present: bool, tmp_path: Pat
     if present:
         path.touch()
     line = told(DamagedFile, lambda: Database(path))
-    assert line == f"{path} is missing or empty: the collection has no catalog. `periplus crawl URL` begins a new one."
+    assert (
+        line == f"{path} is missing or empty: the collection has no catalog. Start a new one with `periplus crawl URL`."
+    )
     assert path.exists() is present
     with opened(path):  # the crawl may make one
         pass

@@ -62,7 +62,7 @@ def joining(action: Callable[[], object]) -> Callable[[], None]:
 def test_too_little_memory_is_told_with_the_setting_to_change(tmp_path: Path) -> None:
     with connect(tmp_path, 8 << 20, 1) as database:
         line = told(PeriplusError, joining(lambda: database.execute(f"SELECT list(text) FROM ({MANY})").fetchall()))
-    assert "the pages do not fit into the memory that was given" in line
+    assert "not enough memory to join the pages" in line
     assert "Raise index.memory_mb" in line
 
 
@@ -76,7 +76,7 @@ def raising(error: Exception) -> Callable[[], None]:
 @pytest.mark.parametrize("error", [duckdb.IOException, OSError, pa.ArrowException])
 def test_a_full_disk_is_told(error: type[Exception]) -> None:
     full = raising(error("Could not write all bytes: No space left on device"))
-    assert "no room left to join the pages" in told(DiskFull, joining(full), exit_code=3)
+    assert "no disk space left to join the pages" in told(DiskFull, joining(full), exit_code=3)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

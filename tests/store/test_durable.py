@@ -82,7 +82,7 @@ def test_a_full_disk_is_told_in_one_line(number: int, tmp_path: Path) -> None:
             raise OSError(number, os.strerror(number))
 
     line = told(DiskFull, write, exit_code=3)
-    assert line.startswith(f"no room left to write in {tmp_path}: {os.strerror(number)}. ")
+    assert line.startswith(f"no space left to write in {tmp_path}: {os.strerror(number)}. ")
     assert "free some space" in line
 
 

@@ -74,7 +74,7 @@ def test_a_file_that_is_cut_or_missing_is_told_when_the_ranks_are_opened(ranked:
     WAYS[way](live(ranked).folder / name)
     line = told(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
     assert f"gen-1/{name} is damaged" in line
-    assert "`periplus rank` makes new ranks" in line
+    assert "Run `periplus rank`" in line
 
 
 def asked(table: RankTable) -> list[object]:

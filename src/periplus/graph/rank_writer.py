@@ -18,7 +18,7 @@ from periplus.errors import CollectionLocked
 from periplus.store.arrays import new_array, write_array
 from periplus.store.checksums import file_digest, with_checksums
 from periplus.store.durable import reporting_full_disk, sync_directory, sync_file, write_file
-from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, forget, number_of
+from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, number_of, remove_generation
 from periplus.store.ranks import URLS_AT_ONCE, Figures
 
 Item = TypeVar("Item", bound=np.generic)
@@ -58,7 +58,7 @@ class RankWriter:
         sync_directory(self._folder)
         write_file(self._folder / CURRENT, final.name.encode() + b"\n")
         for generation in complete_generations(self._folder)[:-keep]:
-            forget(generation)
+            remove_generation(generation)
         return self._number
 
 

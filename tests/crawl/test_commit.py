@@ -16,12 +16,12 @@ from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
-from periplus.crawl import commit
 from periplus.crawl.assignment import Budget
 from periplus.crawl.commit import Committer
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
+from periplus.store import segments
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
@@ -146,7 +146,7 @@ class Hours:
 
 def stream_of(collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> tuple[SegmentStream, Hours]:
     hours = Hours()
-    monkeypatch.setattr(commit, "time", hours)
+    monkeypatch.setattr(segments, "time", hours)
     return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), hours
 
 

@@ -49,7 +49,7 @@ def test_the_highest_page_is_in_the_first_place(ranks: Ranks) -> None:
     assert found.host_rank == pytest.approx(ranks.host("hub.org"))
 
 
-def test_an_address_that_was_folded_is_explained_by_the_page_it_leads_to(ranks: Ranks) -> None:
+def test_a_merged_url_is_explained_by_the_page_it_was_merged_into(ranks: Ranks) -> None:
     found = explain(ranks.table, url_id("http://hub.org/"))
     assert found is not None
     assert found.url == HUB

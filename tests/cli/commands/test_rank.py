@@ -36,7 +36,7 @@ def test_rank_tells_a_person_the_steps_on_stderr_and_the_figures_on_stdout(home:
     outcome = periplus("rank", "--home", home)
     assert outcome.code == 0
     assert "3 (3 crawled, 0 only known from links) on 3 hosts" in outcome.out
-    assert "iteration 1: ranks still move by" in outcome.err
+    assert "PageRank 1/200, error " in outcome.err
 
 
 def test_rank_tells_how_many_of_the_trusted_hosts_are_known(tmp_path: Path) -> None:

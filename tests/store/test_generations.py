@@ -1,4 +1,4 @@
-"""Readers of ranks see one whole generation, whatever is published or removed meanwhile; damage has a name."""
+"""Readers of ranks see one complete generation, whatever is published or removed meanwhile; damage is reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from periplus.store.generations import (
     remove_generation,
 )
 from periplus.store.ranks import Figures, open_ranks
-from store.records import names_in, told
+from store.records import error_line, names_in
 
 FIGURES = Figures(1, 0, 1, 1, 0.0, 0.85, 1.0, 1.0, "none")
 
@@ -102,7 +102,7 @@ def test_a_generation_that_is_being_removed_is_not_waited_for(tmp_path: Path, mo
     def removing(doomed: Path) -> None:
         assert doomed.suffix == ".tmp"
         doomed.rename(generation)  # as if the name had not been taken away yet
-        lines.append(told(DamagedFile, lambda: Generation(generation)))
+        lines.append(error_line(DamagedFile, lambda: Generation(generation)))
 
     monkeypatch.setattr(shutil, "rmtree", removing)
     remove_generation(generation)
@@ -139,29 +139,29 @@ def test_a_damaged_pointer_is_named(tmp_path: Path, way: str) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "gen-", "../../elsewhere", "gen-1\0", "häfen"])
-def test_a_pointer_that_names_no_generation_is_told(tmp_path: Path, content: str) -> None:
+def test_a_pointer_that_names_no_generation_is_reported(tmp_path: Path, content: str) -> None:
     publish(tmp_path)
     (tmp_path / CURRENT).write_text(content, encoding="utf-8")
-    assert "CURRENT is damaged" in told(DamagedFile, lambda: live_generation(tmp_path))
+    assert "CURRENT is damaged" in error_line(DamagedFile, lambda: live_generation(tmp_path))
 
 
-def test_a_pointer_to_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_pointer_to_what_is_not_there_is_reported(tmp_path: Path) -> None:
     publish(tmp_path)
     (tmp_path / CURRENT).write_text("gen-7\n")
-    assert "Run `periplus rank`" in told(DamagedFile, lambda: live_generation(tmp_path))
+    assert "Run `periplus rank`" in error_line(DamagedFile, lambda: live_generation(tmp_path))
     assert list(damage(tmp_path)) == [(CURRENT, "it names gen-7, which is not there")]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"files": {}}', with_checksums({"files": {}})])
-def test_a_damaged_description_is_told(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_description_is_reported(tmp_path: Path, content: bytes) -> None:
     (publish(tmp_path) / META).write_bytes(content)
-    assert "gen-1/meta.json is damaged" in told(DamagedFile, lambda: live_generation(tmp_path))
+    assert "gen-1/meta.json is damaged" in error_line(DamagedFile, lambda: live_generation(tmp_path))
 
 
 def test_ranks_of_a_later_release_are_refused(tmp_path: Path) -> None:
     path = publish(tmp_path) / META
     path.write_bytes(with_checksums(verified(path.read_bytes()) | {"format": 2}))
-    assert "supports formats up to 1" in told(NewerFormat, lambda: live_generation(tmp_path))
+    assert "supports formats up to 1" in error_line(NewerFormat, lambda: live_generation(tmp_path))
     assert [where for where, _ in damage(tmp_path)] == [f"gen-1/{META}"]
 
 

@@ -109,7 +109,7 @@ def test_the_floor_is_the_rank_of_a_node_that_nothing_links_to() -> None:
 def test_iterations_end_at_their_limit_and_the_residual_is_reported() -> None:
     seen: list[tuple[int, float]] = []
     ranking = page_ranks(
-        random_web(), PowerIteration(iterations=3), watch=lambda number, delta: seen.append((number, delta))
+        random_web(), PowerIteration(iterations=3), on_iteration=lambda number, delta: seen.append((number, delta))
     )
     assert ranking.iterations == 3
     assert [number for number, _ in seen] == [1, 2, 3]

@@ -22,7 +22,15 @@ from hypothesis import strategies as st
 
 from periplus.errors import DamagedFile, DiskFull
 from periplus.model import ArchivePosition, Decision, Fetch, Reason, Response, Verdict
-from periplus.store.archive import Archived, ArchiveWriter, archive_name, read_response, responses
+from periplus.store.archive import (
+    Archived,
+    ArchiveWriter,
+    archive_name,
+    parse_archive_name,
+    read_response,
+    responses,
+)
+from periplus.store.batch import ArchiveFile
 from periplus.store.durable import reporting_full_disk
 from periplus.url import Canonicalizer
 from store.records import AT, a_response, error_line, names_in
@@ -303,6 +311,28 @@ def test_a_file_never_acknowledged_begins_anew(tmp_path: Path) -> None:
     written(tmp_path, a_response())
     written(tmp_path, a_response(body=b"other"))
     assert len(members(tmp_path / NAME)) == 3
+
+
+def test_the_name_of_an_archive_file_has_its_worker_and_number() -> None:
+    assert archive_name(0, 1) == "w00-000001.warc.gz"
+    assert parse_archive_name(archive_name(123, 45)) == (123, 45)
+    assert parse_archive_name("imported.warc.gz") == (-1, 0)
+
+
+def test_a_worker_continues_its_last_file_and_then_starts_the_next(tmp_path: Path) -> None:
+    (tmp_path / archive_name(3, 2)).write_bytes(b"x" * 70)
+    first = ArchiveWriter.resume(tmp_path, 4, [])
+    files = [ArchiveFile(1, archive_name(3, 1), 50, 50), ArchiveFile(2, archive_name(3, 2), 70, 0)]
+    last = ArchiveWriter.resume(tmp_path, 3, files)
+    following = last.next_file()
+    assert [writer.name for writer in (first, last, following)] == [
+        archive_name(4, 1),
+        archive_name(3, 2),
+        archive_name(3, 3),
+    ]
+    assert last.size == 70
+    for writer in (first, last, following):
+        writer.close()
 
 
 def test_what_is_not_synced_is_not_in_the_file(tmp_path: Path) -> None:

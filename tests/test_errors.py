@@ -1,4 +1,4 @@
-"""Whoever meets an error is told in one line what happened, why, and what to do; scripts are told by the exit code."""
+"""Every error is one line (what happened, why, what to do) with an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLASSES = {name: kind for name, kind in inspect.getmembers(errors, inspect.iscla
 
 
 def drawn_tree() -> dict[str, tuple[str | None, int | None]]:
-    """Name to parent and exit code, as drawn at the top of the module; no code means that of the parent."""
+    """Map each name to its parent and exit code, as drawn at the top of the module; None: the code of the parent."""
     branches: list[str] = []
     tree: dict[str, tuple[str | None, int | None]] = {}
     for line in inspect.cleandoc(errors.__doc__ or "").splitlines():
@@ -32,16 +32,16 @@ def parent_of(kind: type[PeriplusError]) -> str | None:
     return None if kind is PeriplusError else kind.__bases__[0].__name__
 
 
-def test_every_error_is_in_the_drawing() -> None:
+def test_every_error_is_in_the_drawn_tree() -> None:
     assert list(drawn_tree()) == sorted(CLASSES, key=lambda name: inspect.getsourcelines(CLASSES[name])[1])
 
 
-def test_every_error_is_a_kind_of_what_the_drawing_says() -> None:
+def test_every_error_has_the_parent_in_the_drawn_tree() -> None:
     parents = {name: parent for name, (parent, _) in drawn_tree().items()}
     assert parents == {name: parent_of(kind) for name, kind in CLASSES.items()}
 
 
-def test_every_exit_code_is_the_one_in_the_drawing() -> None:
+def test_every_exit_code_is_the_one_in_the_drawn_tree() -> None:
     tree = drawn_tree()
 
     def code(name: str) -> int:
@@ -53,7 +53,7 @@ def test_every_exit_code_is_the_one_in_the_drawing() -> None:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_every_error_explains_itself(name: str) -> None:
+def test_every_error_has_a_docstring(name: str) -> None:
     assert CLASSES[name].__doc__
 
 
@@ -72,7 +72,7 @@ def test_an_error_is_one_line_with_what_why_and_what_to_do(error: PeriplusError,
     assert str(error) == line
 
 
-def test_an_error_from_another_process_says_the_same() -> None:
+def test_an_error_from_another_process_has_the_same_message() -> None:
     error = DiskFull("no room", "the disk is full", "Delete something.")
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is DiskFull

@@ -1,4 +1,4 @@
-"""What one stage hands to another is a fact: it can be read and compared, not changed."""
+"""Records that stages exchange can be compared and pickled, and never change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL = "https://example.org/"
 
 
 def records() -> list[Any]:
-    """One of every record of the model, each field without a default filled with its own name."""
+    """One instance of every record; required fields contain their own name."""
     defined = [kind for _, kind in inspect.getmembers(model, inspect.isclass) if kind.__module__ == model.__name__]
     kinds: list[Any] = [kind for kind in defined if not issubclass(kind, Enum)]
     return [kind(**{name: name for name in required(kind)}) for kind in kinds]
@@ -38,7 +38,7 @@ def named(record: object) -> str:
 
 
 RECORDS = records()
-# A dictionary (headers, scores, timings) is the one thing that keeps a record out of a set.
+# Only records with a dictionary (headers, scores, timings) are not hashable.
 HASHABLE = [record for record in RECORDS if not any(isinstance(value, dict) for value in values(record).values())]
 
 
@@ -55,13 +55,13 @@ def test_a_record_never_changes(record: Any) -> None:
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=named)
-def test_a_record_has_no_room_for_more_than_its_fields(record: Any) -> None:
+def test_a_record_accepts_no_other_attributes(record: Any) -> None:
     with pytest.raises((AttributeError, TypeError)):  # some releases of Python raise the latter for frozen slots
         record.note = "x"
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=named)
-def test_equal_facts_are_equal_records(record: Any) -> None:
+def test_a_pickled_record_is_equal(record: Any) -> None:
     copy = pickle.loads(pickle.dumps(record))
     assert copy == record
     assert copy is not record
@@ -80,13 +80,13 @@ def test_no_default_that_could_change_is_shared_by_two_records(record: Any) -> N
 
 
 def test_verdicts_and_reasons_are_spelled_as_they_are_named() -> None:
-    """People type them, scripts compare them, files hold them."""
+    """Users type them, scripts compare them, files contain them."""
     assert all(reason.value == reason.name.lower() for reason in Reason)
     assert all(verdict.value == verdict.name.lower() for verdict in Verdict)
 
 
 def test_the_numbers_of_the_states_never_change() -> None:
-    """Rows of old collections hold them."""
+    """Rows of old collections contain them."""
     states = {state.name: state.value for state in UrlState}
     assert states.items() >= {"QUEUED": 0, "DONE": 1, "REFUSED": 2, "FAILED": 3}.items()
 
@@ -103,7 +103,7 @@ def test_the_numbers_of_the_states_never_change() -> None:
         ("nonsense", "nonsense"),
     ],
 )
-def test_the_media_type_is_told_without_its_parameters(header: str, mime: str) -> None:
+def test_the_media_type_has_no_parameters(header: str, mime: str) -> None:
     assert Response(URL, 1.0, headers={"content-type": header}).mime == mime
 
 
@@ -111,6 +111,6 @@ def test_a_response_without_a_content_type_has_no_media_type() -> None:
     assert Response(URL, 1.0).mime == ""
 
 
-def test_a_response_that_never_came_says_so() -> None:
+def test_a_failed_request_has_no_status_and_no_body() -> None:
     response = Response(URL, 1.0, failure=Reason.TIMEOUT)
     assert (response.status, response.body, response.failure) == (0, b"", Reason.TIMEOUT)

@@ -1,32 +1,32 @@
-"""What can go wrong, and what is the reader told?
+"""Defines every error that a user may see, with its exit code.
 
-Every error that a person may meet is one of these; anything else is a bug and shows a traceback only with ``--debug``.
+Any other exception is a bug, and shows a traceback only with ``--debug``.
 
-    PeriplusError                 exit 1   the work failed
-    ├── UsageError                exit 2   the request makes no sense as it stands
-    │   ├── BadUrl                         not an address that can be crawled
+    PeriplusError                 exit 1   the command failed
+    ├── UsageError                exit 2   the command line or a setting is wrong
+    │   ├── BadUrl                         not a URL that can be crawled
     │   └── ConfigError                    a setting is unknown or has a wrong value
     ├── CollectionError           exit 1   the folder cannot be used as a collection
-    │   ├── NoCollection                   there is none
-    │   ├── NewerFormat                    made by a later release
-    │   ├── CollectionLocked               another process is crawling it
-    │   ├── DamagedFile                    a file does not hold what it should
-    │   └── NoIndex                        it has not been indexed yet
-    ├── PortTaken                 exit 1   another program listens there
-    ├── WorkerDied                exit 1   a process of the crawl was killed
+    │   ├── NoCollection                   there is no collection
+    │   ├── NewerFormat                    written by a later release
+    │   ├── CollectionLocked               another process is writing it
+    │   ├── DamagedFile                    a file is damaged
+    │   └── NoIndex                        there is no index yet
+    ├── PortTaken                 exit 1   the port is in use
+    ├── WorkerDied                exit 1   a worker process was killed
     ├── NothingToCrawl            exit 1   every seed was refused or unreachable
-    ├── PartialFailure            exit 3   some of the work is done and kept, the rest is not
-    │   └── DiskFull                       the disk has no room left
+    ├── PartialFailure            exit 3   part of the work is done and kept
+    │   └── DiskFull                       the disk is full
     └── Interrupted               exit 130 stopped by the user
 """
 
-# ruff: noqa: N818  # the names say what happened; that it is an error is said by the base class
+# ruff: noqa: N818  # the names say what happened; the base class says that it is an error
 
 from __future__ import annotations
 
 
 class PeriplusError(Exception):
-    """One line for the person reading it: what happened, why, and what to do about it."""
+    """An error with a message of one line: what happened, why, and what to do."""
 
     exit_code = 1
 
@@ -40,18 +40,18 @@ class PeriplusError(Exception):
 
 
 def _one_line(text: str) -> str:
-    """The reasons that libraries give may have several."""
+    """Join the lines of a message; those of libraries may have several."""
     return " ".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 class UsageError(PeriplusError):
-    """The request makes no sense as it stands; nothing was done."""
+    """The command line or a setting is wrong; nothing was done."""
 
     exit_code = 2
 
 
 class BadUrl(UsageError):
-    """Not an address that can be crawled."""
+    """Not a URL that can be crawled."""
 
 
 class ConfigError(UsageError):
@@ -75,19 +75,19 @@ class CollectionLocked(CollectionError):
 
 
 class DamagedFile(CollectionError):
-    """A file of the collection does not hold what it should."""
+    """A file of the collection is damaged."""
 
 
 class NoIndex(CollectionError):
-    """The collection has no index to search yet."""
+    """The collection has no index yet."""
 
 
 class PortTaken(PeriplusError):
-    """Another program listens where the site was to be served."""
+    """Another program uses the port of the site."""
 
 
 class WorkerDied(PeriplusError):
-    """A process of the crawl was killed."""
+    """A worker process of the crawl was killed."""
 
 
 class NothingToCrawl(PeriplusError):
@@ -95,13 +95,13 @@ class NothingToCrawl(PeriplusError):
 
 
 class PartialFailure(PeriplusError):
-    """Some of the work is done and kept, the rest is not."""
+    """Part of the work is done and kept; the rest is not done."""
 
     exit_code = 3
 
 
 class DiskFull(PartialFailure):
-    """The disk has no room left; what was acknowledged is safe."""
+    """The disk is full; acknowledged pages are safe."""
 
 
 class Interrupted(PeriplusError):

@@ -1,7 +1,6 @@
-"""What do the stages hand to each other?
+"""Defines the records that stages exchange, and the verdicts and reasons of decisions.
 
-Frozen records only, never clients or handles. A record carries facts; what to do about them is decided by the stage
-that reads it.
+Records are immutable and contain data only, never clients or handles. The stage that reads a record decides what to do.
 """
 
 from __future__ import annotations
@@ -12,31 +11,34 @@ from typing import NamedTuple
 
 
 class Verdict(StrEnum):
-    """What was decided about a URL."""
+    """The decision about a URL."""
 
-    ADMITTED = "admitted"  # it will be fetched
-    REFUSED = "refused"  # a rule forbids it
-    DELAYED = "delayed"  # it will be fetched, but not now
-    FETCHED = "fetched"  # it is in the archive
-    UNCHANGED = "unchanged"  # it is as it was when it was last fetched
-    READ = "read"  # it was read for the addresses it names, and is no page itself
-    DROPPED = "dropped"  # it was tried and is given up
-    MERGED = "merged"  # another URL stands for it
+    ADMITTED = "admitted"  # queued for fetching
+    REFUSED = "refused"  # a rule of the crawl or the site forbids it
+    DELAYED = "delayed"  # queued for a later time
+    FETCHED = "fetched"  # stored in the archive
+    UNCHANGED = "unchanged"  # the same as when it was last fetched
+    READ = "read"  # a sitemap or entry URL: only its links were used
+    DROPPED = "dropped"  # fetching failed for good
+    MERGED = "merged"  # represented by another URL
 
 
 class Reason(StrEnum):
-    """Why it was decided: one code per decision, the vocabulary of `inspect` and of every summary."""
+    """Why a decision was made: one code per decision, shown by `inspect` and counted in summaries.
+
+    `periplus.reasons` documents the meaning of each code, and what a user can do about it.
+    """
 
     # admitted
     SEED = "seed"
     LINK = "link"
     REDIRECT_TARGET = "redirect_target"
-    SITEMAP = "sitemap"  # it is one: named by robots.txt, by another one or by a person
-    LISTED = "listed"  # a sitemap lists it
-    IMPORTED = "imported"  # it came with an archive that others made, and the scope refused it or was not asked
-    IMPORTED_IN_SCOPE = "imported_in_scope"  # it came with an archive that others made, and the scope admitted it
-    ENTRY = "entry"  # it is asked again whenever nothing else is left
-    REVISIT = "revisit"  # it was asked before, and is due again
+    SITEMAP = "sitemap"  # the URL is a sitemap
+    LISTED = "listed"  # a sitemap lists the URL
+    IMPORTED = "imported"  # from another archive; the scope refused it or was not checked
+    IMPORTED_IN_SCOPE = "imported_in_scope"  # from another archive; the scope admitted it
+    ENTRY = "entry"  # fetched for new links whenever the queue is empty
+    REVISIT = "revisit"  # due for a recrawl
     # refused by a rule of this crawl
     NOT_WEB = "not_web"
     TOO_LONG = "too_long"
@@ -59,14 +61,14 @@ class Reason(StrEnum):
     NOFOLLOW = "nofollow"
     # delayed
     RETRY = "retry"
-    TRAP_SUSPECTED = "trap_suspected"  # the other URLs of its host come first
+    TRAP_SUSPECTED = "trap_suspected"  # fetched after the other URLs of its host
     # fetched
     OK = "ok"
-    # fetched, and the same as before
+    # fetched, and the same bytes as before
     SAME_CONTENT = "same_content"
     # unchanged
     NOT_MODIFIED = "not_modified"
-    # fetched and kept, but not shown to anybody
+    # fetched and archived, but not indexed
     OTHER_LANGUAGE = "other_language"
     PDF_CUT = "pdf_cut"
     PDF_LOCKED = "pdf_locked"
@@ -76,7 +78,7 @@ class Reason(StrEnum):
     PARSE_CRASH = "parse_crash"
     # merged
     REDIRECTED = "redirected"
-    # dropped: the response says no
+    # dropped: the response is an error or cannot be used
     HTTP_ERROR = "http_error"
     WRONG_TYPE = "wrong_type"
     TOO_LARGE = "too_large"
@@ -91,11 +93,11 @@ class Reason(StrEnum):
     TOO_SLOW = "too_slow"
     CUT_SHORT = "cut_short"
     BAD_HTTP = "bad_http"
-    # dropped: Periplus itself failed over the response
+    # dropped: Periplus itself failed on the response
     INTERNAL_ERROR = "internal_error"
 
 
-# Why a page was kept, though its parser was killed or failed over it.
+# The parser was killed or failed; the page is archived.
 COULD_NOT_BE_READ = frozenset({Reason.PARSE_TIME, Reason.PARSE_MEMORY, Reason.PARSE_CRASH})
 
 
@@ -105,66 +107,66 @@ class Decision:
 
     verdict: Verdict
     reason: Reason
-    detail: str = ""  # the rule, header or robots line behind it, for the person who asks
+    detail: str = ""  # the rule, header or robots.txt line behind it; shown by `inspect`
 
 
 class UrlState(IntEnum):
-    """Where a known URL stands; stored as a number because millions of rows carry it."""
+    """The state of a known URL; stored as a number because millions of rows have it."""
 
     QUEUED = 0
-    DONE = 1  # fetched, or known to live elsewhere
+    DONE = 1  # fetched, or redirected to another URL
     REFUSED = 2
     FAILED = 3
 
 
 class QueuedUrl(NamedTuple):
-    """A URL waiting for its fetch; a tuple because the frontier makes one for every link it admits."""
+    """A URL that waits to be fetched; a tuple because the frontier creates one for every admitted link."""
 
     url: str
     host: str
     depth: int  # links followed from a seed
-    priority: float  # smaller is sooner, within one host
+    priority: float  # within one host; smaller is fetched sooner
     reason: Reason  # why it was admitted
-    via: str = ""  # the page, redirect or command that named it
-    redirects: int = 0  # hops already followed to come here
-    attempts: int = 0  # fetches that failed so far
-    due: float = 0.0  # not before this time
-    visits: int = 0  # how often it was fetched, or found as it was
-    interval: float = 0.0  # seconds from its last visit to the next; 0: none is planned
-    evidence: float = 0.0  # changes that the interval was learned from
-    visited: float = 0.0  # when it was last asked for, to an end
+    via: str = ""  # the page, redirect or command that the URL came from
+    redirects: int = 0  # redirects already followed on the way here
+    attempts: int = 0  # failed fetches so far
+    due: float = 0.0  # not fetched before this time; seconds since the epoch
+    visits: int = 0  # fetches that returned the page or found it unchanged
+    interval: float = 0.0  # seconds from the last visit to the next; 0: none is planned
+    evidence: float = 0.0  # number of changes that the interval was estimated from
+    visited: float = 0.0  # when the last complete fetch was; seconds since the epoch
 
 
-# Headers that have one value: of several, the last one is believed.
+# Headers with a single value: the last line wins.
 _SINGLE = frozenset(
     {"content-length", "content-type", "date", "etag", "last-modified", "location", "retry-after", "transfer-encoding"}
 )
 
 
 def add_header(headers: dict[str, str], name: str, value: str) -> None:
-    """Take one header line into account, its name in lower case; the values of a repeated one are joined by commas."""
+    """Add one header line; *name* is in lower case, and the values of repeated headers are joined by commas."""
     repeated = name in headers and name not in _SINGLE
     headers[name] = f"{headers[name]}, {value}" if repeated else value
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a server answered, or how it failed to."""
+    """The response of a server, or the reason why there is none."""
 
     url: str
     fetched_at: float  # when the request was sent; seconds since the epoch
-    status: int = 0  # 0: there was no answer
+    status: int = 0  # 0: there was no response
     head: bytes = b""  # status line and header lines as received, CRLF after each, no empty line at the end
     headers: dict[str, str] = field(default_factory=dict)  # as `add_header` makes them
-    body: bytes = b""  # decoded, never longer than the cap
-    truncated: bool = False  # the body was cut at the cap
+    body: bytes = b""  # decoded, never longer than the size limit
+    truncated: bool = False  # the body was cut at the size limit
     request: bytes = b""  # the request as sent, for the archive
-    ip: str = ""  # the address really dialled
-    failure: Reason | None = None  # why there is no usable answer
-    detail: str = ""  # the library's own words about the failure, or about a certificate that was not believed
-    seconds: float = 0.0  # from the first step to the last byte
-    connect_seconds: float = 0.0  # of those, until the connection stood; next to nothing when one was used again
-    mime: str = field(init=False)  # the media type without parameters, lower case; a page is asked for it ten times
+    ip: str = ""  # the IP address of the connection
+    failure: Reason | None = None  # why there is no usable response
+    detail: str = ""  # libcurl's message about the failure, or about an untrusted certificate
+    seconds: float = 0.0  # from the start of the request to the last byte
+    connect_seconds: float = 0.0  # of those, until connected; near 0 for a reused connection
+    mime: str = field(init=False)  # the media type without parameters, in lower case; computed once
 
     def __post_init__(self) -> None:
         mime = self.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -172,7 +174,7 @@ class Response:
 
 
 class Link(NamedTuple):
-    """One link of a page; a tuple because a page holds hundreds and a frozen dataclass costs twice as much."""
+    """One link of a page; a tuple because pages have hundreds and a frozen dataclass takes twice as long to create."""
 
     target: str  # canonical
     anchor: str
@@ -180,100 +182,100 @@ class Link(NamedTuple):
 
 
 class Image(NamedTuple):
-    """A picture that a page shows and says something about."""
+    """An image of a page with an alternative text."""
 
     url: str  # canonical
-    words: str  # its alternative text
+    words: str  # the alternative text
 
 
 class Video(NamedTuple):
-    """A film that a page shows: the address of its file or player."""
+    """A video of a page: the URL of its file or player."""
 
     url: str  # canonical
-    words: str  # its title, if it has one
+    words: str  # the title, or empty
 
 
 class Quality(NamedTuple):
-    """How good a page looks, from 0 to 1: the sum of what each clue contributes, so that the score explains itself."""
+    """The quality of a page: contributions of its features that add up to a score from 0 to 1."""
 
-    length: float = 0.0  # there is enough to read
-    share: float = 0.0  # most of what is visible is main text
-    markup: float = 0.0  # words weigh something beside the markup
-    links: float = 0.0  # it is not made of links
-    language: float = 0.0  # it is written in a language
-    lines: float = 0.0  # it does not repeat itself
-    title: float = 0.0  # it has a name
+    length: float = 0.0  # enough text
+    share: float = 0.0  # most of the visible text is main text
+    markup: float = 0.0  # enough text compared with the markup
+    links: float = 0.0  # few links compared with the text
+    language: float = 0.0  # the language is recognised
+    lines: float = 0.0  # few repeated lines
+    title: float = 0.0  # a title is present
 
     @property
     def score(self) -> float:
-        """All contributions together."""
+        """The sum of the contributions."""
         return sum(self)
 
 
 class CrawlQuality(NamedTuple):
-    """How good a page looks in passing, or pages do on average: clues from 0 to 1."""
+    """The quality of a page as the crawl estimates it, or the average of several pages: features from 0 to 1."""
 
-    text: float = 0.0  # words weigh something beside the markup
-    length: float = 0.0  # there is enough to read
-    links: float = 0.0  # it is not made of links
-    title: float = 0.0  # it has a name
-    language: float = 0.0  # it says in which language it is written
-    news: float = 0.0  # it says what other pages of its host do not
+    text: float = 0.0  # enough text compared with the markup
+    length: float = 0.0  # enough text
+    links: float = 0.0  # few links compared with the text
+    title: float = 0.0  # a title is present
+    language: float = 0.0  # the page declares its language
+    news: float = 0.0  # content that other pages of its host do not have; named like its database column and JSON key
 
     @property
     def score(self) -> float:
-        """From 0 to 1."""
-        much, some, little = self.length, self.text + self.news, self.title + self.language
-        return 0.25 * much + 0.2 * some + 0.15 * self.links + 0.1 * little
+        """The weighted sum of the features, from 0 to 1."""
+        minor = self.title + self.language
+        return 0.25 * self.length + 0.2 * (self.text + self.news) + 0.15 * self.links + 0.1 * minor
 
 
 class Page(NamedTuple):
-    """What is on a page, as far as search is concerned."""
+    """The content of a parsed page: fields, text and links."""
 
     title: str = ""
     description: str = ""
     keywords: str = ""
     headings: tuple[str, ...] = ()
-    text: str = ""  # all that is visible: a space between two words, a line for each block
-    main: tuple[tuple[int, int], ...] = ()  # where the main text lies in it; empty when nothing stands out
-    language: str = ""  # ISO 639, as the text tells it
+    text: str = ""  # all visible text: words separated by spaces, one line per block
+    main: tuple[tuple[int, int], ...] = ()  # character ranges of the main text in `text`; empty: all of it
+    language: str = ""  # ISO 639 code, detected from the text
     language_certainty: float = 0.0  # 0 to 1
     categories: tuple[str, ...] = ()
     images: tuple[Image, ...] = ()
     videos: tuple[Video, ...] = ()
-    published: float | None = None  # seconds since the epoch, as the page says
-    modified: float | None = None  # the same, or else as the server says
-    signature: int = 0  # of the main text, 64 bits: near duplicates have nearly the same
+    published: float | None = None  # seconds since the epoch, as the page states
+    modified: float | None = None  # seconds since the epoch, as the page or else the server states
+    signature: int = 0  # SimHash of the main text, 64 bits: near-duplicates differ in few of them
     quality: Quality = Quality()
-    canonical: str = ""  # the address the page prefers, canonicalised
+    canonical: str = ""  # the URL in rel=canonical, canonicalised
     noindex: bool = False
     nofollow: bool = False
     links: tuple[Link, ...] = ()
-    links_dropped: int = 0  # past the cap of links a page
-    problem: Reason | None = None  # why nobody is shown this page, though it was fetched
+    links_dropped: int = 0  # number of links above `scope.links_per_page`
+    problem: Reason | None = None  # why the page is not indexed although it was fetched
     problem_detail: str = ""
-    failed_extractors: tuple[str, ...] = ()  # names of the extractors that failed: their fields are empty
+    failed_extractors: tuple[str, ...] = ()  # names of extractors that raised an error; their fields are empty
 
     @property
     def main_text(self) -> str:
-        """The main text, or all of it when nothing stands out."""
+        """The main text, or all text when no main text was found."""
         return "\n".join([self.text[start:end] for start, end in self.main]) if self.main else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class HostPolicy:
-    """How one host is to be treated, and why; survives restarts."""
+    """The politeness state of one host; survives restarts."""
 
     host: str
-    delay: float | None  # seconds from the end of a request to the start of the next; None: as configured
-    why: str = ""  # where the delay comes from
-    next_fetch: float = 0.0  # not before this time
-    failures: int = 0  # errors in a row
+    delay: float | None  # seconds between two requests; None: `politeness.delay`
+    why: str = ""  # the origin of the delay
+    next_fetch: float = 0.0  # no request before this time; seconds since the epoch
+    failures: int = 0  # consecutive errors
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsFile:
-    """A robots.txt as it was fetched: one per origin."""
+    """A fetched robots.txt; one per origin."""
 
     origin: str
     fetched_at: float
@@ -282,7 +284,7 @@ class RobotsFile:
 
 
 class ArchivePosition(NamedTuple):
-    """Where one record lies: a name relative to the archive folder, and the bytes of its gzip member."""
+    """The position of one WARC record: a file name in the archive folder, and offset and length of the gzip member."""
 
     name: str
     offset: int
@@ -290,7 +292,7 @@ class ArchivePosition(NamedTuple):
 
 
 class Fetch(NamedTuple):
-    """One acknowledged attempt at a URL: the row that says what happened and where the bytes are."""
+    """One acknowledged attempt to fetch a URL: what happened, and where the response is archived."""
 
     url: str
     at: float
@@ -299,7 +301,7 @@ class Fetch(NamedTuple):
     mime: str = ""
     size: int = 0  # bytes of the decoded payload
     content_id: bytes = b""  # SHA-256 of the payload
-    position: ArchivePosition | None = None  # none when there was no answer to keep
+    position: ArchivePosition | None = None  # None: there was no response to archive
     redirect_to: str = ""
     etag: str = ""
     last_modified: str = ""
@@ -309,7 +311,7 @@ class Fetch(NamedTuple):
     def of(
         cls, response: Response, decision: Decision, position: ArchivePosition | None = None, content_id: bytes = b""
     ) -> Fetch:
-        """The attempt that ended in *response*, and what was decided of it."""
+        """Build the record of an attempt from its response and the decision about it."""
         return cls(
             url=response.url,
             at=response.fetched_at,
@@ -326,45 +328,45 @@ class Fetch(NamedTuple):
 
     @property
     def is_version(self) -> bool:
-        """Whether its record holds a version of the page: those are what segments are made of."""
+        """Whether the archive record contains a version of the page; segments are built from those."""
         fetched = self.decision.verdict is Verdict.FETCHED and self.position is not None
         return fetched and self.decision.reason is not Reason.SAME_CONTENT
 
 
-NOTHING_NEW = "it says nothing new"  # the detail of a page that its host could have spared us
+NOTHING_NEW = "it says nothing new"  # stored as the detail of pages without anything new
 
 
 class Novelty(IntEnum):
-    """What a page adds to what its host has said before, numbers and dates aside."""
+    """What a page adds to the earlier pages of its host, ignoring numbers and dates."""
 
     NONE = 0  # nothing
     ALIKE = 1  # known words in a new order
     NEW = 2  # a new word in the title, a new title without parameters in the URL, or enough new text
 
 
-NEVER_SUSPECTED = -1e9  # the score of a pattern that a person has unlearned
+NEVER_SUSPECTED = -1e9  # the score of a pattern after `periplus traps --unlearn`
 
 
 class Pattern(NamedTuple):
-    """A pattern of URLs of one host, and what its pages were like."""
+    """A URL pattern of one host, with the counts that decide whether it is a trap."""
 
     host: str
     pattern: str
     score: float  # pages without anything new, halved by each page with something new
-    fetched: int  # since the first page without anything new
+    fetched: int  # pages fetched since the first page without anything new
     wasted: int  # of those, pages without anything new
-    saved: int  # requests that were not made
+    saved: int  # refused URLs, so requests saved
     probe: int  # the number of refusals after which one more page is fetched
     repeated: int = 0  # of the wasted, pages with the same text as another page
     spent: int = 0  # pages fetched of the allowance for suspected traps
 
 
 class Copy(NamedTuple):
-    """A page that says what another one says."""
+    """A page that is a duplicate or near-duplicate of another page."""
 
     url: str
-    original: str  # the URL that was met first
-    bits: int | None = None  # in which their signatures differ; None when even the bytes are the same
+    original: str  # the URL that was seen first
+    bits: int | None = None  # number of differing signature bits; None: the bytes are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,15 +376,15 @@ class Hit:
     url: str
     title: str
     snippet: str  # plain text
-    highlights: tuple[tuple[int, int], ...]  # the matching words in it, as character ranges
+    highlights: tuple[tuple[int, int], ...]  # character ranges of the matching words in the snippet
     score: float
     host: str
     fetched_at: float  # seconds since the epoch
     mime: str = ""
     language: str = ""
     same_content: tuple[str, ...] = ()  # other URLs with the same document
-    all_words: bool = True  # False: it holds only some of the words asked for
-    explain: dict[str, float] = field(default_factory=dict)  # contributions of the features; they add up to the score
+    all_words: bool = True  # False: the page has only some of the query words
+    explain: dict[str, float] = field(default_factory=dict)  # contribution of each feature; the score is their sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,23 +392,23 @@ class Results:
     """One page of results for one query."""
 
     query: str  # as typed
-    understood: str  # as read, in the query language
+    understood: str  # the parsed query, in the query language
     total: int
-    total_is_exact: bool  # False: at least so many
+    total_is_exact: bool  # False: `total` is a lower bound
     seconds: float
     page: int  # counted from 1
-    size: int  # results a page
+    size: int  # results per page
     hits: tuple[Hit, ...]
-    hints: tuple[str, ...] = ()  # what is odd about the query, for the person who typed it
+    hints: tuple[str, ...] = ()  # hints about problems of the query, shown to the user
     steps: dict[str, float] = field(default_factory=dict)  # seconds spent in each step
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPage:
-    """A page as it was archived."""
+    """The archived response body of a page."""
 
     url: str
     fetched_at: float
     mime: str
     body: bytes
-    charset: str = ""  # as the server said; empty when it did not
+    charset: str = ""  # as in the Content-Type header, or empty

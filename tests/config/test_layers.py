@@ -26,7 +26,7 @@ def configure(
 
 
 def in_layer(home: Path, layer: str, key: str, value: object) -> Configuration:
-    """The configuration where only that one layer sets that one key, each in its own spelling."""
+    """A configuration in which one layer sets one key, spelled as in that layer."""
     section, _, name = key.rpartition(".")
     if layer == FILE_NAME:
         return configure(home, f"[{section}]\n{name} = {value!r}\n" if section else f"{name} = {value!r}\n")
@@ -40,7 +40,7 @@ def variable(key: str) -> str:
 
 
 def mistake(home: Path, **layers: Any) -> str:
-    """The one line a person reads about a wrong configuration."""
+    """The one line that a user reads about a wrong configuration."""
     with pytest.raises(ConfigError) as caught:
         configure(home, **layers)
     return checked(caught.value)
@@ -160,7 +160,7 @@ def test_a_file_that_is_not_toml_is_named_with_the_place_of_the_mistake(tmp_path
     assert line.startswith(f"{tmp_path / FILE_NAME} is not valid TOML: ")
 
 
-def test_the_line_of_a_mistake_in_the_file_is_told(tmp_path: Path) -> None:
+def test_the_line_of_a_mistake_in_the_file_is_named(tmp_path: Path) -> None:
     assert "at line 2, column" in mistake(tmp_path, file="[fetch]\ntimeout = five\n")
 
 
@@ -183,13 +183,14 @@ def test_a_file_in_place_of_the_folder_is_explained(tmp_path: Path) -> None:
     checked(caught.value)
 
 
-def test_a_file_one_may_not_read_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_read_permission_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path, **_: Any) -> str:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
     monkeypatch.setattr(Path, "read_text", refuse)  # real permissions do not stop the superuser
     assert mistake(tmp_path) == (
-        f"{tmp_path / FILE_NAME} cannot be read: Permission denied. It should be a file that you may read."
+        f"{tmp_path / FILE_NAME} cannot be read: Permission denied. "
+        "Check that it is a file and that you have read permission."
     )
 
 
@@ -207,10 +208,10 @@ def test_a_setting_that_names_things_is_a_table(tmp_path: Path, given: dict[str,
 
 
 @pytest.mark.parametrize("text", ["example.org", "example.org=", "example.org=many", "example.org=0"])
-def test_a_table_in_the_environment_that_is_none_is_explained(tmp_path: Path, text: str) -> None:
+def test_an_invalid_table_in_the_environment_is_explained(tmp_path: Path, text: str) -> None:
     line = mistake(tmp_path, environment={"PERIPLUS_SCOPE__DOMAIN_PAGES": text})
     assert line.startswith("PERIPLUS_SCOPE__DOMAIN_PAGES = ")
-    assert "is not valid: it should be " in line
+    assert "is not valid: must be " in line
 
 
 @pytest.mark.parametrize("file", ["scope = 3", "scope = []", '[[scope]]\nhosts = ["a"]', 'scope = "a"'])
@@ -278,14 +279,14 @@ def test_a_mistake_names_the_layer_it_was_made_in(tmp_path: Path, layer: str, pl
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_a_setting_like_no_other_is_answered_with_the_command_that_lists_all(tmp_path: Path, layer: str) -> None:
+def test_an_unknown_setting_is_answered_with_the_command_that_lists_all(tmp_path: Path, layer: str) -> None:
     assert "`periplus config show` lists every setting." in mistake_in_layer(tmp_path, layer, "zzz.qqq", 1)
 
 
 # The environment
 
 
-def test_other_variables_are_none_of_our_business(tmp_path: Path) -> None:
+def test_other_environment_variables_are_ignored(tmp_path: Path) -> None:
     environment = {"PATH": "/bin", "PERIPLUS_HOME": "/x", "MY_PERIPLUS_FETCH__TIMEOUT": "x", "PERIPLUS": "x"}
     assert configure(tmp_path, environment=environment).origins == {}
 
@@ -310,12 +311,12 @@ def test_a_list_in_the_environment_is_written_with_commas(tmp_path: Path, text: 
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("1", True), ("no", False), ("FALSE", False)])
-def test_a_switch_in_the_environment_is_a_word_or_a_digit(tmp_path: Path, text: str, value: bool) -> None:
+def test_a_boolean_in_the_environment_is_a_word_or_a_digit(tmp_path: Path, text: str, value: bool) -> None:
     environment = {"PERIPLUS_FETCH__ALLOW_PRIVATE": text}
     assert configure(tmp_path, environment=environment).settings.fetch.allow_private is value
 
 
-def test_a_comma_in_text_that_is_no_list_is_text(tmp_path: Path) -> None:
+def test_a_comma_in_text_that_is_not_a_list_is_text(tmp_path: Path) -> None:
     environment = {"PERIPLUS_IDENTITY__CONTACT": "a, b"}
     assert configure(tmp_path, environment=environment).settings.identity.contact == "a, b"
 
@@ -327,16 +328,16 @@ def test_a_comma_in_text_that_is_no_list_is_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [
-        ("politeness.delay", -1, "it should be greater than or equal to 0"),
-        ("fetch.timeout", 0, "it should be greater than 0"),
-        ("fetch.timeout", "soon", "it should be a valid number"),
-        ("fetch.concurrency", 5000, "it should be less than or equal to 4096"),
-        ("scope.depth", 1.5, "it should be a valid integer"),
-        ("fetch.allow_private", "maybe", "it should be a valid boolean"),
-        ("identity.contact", "Jörg", "it should be one line of ASCII"),
+        ("politeness.delay", -1, "must be at least 0"),
+        ("fetch.timeout", 0, "must be greater than 0"),
+        ("fetch.timeout", "soon", "must be a number"),
+        ("fetch.concurrency", 5000, "must be at most 4096"),
+        ("scope.depth", 1.5, "must be a whole number"),
+        ("fetch.allow_private", "maybe", "must be true or false"),
+        ("identity.contact", "Jörg", "must be one line of ASCII"),
     ],
 )
-def test_a_wrong_value_is_told_with_key_value_layer_and_reason(
+def test_a_wrong_value_is_reported_with_key_value_layer_and_reason(
     tmp_path: Path, layer: str, key: str, value: object, why: str
 ) -> None:
     line = mistake_in_layer(tmp_path, layer, key, value)
@@ -345,10 +346,10 @@ def test_a_wrong_value_is_told_with_key_value_layer_and_reason(
     assert f" is not valid: {why}" in line
 
 
-def test_the_complaint_ends_with_what_the_setting_means(tmp_path: Path) -> None:
+def test_the_message_ends_with_what_the_setting_means(tmp_path: Path) -> None:
     assert mistake(tmp_path, file="[politeness]\ndelay = -1\n") == (
-        "politeness.delay = -1 in periplus.toml is not valid: it should be greater than or equal to 0. "
-        "Seconds from the end of a request to a host to the start of the next."
+        "politeness.delay = -1 in periplus.toml is not valid: must be at least 0. "
+        "Minimum seconds from the end of a request to a host to the start of the next; a longer Crawl-delay wins."
     )
 
 
@@ -365,7 +366,7 @@ def test_a_list_is_a_list_of_texts(tmp_path: Path, value: str) -> None:
 
 def test_of_a_list_the_wrong_entry_is_shown(tmp_path: Path) -> None:
     line = mistake(tmp_path, file="[scope]\npaths = ['/a', '/(b', '/c']\n")
-    assert "scope.paths = '/(b' in periplus.toml is not valid: it is not a regular expression (" in line
+    assert "scope.paths = '/(b' in periplus.toml is not valid: not a valid regular expression (" in line
 
 
 def test_a_wrong_value_below_a_right_one_does_no_harm(tmp_path: Path) -> None:
@@ -393,7 +394,7 @@ def test_a_profile_of_a_site_is_read(tmp_path: Path) -> None:
         ('bodi = "div"', "parse.profiles.blog.bodi"),
     ],
 )
-def test_a_selector_that_is_none_is_refused_by_its_name(tmp_path: Path, line: str, key: str) -> None:
+def test_an_invalid_selector_is_refused_by_its_name(tmp_path: Path, line: str, key: str) -> None:
     assert mistake(tmp_path, file=f"[parse.profiles.blog]\n{line}").startswith(f"{key} = ")
 
 
@@ -410,12 +411,12 @@ def test_whatever_the_file_holds_it_is_read_or_explained(tmp_path: Path, file: s
 
 
 def test_a_setting_that_was_renamed_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"it has another name now.*Write 'parse\.seconds' instead"):
+    with pytest.raises(ConfigError, match=r"it was renamed.*Write 'parse\.seconds' instead"):
         load(tmp_path, {"parse.pdf_seconds": 3}, {})
     with pytest.raises(ConfigError, match="Write 'PERIPLUS_PARSE__MEMORY_MB' instead"):
         load(tmp_path, {}, {"PERIPLUS_PARSE__PDF_MEMORY_MB": "300"})
 
 
-def test_a_key_that_is_no_regular_expression_is_named(tmp_path: Path) -> None:
+def test_a_key_that_is_not_a_regular_expression_is_named(tmp_path: Path) -> None:
     line = mistake(tmp_path, file='[recrawl.pinned]\n"(" = "hot"\n')
-    assert line.startswith(f"recrawl.pinned = '(' in {FILE_NAME} is not valid: it is not a regular expression")
+    assert line.startswith(f"recrawl.pinned = '(' in {FILE_NAME} is not valid: not a valid regular expression")

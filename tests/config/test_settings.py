@@ -1,4 +1,4 @@
-"""Every knob explains itself, works as delivered, and does not turn by itself."""
+"""Every setting has a description and a valid default, and never changes once it is loaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_every_setting_says_what_it_means(key: str) -> None:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_every_default_is_a_value_one_could_have_written(section: str) -> None:
+def test_every_default_is_a_valid_value(section: str) -> None:
     model = SECTIONS[section]
     assert model.model_validate(model().model_dump(), strict=True) == model()
 
@@ -66,7 +66,7 @@ def test_two_crawls_do_not_share_their_lists() -> None:
         "a:65535:b:0",
     ],
 )
-def test_connections_are_redirected_as_curl_writes_it(rule: str) -> None:
+def test_connect_to_is_written_as_in_curl(rule: str) -> None:
     assert Fetching(connect_to=[rule]).connect_to == [rule]
 
 
@@ -91,7 +91,7 @@ def test_connections_are_redirected_as_curl_writes_it(rule: str) -> None:
         "https://a:1:b:2",
     ],
 )
-def test_a_redirected_connection_that_curl_would_not_read_is_refused(rule: str) -> None:
+def test_a_connect_to_rule_that_curl_would_refuse_is_refused(rule: str) -> None:
     with pytest.raises(ValidationError, match=r"HOST1:PORT1:HOST2:PORT2|at most 65535"):
         Fetching(connect_to=[rule])
 
@@ -99,12 +99,12 @@ def test_a_redirected_connection_that_curl_would_not_read_is_refused(rule: str) 
 @pytest.mark.parametrize("pattern", ["(", "[a", "*", "a{2,1}", "(?P<x>a)(?P<x>b)", "\\"])
 def test_a_pattern_that_does_not_compile_is_refused(pattern: str) -> None:
     for field in ("hosts", "paths"):
-        with pytest.raises(ValidationError, match="it is not a regular expression"):
+        with pytest.raises(ValidationError, match="not a valid regular expression"):
             Scope.model_validate({field: [pattern]})
 
 
 @pytest.mark.parametrize("contact", ["a\r\nX-Evil: 1", "a\nb", "a\x00", "\x1b[31m", "Jörg"])
-def test_a_contact_cannot_smuggle_anything_into_the_request(contact: str) -> None:
+def test_a_contact_cannot_inject_a_header(contact: str) -> None:
     with pytest.raises(ValidationError, match="one line of ASCII"):
         Identity(contact=contact)
 

@@ -1,7 +1,7 @@
-"""What must a frontier store be able to do, and what is the least that does it?
+"""The interface of a frontier store, and an implementation in memory.
 
-`FrontierStore` is what the crawl asks of the place where queues and history are kept; `MemoryStore` is its twin in
-dictionaries, against which every other implementation is judged by the same tests.
+`FrontierStore` is what the crawl needs to store queues and history. `MemoryStore` implements it with dictionaries; the
+same tests run against every implementation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from periplus.url import host_of, registrable_domain
 
 
 class FrontierStore(Protocol):
-    """Queues and history; `commit` is the acknowledgement, everything else reads what was acknowledged."""
+    """Queues and history; `commit` acknowledges a batch, and all other methods read acknowledged data."""
 
     def commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int: ...
     def requeue(self, urls: Iterable[str], *, done_too: bool = False) -> None: ...
@@ -52,7 +52,7 @@ class _Contents:
 
 
 class MemoryStore:
-    """A frontier store that lasts as long as its process; a batch is applied to a copy, so it counts whole or not."""
+    """A frontier store in memory; a batch is applied to a copy, so commits are atomic."""
 
     def __init__(self) -> None:
         self._contents = _Contents()

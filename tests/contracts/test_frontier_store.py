@@ -1,4 +1,4 @@
-"""The promises that every frontier store keeps, whatever it is made of."""
+"""The contract of every frontier store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ITEM = queued(URL, 2.0, via="https://example.org/")
 
 
 class Place(Protocol):
-    """Where a store lies: it can be opened again and again, as after a kill."""
+    """A location of a store, which can be reopened as after a kill."""
 
     def open(self) -> FrontierStore: ...
     def lose(self, store: FrontierStore) -> None: ...
@@ -65,7 +65,7 @@ every_store = pytest.mark.parametrize("kind", KINDS)
 
 
 class Kept:
-    """A store that is opened anew for every question, so that each answer is one that survived."""
+    """A store that is reopened for every call, so that every result was durable."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -130,7 +130,7 @@ def test_what_is_admitted_is_queued_as_it_was(kept: Kept) -> None:
 
 
 @every_store
-def test_the_best_come_first_and_no_more_than_asked_for(kept: Kept) -> None:
+def test_the_best_come_first_and_no_more_than_the_limit(kept: Kept) -> None:
     rng = random.Random(3)
     items = [queued(f"https://example.org/{n}", float(rng.randrange(40)), due=float(n % 2)) for n in range(60)]
     kept.commit(batch_of(*items, queued("https://other.example/", -1.0)))
@@ -201,7 +201,7 @@ def test_what_is_tried_again_stays_queued_with_its_attempts_and_time(kept: Kept)
 
 @every_store
 @pytest.mark.parametrize("settle", [failed, refused])
-def test_a_seed_given_again_gets_another_chance(settle: Callable[[QueuedUrl], Settled], kept: Kept) -> None:
+def test_a_failed_seed_given_again_is_requeued(settle: Callable[[QueuedUrl], Settled], kept: Kept) -> None:
     tried = ITEM._replace(attempts=2, due=50.0)
     kept.commit(Batch(admitted=[ITEM], settled=[settle(tried)]))
     for _ in range(2):
@@ -313,7 +313,7 @@ def names(found: list[Revisit]) -> list[str]:
 
 
 @every_store
-def test_what_is_due_again_comes_in_the_order_in_which_it_became_so(kept: Kept) -> None:
+def test_pages_due_for_a_recrawl_come_in_the_order_of_their_due_time(kept: Kept) -> None:
     rested(kept, late=30.0, first=10.0, b=20.0, a=20.0, never=math.inf)
     kept.commit(Batch(admitted=[queued("https://a.test/new")]))
     assert names(kept.due_again(5.0, NOWHERE, 9)) == []
@@ -330,7 +330,7 @@ def test_what_is_due_again_comes_in_the_order_in_which_it_became_so(kept: Kept) 
 
 
 @every_store
-def test_what_is_asked_again_is_queued_once_and_counted(kept: Kept) -> None:
+def test_a_recrawled_page_is_queued_once_and_counted(kept: Kept) -> None:
     rested(kept, x=10.0)
     (revisit,) = kept.due_again(99.0, NOWHERE, 9)
     again = Revisit(revisit.item._replace(due=0.0, priority=1_000.0), revisit.state)
@@ -345,7 +345,7 @@ def test_what_is_asked_again_is_queued_once_and_counted(kept: Kept) -> None:
 
 
 @every_store
-def test_a_page_asked_again_and_settled_by_one_commit_is_done(kept: Kept) -> None:
+def test_a_page_recrawled_and_settled_by_one_commit_is_done(kept: Kept) -> None:
     rested(kept, x=10.0)
     (revisit,) = kept.due_again(99.0, NOWHERE, 9)
     kept.commit(Batch(revisits=[revisit], settled=[done(revisit.item._replace(due=200.0))]))
@@ -358,12 +358,12 @@ def test_a_page_asked_again_and_settled_by_one_commit_is_done(kept: Kept) -> Non
     ("changed", "settled", "due"),
     [
         (50.0, 50.0, 50.0),  # changed since it was visited at 10: due since then
-        (5.0, 5.0, 30.0),  # not changed: it may rest for twice its interval of 10
+        (5.0, 5.0, 30.0),  # not changed: due after twice its interval of 10
         (5.0, 15.0, 20.0),  # perhaps
         (70.0, 70.0, 20.0),  # it is due anyway
     ],
 )
-def test_a_sitemap_brings_a_visit_forward_or_lets_the_page_rest(
+def test_a_sitemap_date_makes_a_page_due_or_delays_its_recrawl(
     kept: Kept, changed: float, settled: float, due: float
 ) -> None:
     item = queued("https://a.test/x")._replace(interval=10.0, visited=10.0)
@@ -425,7 +425,7 @@ def test_a_batch_that_breaks_off_leaves_nothing_and_the_next_one_works(kept: Kep
 # --- the frontier over a store ---
 
 
-class Voyage:
+class KilledCrawl:
     """A crawl of a small web that is killed now and then: links, queues and commits as in the real one."""
 
     def __init__(self, kept: Kept, seed: int) -> None:
@@ -435,13 +435,13 @@ class Voyage:
         self.visits: Counter[str] = Counter()
         self.kills = self.lost = 0
 
-    def sail(self) -> None:
+    def run(self) -> None:
         first, *_ = self.links
         self.kept.commit(batch_of(queued(first)))
-        while not self.run(kill_within=self.rng.randrange(5, 60) if self.kills < 3 else 10**6):
+        while not self.run_once(kill_within=self.rng.randrange(5, 60) if self.kills < 3 else 10**6):
             self.kills += 1
 
-    def run(self, kill_within: int) -> bool:
+    def run_once(self, kill_within: int) -> bool:
         """Crawl until everything is fetched (True) or the process dies."""
         with self.kept.open() as store:
             frontier = Queues(store, capacity=8)
@@ -497,10 +497,10 @@ def test_a_crawl_that_is_killed_fetches_everything_and_nothing_twice(
     monkeypatch.setattr(queues, "_PER_HOST", 3)
     with tempfile.TemporaryDirectory() as folder:
         kept = Kept(KINDS[kind](Path(folder)))
-        voyage = Voyage(kept, seed)
-        voyage.sail()
-        assert voyage.kills
-        reachable = voyage.reachable()
+        crawl = KilledCrawl(kept, seed)
+        crawl.run()
+        assert crawl.kills
+        reachable = crawl.reachable()
         with kept.open() as store:
             assert set(store.known_urls()) == reachable
             acknowledged = {url: store.fetches_of(url) for url in reachable}
@@ -509,4 +509,4 @@ def test_a_crawl_that_is_killed_fetches_everything_and_nothing_twice(
     fetched = [sum(fetch.status == 200 for fetch in fetches) for fetches in acknowledged.values()]
     assert fetched == [1] * len(reachable)
     attempts = sum(len(fetches) for fetches in acknowledged.values())
-    assert voyage.visits.total() == attempts + voyage.lost  # only what no commit had acknowledged was done again
+    assert crawl.visits.total() == attempts + crawl.lost  # only what no commit had acknowledged was done again

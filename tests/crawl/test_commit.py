@@ -16,12 +16,12 @@ from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
-from periplus.crawl import commit
 from periplus.crawl.assignment import Budget
 from periplus.crawl.commit import Committer
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
+from periplus.store import segments
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
@@ -146,7 +146,7 @@ class Hours:
 
 def stream_of(collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> tuple[SegmentStream, Hours]:
     hours = Hours()
-    monkeypatch.setattr(commit, "time", hours)
+    monkeypatch.setattr(segments, "time", hours)
     return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), hours
 
 
@@ -211,7 +211,7 @@ def test_nothing_is_acknowledged_before_its_bytes_are_on_disk(
     async def work(committer: Committer) -> None:
         committer.archive(Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=b"x"))
         monkeypatch.setattr(os, "fsync", no_room)
-        with pytest.raises(DiskFull, match="no room left to write"):
+        with pytest.raises(DiskFull, match="no space left to write"):
             await committer.commit(Batch(seeds=[SEED]), [], {})
         monkeypatch.undo()
 
@@ -272,7 +272,7 @@ def crawl_command(web: TestWeb, home: Path, workers: int = 1) -> list[str | Path
 
 def assert_clear_end(outcome: Any, home: Path) -> None:
     assert outcome.code == 3, outcome
-    assert "no room left to write" in outcome.complaint
+    assert "no space left to write" in outcome.complaint
     assert "free some space and run the same command again" in outcome.complaint
     assert str(home) in outcome.complaint
 

@@ -179,7 +179,7 @@ def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(
             if outcome.code:  # SQLite may also keep everything in its log, and go on
                 ended += 1
                 assert outcome.code == 3, (call, outcome)
-                assert "no room left to write" in outcome.complaint
+                assert "no space left to write" in outcome.complaint
                 assert "free some space and run the same command again" in outcome.complaint
             ordeal.look(workers * AT_STAKE)
             stage.resume(ordeal)

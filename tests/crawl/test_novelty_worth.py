@@ -79,9 +79,9 @@ def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> 
         sail(web, tmp_path, SEED)
         sail(web, tmp_path, f"{SEED}poor")
     with catalog_of(tmp_path) as catalog:
-        number, worth = catalog.worth_of("a.test")
+        number, worth = catalog.quality_of("a.test")
         assert (number, worth.title, worth.news) == (2, 0.5, 0.5)
-        assert catalog.worth_of("b.test") == (0, CrawlQuality())
+        assert catalog.quality_of("b.test") == (0, CrawlQuality())
     text = " ".join(typed("inspect", "host", "a.test", "--home", tmp_path).out.split())
     assert f"quality {worth.score:.2f}: text " in text
     assert "title 0.50, language 0.50, nothing new noticed on 50% of 2 pages" in text

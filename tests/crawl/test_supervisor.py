@@ -176,7 +176,7 @@ def children_of(pid: int) -> list[int]:
 
 def test_when_the_parent_fails_it_sends_its_workers_home(web: TestWeb, tmp_path: Path) -> None:
     def broken(_: Progress) -> None:
-        raise DiskFull("no room left to write")
+        raise DiskFull("no space left to write")
 
     settings = settings_for(web, scope__hosts=[".*"], politeness__delay=0.05)
     request = Request(tmp_path / "c", settings, [SEED], Budget(seconds=20), workers=2)

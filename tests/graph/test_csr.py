@@ -1,4 +1,4 @@
-"""Rows come out the same whatever order the links arrive in, and only the links that count are left."""
+"""The graph does not depend on the order of the links, and only links that count are left."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_no_page_gives_more_than_its_limit_to_another_host(pairs: list[Pair], li
     assert as_pairs(links) == by_target(expected)
 
 
-def test_copies_of_a_document_credit_a_target_once_and_the_first_copy_gets_the_credit() -> None:
+def test_links_of_duplicate_documents_count_once_for_the_first_duplicate() -> None:
     links = links_of([(1, 5), (1, 6), (3, 5), (3, 7), (3, 7), (4, 5), (4, 6), (2, 5)])
     copies = csr.DuplicateTable(np.array([1, 3, 4], np.uint32), np.array([1, 1, 1], np.uint32))
     degrees = csr.apply_rules(links, ONE_HOST, 1, copies)
@@ -80,7 +80,7 @@ def test_copies_of_a_document_credit_a_target_once_and_the_first_copy_gets_the_c
     assert degrees[[1, 2, 3, 4]].tolist() == [2, 1, 1, 0]
 
 
-def test_nodes_that_nothing_leads_to_are_dropped_and_the_others_move_up() -> None:
+def test_unused_nodes_are_removed_and_the_others_renumbered() -> None:
     links = links_of([(1, 5), (5, 11)])
     csr.apply_rules(links, ONE_HOST, 1, NO_COPIES)
     used = np.isin(np.arange(NODES), (1, 5, 11))

@@ -1,4 +1,4 @@
-"""A rank can be taken apart: who gave how much, where it stands, and who stands highest."""
+"""The explanation of a rank: which links contribute how much, its place, and the top lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.webs import Moved, Ranks, Told, web
+from graph.webs import CrawledPage, Ranks, RedirectedUrl, web
 from periplus.graph.explain import explain, highest, top_hosts, top_pages
 from periplus.inspector.url_report import rank_of
 from periplus.store.collection import create_collection
@@ -20,18 +20,23 @@ HUB, A, B, C = "https://hub.org/", "https://a.org/", "https://b.org/", "https://
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Ranks:
-    pages = [Told(A, [(HUB, "the hub"), B, C]), Told(B, [HUB]), Told(HUB), Told(C, [HUB, A])]
-    return web(tmp_path, *pages, Moved("http://hub.org/", HUB)).rank()
+    pages = [
+        CrawledPage(A, [(HUB, "the hub"), B, C]),
+        CrawledPage(B, [HUB]),
+        CrawledPage(HUB),
+        CrawledPage(C, [HUB, A]),
+    ]
+    return web(tmp_path, *pages, RedirectedUrl("http://hub.org/", HUB)).rank()
 
 
-def test_the_masses_of_all_in_links_and_of_nowhere_add_up_to_the_rank(ranks: Ranks) -> None:
+def test_the_rank_is_the_sum_of_in_links_and_random_jumps(ranks: Ranks) -> None:
     found = explain(ranks.table, url_id(HUB))
     assert found is not None
     assert sum(link.mass for link in found.strongest) == pytest.approx(found.from_links)
     assert found.from_links + ranks.table.figures.floor == pytest.approx(found.rank, abs=1e-5)
 
 
-def test_the_most_generous_page_comes_first(ranks: Ranks) -> None:
+def test_the_strongest_in_link_comes_first(ranks: Ranks) -> None:
     found = explain(ranks.table, url_id(HUB), most=2)
     assert found is not None
     assert found.in_links == 3
@@ -49,13 +54,13 @@ def test_the_highest_page_is_in_the_first_place(ranks: Ranks) -> None:
     assert found.host_rank == pytest.approx(ranks.host("hub.org"))
 
 
-def test_an_address_that_was_folded_is_explained_by_the_page_it_leads_to(ranks: Ranks) -> None:
+def test_a_merged_url_is_explained_by_the_page_it_was_merged_into(ranks: Ranks) -> None:
     found = explain(ranks.table, url_id("http://hub.org/"))
     assert found is not None
     assert found.url == HUB
 
 
-def test_a_page_that_nothing_is_known_of_has_no_explanation(ranks: Ranks) -> None:
+def test_an_unknown_page_has_no_explanation(ranks: Ranks) -> None:
     assert explain(ranks.table, url_id("https://never.met/")) is None
 
 
@@ -69,7 +74,7 @@ def test_the_top_lists_name_the_highest_first(ranks: Ranks) -> None:
 
 
 def test_the_inspector_shows_generation_and_reasons(tmp_path: Path) -> None:
-    crawled = web(tmp_path / "web", Told(A, [(HUB, "the hub")]))
+    crawled = web(tmp_path / "web", CrawledPage(A, [(HUB, "the hub")]))
     assert rank_of(crawled.collection, HUB) is None
     crawled.rank()
     found = rank_of(crawled.collection, HUB)

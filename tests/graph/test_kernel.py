@@ -1,4 +1,4 @@
-"""The compiled loops compute what they say, and nobody pays for the compiler who does not rank."""
+"""The compiled loops are correct, and only the link analysis loads the compiler."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def pulled(given: list[float] | np.ndarray[tuple[int], np.dtype[np.float32]]) ->
 
 
 @pytest.mark.parametrize("links", [0, 1, 3, 4, 5, 8, 1003])
-def test_a_node_gets_what_all_its_sources_give(links: int) -> None:
+def test_a_node_receives_the_rank_of_all_its_sources(links: int) -> None:
     assert pulled([float(number) for number in range(links)]) == sum(range(links))
 
 
-def test_a_hub_of_a_million_small_sources_loses_hardly_anything() -> None:
+def test_a_hub_of_a_million_small_sources_loses_hardly_any_precision() -> None:
     small = np.full(1_000_000, 1e-7, np.float32)
     assert pulled(small) == pytest.approx(small.sum(dtype=np.float64), rel=3e-6)
 
 
-def test_a_crawl_or_a_question_about_ranks_does_not_load_the_compiler() -> None:
+def test_crawling_and_reading_ranks_do_not_load_the_compiler() -> None:
     modules = ("cli.commands.crawl", "cli.commands.inspect", "cli.commands.top", "inspector.url_report")
     code = f"import sys, {', '.join(f'periplus.{name}' for name in modules)}; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from graph.webs import Moved, Told, web
+from graph.webs import CrawledPage, RedirectedUrl, web
 from killing import swept
 
 
 def ranked_after_kills(home: Path, kills: int) -> dict[str, int]:
     links = [[(f"https://h{k}.org/{n * k % 31}", f"text {k}") for k in range(6)] for n in range(60)]
-    pages = [Told(f"https://h{n % 5}.org/{n}", links[n]) for n in range(60)]
-    web(home, *pages, Moved("https://h0.org/old", "https://h1.org/1"))
+    pages = [CrawledPage(f"https://h{n % 5}.org/{n}", links[n]) for n in range(60)]
+    web(home, *pages, RedirectedUrl("https://h0.org/old", "https://h1.org/1"))
     return swept(Path(__file__).with_name("kills.py"), home, kills)
 
 

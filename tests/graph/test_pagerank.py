@@ -106,10 +106,10 @@ def test_the_floor_is_the_rank_of_a_node_that_nothing_links_to() -> None:
     assert ranking.floor == pytest.approx(ranking.ranks[0])
 
 
-def test_iterations_end_at_their_limit_and_the_residual_is_told() -> None:
+def test_iterations_end_at_their_limit_and_the_residual_is_reported() -> None:
     seen: list[tuple[int, float]] = []
     ranking = page_ranks(
-        random_web(), PowerIteration(iterations=3), watch=lambda number, delta: seen.append((number, delta))
+        random_web(), PowerIteration(iterations=3), on_iteration=lambda number, delta: seen.append((number, delta))
     )
     assert ranking.iterations == 3
     assert [number for number, _ in seen] == [1, 2, 3]
@@ -123,7 +123,7 @@ def test_ranks_that_are_known_already_need_one_iteration() -> None:
     assert again.iterations == 1
 
 
-def test_what_a_host_does_not_pass_on_goes_to_all() -> None:
+def test_rank_that_a_host_does_not_pass_on_goes_to_all_hosts() -> None:
     half = WeightedLinks(np.array([0, 0, 1]), np.array([0], np.uint32), np.array([0.5]))
     ranking = weighted_ranks(half, PowerIteration(), np.array([0.5, 0.5]))
     a, b = ranking.ranks.astype(float)

@@ -11,7 +11,7 @@ import pytest
 from periplus.errors import CollectionLocked, DiskFull
 from periplus.graph.rank_writer import RankWriter, writing_ranks
 from periplus.store.ranks import URLS_AT_ONCE, Figures, RankTable, open_ranks
-from store.records import names_in, told
+from store.records import error_line, names_in
 from store.small_disk import small_disk
 from store.test_durable import Trace
 
@@ -42,7 +42,7 @@ def test_each_generation_has_the_next_number_and_is_live_at_once(tmp_path: Path)
         assert (live(tmp_path).number, live(tmp_path).ranks.tolist()) == (number, [number])
 
 
-def test_nothing_is_seen_of_a_draft_that_is_given_up(tmp_path: Path) -> None:
+def test_an_abandoned_draft_is_invisible(tmp_path: Path) -> None:
     published(tmp_path)
 
     def give_up() -> None:
@@ -88,7 +88,7 @@ def test_two_rankings_at_once_are_refused(tmp_path: Path) -> None:
         with writing_ranks(tmp_path), writing_ranks(tmp_path):
             pass
 
-    assert "another process is ranking" in told(CollectionLocked, both)
+    assert "another process is ranking" in error_line(CollectionLocked, both)
 
 
 def test_every_file_is_durable_before_the_folder_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,19 +106,19 @@ def test_every_file_is_durable_before_the_folder_gets_its_name(tmp_path: Path, m
     ]
 
 
-def test_a_disk_without_room_for_an_array_is_told_before_it_is_filled(tmp_path: Path) -> None:
+def test_a_disk_without_room_for_an_array_is_reported_before_it_is_filled(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "256k") as disk:
 
         def fill() -> None:
             with writing_ranks(disk / "ranks") as draft:
                 draft.array("sources", np.uint32, 1 << 20)[:] = 1
 
-        assert "free some space" in told(DiskFull, fill, exit_code=3)
+        assert "free some space" in error_line(DiskFull, fill, exit_code=3)
         assert names_in(disk / "ranks") == ["rank.lock"]
 
 
 @pytest.mark.parametrize("sizes", [[], [3], [URLS_AT_ONCE], [URLS_AT_ONCE - 1, 2, 0, URLS_AT_ONCE * 2]])
-def test_addresses_are_found_by_number_however_they_were_handed_over(tmp_path: Path, sizes: list[int]) -> None:
+def test_urls_are_found_by_node_whatever_the_size_of_the_batches(tmp_path: Path, sizes: list[int]) -> None:
     ends = np.cumsum([0, *sizes])
     with writing_ranks(tmp_path) as draft:
         parts = ((start, start + size) for start, size in zip(ends, sizes, strict=False))

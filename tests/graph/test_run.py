@@ -1,4 +1,4 @@
-"""A crawl becomes ranks: whose vote counts, where it goes, and that the answer is always the same."""
+"""Ranking a crawl: which links count for which page, always with the same result."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graph.webs import QUICK, Told, quick, web
+from graph.webs import QUICK, CrawledPage, quick, web
 from index.damage import flip
 from periplus.errors import BadUrl, DamagedFile
 from periplus.graph.run import rank
-from store.records import told
+from store.records import error_line
 
 HUB, A, B, C = "https://hub.org/", "https://a.org/", "https://b.org/", "https://c.org/"
 
 
 def test_a_page_that_many_link_to_ranks_above_one_that_few_link_to(tmp_path: Path) -> None:
-    ranks = web(tmp_path, Told(A, [HUB, C]), Told(B, [HUB]), Told(HUB), Told(C)).rank()
+    ranks = web(tmp_path, CrawledPage(A, [HUB, C]), CrawledPage(B, [HUB]), CrawledPage(HUB), CrawledPage(C)).rank()
     assert ranks.of(HUB) > ranks.of(C) > ranks.of(A)
 
 
 def test_the_ranks_of_all_pages_and_of_all_hosts_sum_to_one(tmp_path: Path) -> None:
-    table = web(tmp_path, Told(A, [HUB, C]), Told(B, [HUB]), Told(C, [A])).rank().table
+    table = web(tmp_path, CrawledPage(A, [HUB, C]), CrawledPage(B, [HUB]), CrawledPage(C, [A])).rank().table
     assert table.ranks.sum(dtype=float) == pytest.approx(1, abs=1e-6)
     assert table.hosts["rank"].to_numpy().sum(dtype=float) == pytest.approx(1, abs=1e-6)
 
 
 def test_a_page_that_nothing_is_known_of_ranks_like_one_that_nothing_links_to(tmp_path: Path) -> None:
-    ranks = web(tmp_path, Told(A, [HUB])).rank()
+    ranks = web(tmp_path, CrawledPage(A, [HUB])).rank()
     assert ranks.of("https://never.met/") == pytest.approx(ranks.of(A))
 
 
 def test_trusted_hosts_lift_themselves_and_what_they_link_to(tmp_path: Path) -> None:
-    crawled = web(tmp_path, Told(A, [HUB]), Told(B, [C]), Told(HUB), Told(C))
+    crawled = web(tmp_path, CrawledPage(A, [HUB]), CrawledPage(B, [C]), CrawledPage(HUB), CrawledPage(C))
     plain = crawled.rank()
     assert plain.of(HUB) == pytest.approx(plain.of(C))
     trusting = crawled.rank(quick(trusted_hosts=["a.org", "not.crawled"]))
@@ -44,9 +44,9 @@ def test_trusted_hosts_lift_themselves_and_what_they_link_to(tmp_path: Path) -> 
 
 
 def test_a_trusted_host_may_be_written_as_people_write_it(tmp_path: Path) -> None:
-    crawled = web(tmp_path, Told("https://xn--bcher-kva.example/"), Told(A))
+    crawled = web(tmp_path, CrawledPage("https://xn--bcher-kva.example/"), CrawledPage(A))
     assert crawled.rank(quick(trusted_hosts=["Bücher.EXAMPLE", "A.org"])).summary.trusted == 2
-    assert "not a host/" in told(BadUrl, lambda: crawled.rank(quick(trusted_hosts=["not a host/"])), exit_code=2)
+    assert "not a host/" in error_line(BadUrl, lambda: crawled.rank(quick(trusted_hosts=["not a host/"])), exit_code=2)
 
 
 def test_a_collection_without_pages_can_be_ranked(tmp_path: Path) -> None:
@@ -58,12 +58,12 @@ def test_a_collection_without_pages_can_be_ranked(tmp_path: Path) -> None:
 
 
 def test_a_page_without_links_has_all_the_rank_there_is(tmp_path: Path) -> None:
-    assert web(tmp_path, Told(A)).rank().of(A) == pytest.approx(1)
+    assert web(tmp_path, CrawledPage(A)).rank().of(A) == pytest.approx(1)
 
 
 def test_the_same_crawl_gives_the_same_bytes(tmp_path: Path) -> None:
     pages = [
-        Told(f"https://h{n % 7}.org/{n}", [(f"https://h{n * k % 11}.org/{k}", f"t{k}") for k in range(9)])
+        CrawledPage(f"https://h{n % 7}.org/{n}", [(f"https://h{n * k % 11}.org/{k}", f"t{k}") for k in range(9)])
         for n in range(99)
     ]
     first = web(tmp_path / "first", *pages).rank().table.folder
@@ -76,10 +76,10 @@ def test_the_same_crawl_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_warm_start_comes_to_the_same_ranks_in_fewer_iterations(tmp_path: Path) -> None:
-    pages = [Told(f"https://h.org/{n}", [f"https://h.org/{n * k % 97}" for k in range(1, 9)]) for n in range(97)]
+    pages = [CrawledPage(f"https://h.org/{n}", [f"https://h.org/{n * k % 97}" for k in range(1, 9)]) for n in range(97)]
     crawled = web(tmp_path, *pages)
     cold = crawled.rank()
-    crawled.add(Told("https://h.org/new", ["https://h.org/5"]))
+    crawled.add(CrawledPage("https://h.org/new", ["https://h.org/5"]))
     fresh = crawled.rank()
     warm = crawled.rank(warm=True)
     assert warm.summary.iterations < fresh.summary.iterations
@@ -88,32 +88,32 @@ def test_a_warm_start_comes_to_the_same_ranks_in_fewer_iterations(tmp_path: Path
 
 
 def test_the_first_warm_start_is_a_cold_one(tmp_path: Path) -> None:
-    assert web(tmp_path, Told(A, [B])).rank(warm=True).summary.generation == 1
+    assert web(tmp_path, CrawledPage(A, [B])).rank(warm=True).summary.generation == 1
 
 
 def test_a_warm_start_from_damaged_ranks_is_a_cold_one(tmp_path: Path) -> None:
-    crawled = web(tmp_path, Told(A, [B]), Told(B, [A, C]))
+    crawled = web(tmp_path, CrawledPage(A, [B]), CrawledPage(B, [A, C]))
     cold, said = crawled.rank(), list[str]()
     flip(cold.table.folder / "ranks.npy", 0.1)
     again = rank(crawled.collection, QUICK, warm=True, progress=said.append)
     assert (again.generation, again.iterations) == (2, cold.summary.iterations)
-    assert any("starting from nothing, because" in line and "ranks.npy" in line for line in said)
+    assert any("ignoring the last ranks: " in line and "ranks.npy" in line for line in said)
 
 
-def test_progress_tells_the_steps_and_the_residual(tmp_path: Path) -> None:
+def test_progress_shows_the_steps_and_the_error(tmp_path: Path) -> None:
     said: list[str] = []
-    rank(web(tmp_path, Told(A, [B])).collection, QUICK, progress=said.append)
-    assert said[0] == "folding the addresses that are one page"
-    assert any(line.startswith("iteration 1: ranks still move by ") for line in said)
+    rank(web(tmp_path, CrawledPage(A, [B])).collection, QUICK, progress=said.append)
+    assert said[0] == "merging duplicate URLs"
+    assert any(line.startswith("PageRank 1/200, error ") for line in said)
 
 
 @pytest.mark.parametrize("kind", ["pages", "links"])
 def test_a_damaged_segment_is_reported_and_the_last_ranks_stay(tmp_path: Path, kind: str) -> None:
-    crawled = web(tmp_path, Told(A, [B]))
+    crawled = web(tmp_path, CrawledPage(A, [B]))
     before = crawled.rank().table.folder
     (path,) = crawled.collection.segments.glob(f"{kind}-*.parquet")
     path.write_bytes(path.read_bytes()[:-20])
-    line = told(DamagedFile, lambda: rank(crawled.collection, QUICK))
+    line = error_line(DamagedFile, lambda: rank(crawled.collection, QUICK))
     assert "periplus verify" in line
     assert path.name in line
     assert {entry.name for entry in crawled.collection.ranks.iterdir()} == {"CURRENT", "rank.lock", before.name}

@@ -1,4 +1,4 @@
-"""DuckDB keeps to its memory, spills to its folder, and speaks in our errors."""
+"""DuckDB stays within its memory limit, spills to its folder, and raises our own errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile, PeriplusError
 from periplus.graph.sql_tables import Tables, statements
-from store.records import told
+from store.records import error_line
 
 IDS = pa.schema([("url_id", pa.binary(16)), ("node", pa.int32())])
 
@@ -27,7 +27,7 @@ def test_every_block_of_sql_is_found_by_its_name() -> None:
     assert sorted(statements()) == sorted(named)
 
 
-def test_identities_come_back_as_the_bytes_they_were(tables: Tables) -> None:
+def test_url_ids_come_back_as_the_same_bytes(tables: Tables) -> None:
     ids = [bytes([number] * 16) for number in (0, 127, 128, 255)]
     tables.take("addresses", pa.table([ids[::-1], [4, 3, 2, 1]], schema=IDS))
     rows = [row for batch in tables.stream("sorted_addresses") for row in batch.to_pylist()]
@@ -49,14 +49,14 @@ def test_a_file_that_is_not_what_it_should_be_is_named(tables: Tables, tmp_path:
         tables.read("pages", [path], IDS)
         tables.size("pages")
 
-    assert path.name in told(DamagedFile, read)
+    assert path.name in error_line(DamagedFile, read)
 
 
 def test_a_missing_file_is_named(tables: Tables, tmp_path: Path) -> None:
-    assert "gone.parquet" in told(DamagedFile, lambda: tables.read("pages", [tmp_path / "gone.parquet"], IDS))
+    assert "gone.parquet" in error_line(DamagedFile, lambda: tables.read("pages", [tmp_path / "gone.parquet"], IDS))
 
 
-def test_what_does_not_fit_into_memory_is_told_with_the_setting_to_change(tmp_path: Path) -> None:
+def test_what_does_not_fit_into_memory_is_reported_with_the_setting_to_change(tmp_path: Path) -> None:
     path = tmp_path / "links.parquet"
     parquet.write_table(pa.table({"anchor": ["x" * 1000] * 300_000}), path)
     small = Tables(tmp_path / "scratch", memory=4 << 20, threads=1)
@@ -68,4 +68,4 @@ def test_what_does_not_fit_into_memory_is_told_with_the_setting_to_change(tmp_pa
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(statements(), "all_anchors", "SELECT list(anchor) AS every_one FROM links")
         read()
-        assert "graph.memory_mb" in told(PeriplusError, lambda: list(small.stream("all_anchors")))
+        assert "graph.memory_mb" in error_line(PeriplusError, lambda: list(small.stream("all_anchors")))

@@ -1,4 +1,4 @@
-"""Small webs, written down as they would be told, and made into collections."""
+"""Builds collections from short descriptions of small webs."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def quick(**changes: Any) -> LinkAnalysis:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A page as a test tells of it: links are addresses, or (address, text), or (address, text, nofollow)."""
+class CrawledPage:
+    """A crawled page; links are URLs, or (URL, text), or (URL, text, nofollow)."""
 
     url: str
     links: Iterable[str | tuple[str, str] | tuple[str, str, bool]] = ()
     at: float = 1000.0
-    body: str = ""  # pages with the same body are copies; empty: unlike any other
+    body: str = ""  # pages with the same body are duplicates; empty: unique
     canonical: str = ""
 
 
 @dataclass(frozen=True)
-class Moved:
-    """An address that redirects."""
+class RedirectedUrl:
+    """A URL that redirects."""
 
     url: str
     target: str
@@ -53,7 +53,7 @@ class Moved:
 
 @dataclass
 class Web:
-    """A collection under the hand of a test."""
+    """A collection for a test."""
 
     home: Path
     collection: Collection = field(init=False)
@@ -63,16 +63,16 @@ class Web:
         self.collection = create_collection(self.home)
         Catalog(self.collection.catalog, create=True).close()
 
-    def add(self, *entries: Told | Moved) -> None:
-        """Crawl these, into a segment of their own."""
+    def add(self, *entries: CrawledPage | RedirectedUrl) -> None:
+        """Add these pages and redirects as a new segment."""
         number = next(self._numbers)
         catalog = Catalog(self.collection.catalog)
         writer = SegmentWriter(self.collection.segments, 0, number)
         for page in entries:
-            if isinstance(page, Told):
+            if isinstance(page, CrawledPage):
                 writer.add(_row(page))
         catalog.seal(0, number, writer.seal(), {})
-        moves = [_settled(move, number) for move in entries if isinstance(move, Moved)]
+        moves = [_settled(move, number) for move in entries if isinstance(move, RedirectedUrl)]
         if moves:
             run = catalog.begin_run({})
             catalog.commit(Batch(settled=moves), Written(0, ARCHIVE, 4096), run, {})
@@ -123,22 +123,22 @@ class Ranks:
         return dict(zip(anchors.texts, anchors.weights, strict=True)) if anchors else {}
 
 
-def web(home: Path, *entries: Told | Moved) -> Web:
+def web(home: Path, *entries: CrawledPage | RedirectedUrl) -> Web:
     """A collection that holds these."""
     made = Web(home)
     made.add(*entries)
     return made
 
 
-def _row(told: Told) -> PageRow:
-    links = [Link(link, "", False) if isinstance(link, str) else Link(*(*link, False)[:3]) for link in told.links]
-    content = hashlib.sha256((told.body or told.url).encode()).digest()
-    fetch = Fetch(told.url, told.at, 200, Decision(Verdict.FETCHED, Reason.OK), "text/html", 8, content)
-    page = Page(canonical=told.canonical, links=tuple(links))
+def _row(crawled: CrawledPage) -> PageRow:
+    links = [Link(link, "", False) if isinstance(link, str) else Link(*(*link, False)[:3]) for link in crawled.links]
+    content = hashlib.sha256((crawled.body or crawled.url).encode()).digest()
+    fetch = Fetch(crawled.url, crawled.at, 200, Decision(Verdict.FETCHED, Reason.OK), "text/html", 8, content)
+    page = Page(canonical=crawled.canonical, links=tuple(links))
     return PageRow(fetch, page)
 
 
-def _settled(move: Moved, number: int) -> Settled:
+def _settled(move: RedirectedUrl, number: int) -> Settled:
     decision = Decision(Verdict.MERGED, Reason.REDIRECTED, move.target)
     position = ArchivePosition(ARCHIVE, number * 1000, 100)
     fetch = Fetch(move.url, move.at, 301, decision, position=position, redirect_to=move.target)

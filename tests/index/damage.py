@@ -1,4 +1,4 @@
-"""In which ways does a file go bad?"""
+"""Ways to damage a file."""
 
 from __future__ import annotations
 

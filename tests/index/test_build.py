@@ -1,4 +1,4 @@
-"""What was crawled becomes an index: the newest version of every page, each content once, or a clear refusal."""
+"""The index contains the newest version of every page, each content once; errors are clear."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_newest_version_of_a_page_wins_wherever_it_lies(tmp_path: Path) -> N
     assert heads(collection) == {url: "newest", "http://b.test/": "b"}
 
 
-def test_a_page_whose_newest_version_asks_to_be_left_out_is_left_out(tmp_path: Path) -> None:
+def test_a_page_whose_newest_version_is_noindex_is_left_out(tmp_path: Path) -> None:
     shelve(tmp_path, [Doc("http://a.test/", "was public", at=1.0), Doc("http://b.test/", noindex=True, at=1.0)])
     collection = shelve(
         tmp_path, [Doc("http://a.test/", noindex=True, at=2.0), Doc("http://b.test/", "now public", at=2.0)]
@@ -74,7 +74,7 @@ def test_a_page_that_stands_in_two_segments_is_one_document(tmp_path: Path) -> N
     assert found == {"twice": again.url, "other": "http://a.test/other", "third": "http://a.test/third"}
 
 
-def test_what_a_site_repeats_around_its_texts_is_not_found_and_not_shown(tmp_path: Path) -> None:
+def test_template_text_of_a_site_is_not_found_and_not_shown(tmp_path: Path) -> None:
     def chart(number: int) -> Doc:
         words = f"Harbour office\nDepths off cape {number} and the rocks around it.\nNewsletter"
         return Doc(f"http://a.test/{number}", f"Chart {number}", words)
@@ -91,7 +91,7 @@ def test_what_a_site_repeats_around_its_texts_is_not_found_and_not_shown(tmp_pat
         assert [hit.url for hit in engine.search("newsletter").hits] == [elsewhere.url]
 
 
-def test_what_a_site_repeats_does_not_depend_on_the_order_of_the_crawl(tmp_path: Path) -> None:
+def test_templates_do_not_depend_on_the_order_of_the_crawl(tmp_path: Path) -> None:
     """Of 60 pages 20 are compared, and three in five end with the same word: which ones are compared decides."""
     ends = ["\nBeta", "\nBeta", "\nBeta", "", ""]
     docs = [Doc(f"http://a.test/{n}", str(n), f"Menu\nAbout cape {n}.{ends[n % 5]}") for n in range(60)]
@@ -106,7 +106,7 @@ def test_what_a_site_repeats_does_not_depend_on_the_order_of_the_crawl(tmp_path:
     assert texts[0]["http://a.test/4"] == "About cape 4."
 
 
-def test_an_index_of_pages_that_all_ask_to_be_left_out_is_empty(tmp_path: Path) -> None:
+def test_an_index_of_noindex_pages_is_empty(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "x", noindex=True)])
     assert index(collection).documents == 0
     with opened(collection) as engine:
@@ -115,7 +115,7 @@ def test_an_index_of_pages_that_all_ask_to_be_left_out_is_empty(tmp_path: Path) 
         assert engine.cached("http://a.test/") is None
 
 
-def test_nothing_to_index_is_told(tmp_path: Path) -> None:
+def test_nothing_to_index_is_reported(tmp_path: Path) -> None:
     collection = create_collection(tmp_path)
     Catalog(collection.catalog, create=True).close()
     with pytest.raises(NoIndex, match=r"nothing to index.*periplus crawl"):
@@ -139,7 +139,7 @@ def test_pages_with_the_same_bytes_are_one_document_under_the_shortest_url(tmp_p
         }
 
 
-def test_an_old_version_that_equals_another_page_is_no_copy(tmp_path: Path) -> None:
+def test_an_old_version_that_equals_another_page_is_not_a_duplicate(tmp_path: Path) -> None:
     shelve(tmp_path, [Doc("http://a.test/", "old", at=1.0, body=b"x"), Doc("http://b.test/", "b", at=1.0, body=b"x")])
     collection = shelve(tmp_path, [Doc("http://a.test/", "new", at=2.0, body=b"y")])
     assert (index(collection).documents, index(collection).duplicates) == (2, 0)
@@ -175,7 +175,7 @@ def test_a_document_stands_under_the_address_that_is_linked_to_and_is_found_by_w
         assert plain.explain["rank"] == pytest.approx(0.0, abs=1e-6)
 
 
-def test_without_ranks_every_page_is_an_unremarkable_one(tmp_path: Path) -> None:
+def test_without_ranks_every_page_has_rank_1(tmp_path: Path) -> None:
     collection = starred(tmp_path)
     index(collection)
     assert facts_of(Generations(collection.index).current())["ranks"] == 0
@@ -199,18 +199,18 @@ def test_more_text_than_memory_is_indexed(tmp_path: Path) -> None:
     assert not list(collection.index.rglob("spill"))
 
 
-def test_progress_is_told_as_it_is_made(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc(f"http://a.test/{n}", f"Page {n}") for n in range(1_100)])
-    told: list[tuple[int, int]] = []
-    build_index(collection, Indexing(), lambda done, total: told.append((done, total)))
-    assert told == [(512, 1_100), (1_024, 1_100)]
+    reported: list[tuple[int, int]] = []
+    build_index(collection, Indexing(), lambda done, total: reported.append((done, total)))
+    assert reported == [(512, 1_100), (1_024, 1_100)]
 
 
 # -- what can go wrong ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", ["deleted", "emptied", "zeroed", "cut in half"])
-def test_a_damaged_segment_is_told_in_one_line_and_the_last_index_serves(tmp_path: Path, way: str) -> None:
+def test_a_damaged_segment_is_reported_in_one_line_and_the_last_index_serves(tmp_path: Path, way: str) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
     index(collection)
     shelve(tmp_path, [Doc("http://b.test/", "Second", "word")])
@@ -224,7 +224,7 @@ def test_a_damaged_segment_is_told_in_one_line_and_the_last_index_serves(tmp_pat
         assert engine.search("word").total == 1
 
 
-def test_too_little_memory_is_told_with_what_to_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_reported_with_what_to_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
 
     def too_much(*_: object) -> None:
@@ -267,7 +267,7 @@ def test_documents_lost_on_the_way_are_noticed(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_and_the_last_index_serves(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_last_index_serves(tmp_path: Path) -> None:
     chance = random.Random(1)
     with small_disk(tmp_path / "disk", "24m") as disk:
         texts = [" ".join(str(chance.random()) for _ in range(200)) for _ in range(500)]

@@ -1,4 +1,4 @@
-"""A new generation takes the place of the old one at once or not at all, and nothing wrong with it goes unnoticed."""
+"""A new generation replaces the old one atomically, and any damage is found."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_last_three_are_kept_for_roll_back(tmp_path: Path) -> None:
     assert number_of(Generations(tmp_path).current()) == 6
 
 
-def test_locks_of_those_who_have_it_open_are_no_part_of_a_generation(tmp_path: Path) -> None:
+def test_lock_files_of_readers_are_not_part_of_a_generation(tmp_path: Path) -> None:
     generation = publish(tmp_path, {**FILES, "tantivy/.tantivy-writer.lock": b""})
     (generation / "tantivy" / ".tantivy-writer.lock").unlink()
     assert list(problems_of(generation)) == []
@@ -159,7 +159,7 @@ def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
     publish(tmp_path)
 
 
-def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(tmp_path)
 
     def full(*_: object) -> None:

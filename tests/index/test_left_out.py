@@ -1,4 +1,4 @@
-"""A page that must not be shown leaves the index with the next generation, and the summary says why."""
+"""A page that must not be indexed is missing from the next generation, and the summary has the reason."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_path_or_ending_that_is_refused_later_leaves(collection: Collection) -
     assert summary.left_out == {"extension": 1, "scope_path": 1}
 
 
-def test_pages_that_ask_for_it_are_counted_too(tmp_path: Path) -> None:
+def test_noindex_pages_are_counted_too(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "shown"), Doc("http://a.test/x", noindex=True)])
     summary, urls = build(collection)
     assert (urls, summary.left_out) == ({"http://a.test/"}, {"noindex": 1})
@@ -151,7 +151,7 @@ def test_the_command_says_what_it_left_out_and_inspect_says_why(tmp_path: Path) 
         assert "left out" not in typed("inspect", "url", SEED, "--home", home, env=blocked).out
 
 
-def test_an_imported_page_stays_in_the_index_as_the_import_was_told_to(tmp_path: Path) -> None:
+def test_an_imported_page_stays_in_the_index_with_ignore_scope(tmp_path: Path) -> None:
     home, file = tmp_path / "c", tmp_path / "pages.warc"
     file.write_bytes(record("Muziris", "http://a.test/") + record("Barygaza", "http://b.test/"))
     only_a = environment(scope__hosts="a[.]test")

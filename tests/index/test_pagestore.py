@@ -1,4 +1,4 @@
-"""What a reader sees of a page is found by its number, and a damaged file is named instead of shown."""
+"""The page store returns pages by document number, and names a damaged file."""
 
 from __future__ import annotations
 

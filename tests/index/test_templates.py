@@ -1,4 +1,4 @@
-"""Is what a site repeats on its pages told from what one of them says?"""
+"""Template lines of a site are removed from the text of its pages, and other lines stay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def site(pages: int) -> list[tuple[str, str]]:
     return [(HOST, page(number)) for number in range(pages)]
 
 
-def test_what_most_pages_begin_and_end_with_is_taken_off() -> None:
+def test_lines_that_most_pages_begin_and_end_with_are_removed() -> None:
     assert Templates(site(8)).strip(HOST, page(3)) == chart(3)
 
 
@@ -30,7 +30,7 @@ def test_a_page_that_was_not_compared_is_stripped_like_the_others() -> None:
     assert Templates(site(8)).strip(HOST, page(700)) == chart(700)
 
 
-def test_a_heading_of_every_page_stays_where_it_stands_within_the_text() -> None:
+def test_a_common_heading_within_the_text_stays() -> None:
     assert "\nSoundings\n" in Templates(site(8)).strip(HOST, page(3))
 
 
@@ -46,16 +46,16 @@ def test_a_line_that_stands_twice_on_one_page_is_not_common() -> None:
 
 
 @pytest.mark.parametrize("pages", [1, FEWEST - 1])
-def test_too_few_pages_tell_nothing(pages: int) -> None:
+def test_too_few_pages_have_no_template(pages: int) -> None:
     assert Templates(site(pages)).strip(HOST, page(0)) == page(0)
     assert Templates(site(FEWEST)).strip(HOST, page(0)) == chart(0)
 
 
-def test_one_site_says_nothing_about_another() -> None:
+def test_templates_of_one_site_do_not_affect_another() -> None:
     assert Templates(site(8)).strip("b.test", page(3)) == page(3)
 
 
-def test_copies_of_a_page_keep_their_text() -> None:
+def test_duplicates_of_a_page_keep_their_text() -> None:
     """They differ in a counter only: to take off what they share would leave the counter."""
     long = "The whole story of the cape, told on every page of this site. " * 10
     texts = [f"Visitor {number}\n{long}" for number in range(9)]

@@ -1,4 +1,4 @@
-"""A page becomes one document that every part of it can be found by."""
+"""A page is one document, which is found by each of its parts."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_page_is_found_by_every_part_of_it(tmp_path: Path, name: str, words: t
         (SITE, ("example",)),
     ],
 )
-def test_words_of_different_parts_do_not_stand_side_by_side(tmp_path: Path, name: str, words: tuple[str, ...]) -> None:
+def test_words_of_different_parts_are_not_a_phrase(tmp_path: Path, name: str, words: tuple[str, ...]) -> None:
     assert found(write(tmp_path, {}), name, *words) == 0
 
 

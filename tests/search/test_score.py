@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import runpy
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,13 @@ def test_a_weight_multiplies_its_feature_and_no_other() -> None:
 def test_every_feature_has_a_weight_of_its_name() -> None:
     assert set(FEATURES) <= set(Ranking.model_fields)
     assert list(features("x")) == list(FEATURES)
+
+
+def test_a_feature_without_a_weight_fails_at_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = {name: field for name, field in Ranking.model_fields.items() if name not in ("url", "rank")}
+    monkeypatch.setattr("periplus.config.Ranking", SimpleNamespace(model_fields=weights))
+    with pytest.raises(TypeError, match=r"without a weight in .*: rank, url"):
+        runpy.run_path(contributions.__code__.co_filename)
 
 
 # -- the short cuts change nothing ----------------------------------------------------------------------------------

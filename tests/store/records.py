@@ -100,8 +100,8 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def told(kind: type[PeriplusError], action: Callable[[], object], *, exit_code: int = 1) -> str:
-    """The line a person is shown when *action* fails, which it must do with this kind of error and exit code."""
+def error_line(kind: type[PeriplusError], action: Callable[[], object], *, exit_code: int = 1) -> str:
+    """The message of the error that *action* must raise, with this class and exit code."""
     with pytest.raises(kind) as caught:
         action()
     assert type(caught.value) is kind

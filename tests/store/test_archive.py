@@ -1,4 +1,4 @@
-"""What was archived is found again, by us and by any other WARC tool, or is told to be damaged: never a wrong page."""
+"""Archived pages can be read by us and by other WARC tools; damage is reported, and never gives a wrong page."""
 
 from __future__ import annotations
 
@@ -22,10 +22,18 @@ from hypothesis import strategies as st
 
 from periplus.errors import DamagedFile, DiskFull
 from periplus.model import ArchivePosition, Decision, Fetch, Reason, Response, Verdict
-from periplus.store.archive import Archived, ArchiveWriter, archive_name, read_response, responses
+from periplus.store.archive import (
+    Archived,
+    ArchiveWriter,
+    archive_name,
+    parse_archive_name,
+    read_response,
+    responses,
+)
+from periplus.store.batch import ArchiveFile
 from periplus.store.durable import reporting_full_disk
 from periplus.url import Canonicalizer
-from store.records import AT, a_response, names_in, told
+from store.records import AT, a_response, error_line, names_in
 from store.small_disk import fill, small_disk
 from store.test_durable import Trace
 
@@ -38,7 +46,7 @@ EXCHANGES = {
     "empty": a_response(HTML, body=b""),
     "no header at all": a_response(),
     "not found": a_response(HTML, status_line=b"HTTP/1.1 404 Not Found"),
-    "moved": a_response(b"Location: /new", status_line=b"HTTP/1.1 301 Moved Permanently", body=b""),
+    "moved": a_response(b"Location: /new", status_line=b"HTTP/1.1 301 RedirectedUrl Permanently", body=b""),
     "unknown status, no reason": a_response(status_line=b"HTTP/1.0 599"),
     "reason that is no UTF-8": a_response(status_line=b"HTTP/1.1 200 caf\xe9"),
     "header that is no UTF-8": a_response(HTML, b"X-Author: Andr\xe9 \xff\xfe"),
@@ -207,7 +215,7 @@ def test_a_request_and_its_response_name_each_other_and_their_facts(kind: str, t
 @pytest.mark.parametrize(
     "raw", ["https://example.org/\r\nWARC-Type: x", "https://example.org/a\nb?c\rd", "https://e.org/\0"]
 )
-def test_an_address_cannot_break_out_of_its_line(raw: str, tmp_path: Path) -> None:
+def test_a_url_cannot_inject_a_warc_header(raw: str, tmp_path: Path) -> None:
     url = Canonicalizer().canonical(raw)
     assert url is not None
     written(tmp_path, a_response(url=url))
@@ -305,6 +313,28 @@ def test_a_file_never_acknowledged_begins_anew(tmp_path: Path) -> None:
     assert len(members(tmp_path / NAME)) == 3
 
 
+def test_the_name_of_an_archive_file_has_its_worker_and_number() -> None:
+    assert archive_name(0, 1) == "w00-000001.warc.gz"
+    assert parse_archive_name(archive_name(123, 45)) == (123, 45)
+    assert parse_archive_name("imported.warc.gz") == (-1, 0)
+
+
+def test_a_worker_continues_its_last_file_and_then_starts_the_next(tmp_path: Path) -> None:
+    (tmp_path / archive_name(3, 2)).write_bytes(b"x" * 70)
+    first = ArchiveWriter.resume(tmp_path, 4, [])
+    files = [ArchiveFile(1, archive_name(3, 1), 50, 50), ArchiveFile(2, archive_name(3, 2), 70, 0)]
+    last = ArchiveWriter.resume(tmp_path, 3, files)
+    following = last.next_file()
+    assert [writer.name for writer in (first, last, following)] == [
+        archive_name(4, 1),
+        archive_name(3, 2),
+        archive_name(3, 3),
+    ]
+    assert last.size == 70
+    for writer in (first, last, following):
+        writer.close()
+
+
 def test_what_is_not_synced_is_not_in_the_file(tmp_path: Path) -> None:
     writer = ArchiveWriter(tmp_path, NAME, 0)
     writer.append(a_response())
@@ -317,13 +347,13 @@ def test_a_file_shorter_than_acknowledged_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / NAME
     size = path.stat().st_size
     os.truncate(path, size - 1)
-    line = told(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, size))
-    assert line == f"{path} is shorter than acknowledged: expected at least {size} bytes"
+    line = error_line(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, size))
+    assert line == f"{path} is shorter than its acknowledged size: expected at least {size} bytes"
     assert path.stat().st_size == size - 1
 
 
-def test_a_file_that_is_gone_is_damage_and_is_not_made_up(tmp_path: Path) -> None:
-    line = told(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, 100))
+def test_a_missing_file_is_damage_and_is_not_created(tmp_path: Path) -> None:
+    line = error_line(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, 100))
     assert line == f"{tmp_path / NAME} cannot be opened: No such file or directory"
     assert names_in(tmp_path) == []
 
@@ -340,7 +370,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None
             with reporting_full_disk(disk):
                 writer.sync(writer.cut())
 
-        assert "No space left" in told(DiskFull, sync, exit_code=3)
+        assert "No space left" in error_line(DiskFull, sync, exit_code=3)
         writer.close()
         ballast.unlink()
         writer = ArchiveWriter(disk, NAME, cut.size)
@@ -388,10 +418,12 @@ def test_a_file_shorter_than_the_range_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / NAME
     size = path.stat().st_size
     os.truncate(path, size - 60)
-    assert f"expected at least {size} bytes" in told(DamagedFile, lambda: list(responses(tmp_path, NAME, 0, size)))
+    assert f"expected at least {size} bytes" in error_line(
+        DamagedFile, lambda: list(responses(tmp_path, NAME, 0, size))
+    )
 
 
-def test_a_wrong_digest_is_told(tmp_path: Path) -> None:
+def test_a_wrong_digest_is_reported(tmp_path: Path) -> None:
     (position,) = written(tmp_path, a_response(body=b"original"))
     path = tmp_path / NAME
     *_, record = members(path)
@@ -412,9 +444,7 @@ def test_a_wrong_digest_is_told(tmp_path: Path) -> None:
         [b"X-A: " + b"a" * 20_000, b"X-B: " + b"b" * 20_000],
     ],
 )
-def test_a_head_that_other_tools_give_up_on_is_kept_without_its_longest_lines(
-    lines: list[bytes], tmp_path: Path
-) -> None:
+def test_the_longest_lines_of_very_long_headers_are_omitted(lines: list[bytes], tmp_path: Path) -> None:
     sent = a_response(*lines, b"Content-Encoding: gzip", HTML, b"X-Robots-Tag: noindex", body=b"the page")
     assert len(sent.head) > 32_768
     (position,) = written(tmp_path, sent)
@@ -475,7 +505,7 @@ def test_revisits_are_listed_and_hold_no_page(tmp_path: Path) -> None:
     assert (first.position, first.revisits) == (before.position, b"")
     assert (second.position, second.revisits) == (after.position, before.content_id)
     assert second.response.body == b""
-    told(DamagedFile, lambda: read_response(tmp_path, after.position))
+    error_line(DamagedFile, lambda: read_response(tmp_path, after.position))
     for tool in ("warcio", "fastwarc"):
         subprocess.run([BIN / tool, "check", tmp_path / NAME], check=True, capture_output=True)
 
@@ -532,12 +562,12 @@ def test_reading_a_range_never_passes_damage_as_sound(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("offset", [0, 1, 10_000])
-def test_a_position_that_holds_no_response_is_told(offset: int, tmp_path: Path) -> None:
+def test_a_position_that_holds_no_response_is_reported(offset: int, tmp_path: Path) -> None:
     written(tmp_path, a_response())
-    line = told(DamagedFile, lambda: read_response(tmp_path, ArchivePosition(NAME, offset, 200)))
+    line = error_line(DamagedFile, lambda: read_response(tmp_path, ArchivePosition(NAME, offset, 200)))
     assert f"{tmp_path / NAME} is damaged: no readable response at offset {offset}" in line
 
 
 def test_a_missing_archive_is_named(tmp_path: Path) -> None:
-    line = told(DamagedFile, lambda: read_response(tmp_path, ArchivePosition(NAME, 0, 10)))
+    line = error_line(DamagedFile, lambda: read_response(tmp_path, ArchivePosition(NAME, 0, 10)))
     assert line == f"{tmp_path / NAME} cannot be read: No such file or directory"

@@ -1,4 +1,4 @@
-"""An array comes back as it was, and a full disk or a damaged file is told in one line."""
+"""An array is read as it was written; a full disk or a damaged file is reported in one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from periplus.errors import DamagedFile, DiskFull
 from periplus.store.arrays import map_array, new_array, write_array
 from periplus.store.durable import reporting_full_disk
-from store.records import told
+from store.records import error_line
 from store.small_disk import small_disk
 
 ARRAYS = [
@@ -38,25 +38,25 @@ def test_an_array_is_filled_in_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1 << 15, 1 << 20])
-def test_a_disk_without_room_is_told(tmp_path: Path, size: int) -> None:
+def test_a_disk_without_room_is_reported(tmp_path: Path, size: int) -> None:
     with small_disk(tmp_path / "disk", "64k") as disk:
 
         def fill() -> None:
             with reporting_full_disk(disk):
                 write_array(disk / "a.npy", np.ones(size, np.uint64))
 
-        assert "free some space" in told(DiskFull, fill, exit_code=3)
+        assert "free some space" in error_line(DiskFull, fill, exit_code=3)
 
 
 @pytest.mark.parametrize(("kind", "length"), [(np.float32, 3), (np.uint32, 4), (np.int32, 3)])
-def test_an_array_of_another_shape_is_told(tmp_path: Path, kind: type[Any], length: int) -> None:
+def test_an_array_of_another_shape_is_reported(tmp_path: Path, kind: type[Any], length: int) -> None:
     write_array(tmp_path / "a.npy", np.arange(3, dtype=np.uint32))
-    line = told(DamagedFile, lambda: map_array(tmp_path / "a.npy", kind, length, "Make a new one."))
+    line = error_line(DamagedFile, lambda: map_array(tmp_path / "a.npy", kind, length, "Make a new one."))
     assert "a.npy is damaged" in line
     assert line.endswith("Make a new one.")
 
 
-def test_a_flipped_bit_in_the_header_is_told_or_changes_nothing(tmp_path: Path) -> None:
+def test_a_flipped_bit_in_the_header_is_reported_or_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.npy"
     write_array(path, np.arange(9, dtype=np.uint32))
     content = path.read_bytes()

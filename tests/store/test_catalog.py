@@ -1,4 +1,4 @@
-"""What was acknowledged is there, all of it or nothing, whatever happened in between."""
+"""Commits are atomic and durable, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from store.records import (
     a_fetch,
     batch_of,
     done,
+    error_line,
     failed,
     queued,
     refused,
     retried,
-    told,
 )
 from store.small_disk import fill, small_disk, under_limit
 
@@ -57,7 +57,7 @@ def commit(catalog: Catalog, batch: Batch, written: Written = WRITTEN) -> int:
 # --- the acknowledgement ---
 
 
-def test_a_commit_acknowledges_the_bytes_it_was_told_of(catalog: Catalog) -> None:
+def test_a_commit_stores_the_acknowledged_size_of_the_archive(catalog: Catalog) -> None:
     first = commit(catalog, Batch(), Written(0, "w00-000001.warc.gz", 100))
     assert commit(catalog, Batch(), Written(0, "w00-000001.warc.gz", 250)) == first
     second = commit(catalog, Batch(), Written(0, "w00-000002.warc.gz", 70))
@@ -103,7 +103,7 @@ def test_every_redirect_is_listed_and_nothing_else(catalog: Catalog) -> None:
     assert list(catalog.redirects()) == [(old.url, target, at) for target, at in targets]
 
 
-def test_what_became_of_a_url_can_be_looked_up(catalog: Catalog) -> None:
+def test_the_state_of_a_url_can_be_looked_up(catalog: Catalog) -> None:
     item = queued("https://example.org/a", 3.0, via="https://example.org/")
     before = time.time()
     commit(catalog, batch_of(item))
@@ -171,8 +171,8 @@ def test_a_full_disk_loses_nothing_and_the_same_batch_works_when_there_is_room(t
     with small_disk(tmp_path / "disk", "2m") as disk, closing(Catalog(disk / "crawl.db", create=True)) as catalog:
         commit(catalog, batch_of(queued("https://example.org/")))
         ballast = fill(disk, leave=16_384)
-        line = told(DiskFull, lambda: commit(catalog, many_hosts(2000)), exit_code=3)
-        assert line.startswith(f"no room left to write {disk / 'crawl.db'}: database or disk is full. Everything ack")
+        line = error_line(DiskFull, lambda: commit(catalog, many_hosts(2000)), exit_code=3)
+        assert line.startswith(f"no space left to write {disk / 'crawl.db'}: database or disk is full. Acknowl")
         assert catalog.counters() == catalog.recount()
         assert catalog.counters()["known"] == 1
         ballast.unlink()
@@ -180,7 +180,7 @@ def test_a_full_disk_loses_nothing_and_the_same_batch_works_when_there_is_room(t
         assert len(catalog.waiting_hosts()) == catalog.counters()["queued"] == 401
 
 
-def test_a_limit_on_file_sizes_is_told_like_a_full_disk(tmp_path: Path) -> None:
+def test_a_limit_on_file_sizes_is_reported_like_a_full_disk(tmp_path: Path) -> None:
     code = """
 from periplus.store.catalog import Catalog
 from periplus.store.batch import Batch, Written
@@ -190,7 +190,7 @@ catalog.commit(Batch(seeds=[f"https://example.org/{n}" for n in range(9000)]), W
 """
     kind, exit_code, line = under_limit(tmp_path, 100_000, code)
     assert (kind, exit_code) == ("DiskFull", "3")
-    assert f"no room left to write {tmp_path / 'crawl.db'}" in line
+    assert f"no space left to write {tmp_path / 'crawl.db'}" in line
     with closing(Catalog(tmp_path / "crawl.db")) as catalog:
         assert (catalog.seeds(), catalog.check()) == ([], [])
 
@@ -291,7 +291,7 @@ def test_only_pages_that_were_kept_count_as_fetched(catalog: Catalog) -> None:
 # --- refusals ---
 
 
-def test_refused_links_are_counted_and_a_hundred_are_kept_to_show(catalog: Catalog) -> None:
+def test_refused_links_are_counted_and_a_hundred_are_stored(catalog: Catalog) -> None:
     decision = Decision(Verdict.REFUSED, Reason.SCOPE_HOST, "not the host of a seed")
     for start in (0, 80, 160):
         batch = Batch()
@@ -347,7 +347,7 @@ def test_the_manifest_lists_what_was_sealed_and_how_far_it_reaches(catalog: Cata
     assert catalog.archives(0) == [ArchiveFile(archive_id, WRITTEN.name, WRITTEN.size, 4000)]
 
 
-def test_runs_are_noted_from_their_start_to_their_end(catalog: Catalog) -> None:
+def test_runs_are_stored_from_their_start_to_their_end(catalog: Catalog) -> None:
     assert catalog.last_run() is None
     first = catalog.begin_run({"seeds": ["https://example.org/"]})
     second = catalog.begin_run({"pages": 5})
@@ -405,7 +405,7 @@ def test_a_reader_sees_whole_commits_while_the_writer_goes_on(tmp_path: Path) ->
     assert known[-1] == 400
 
 
-def test_a_reader_in_the_middle_of_an_answer_does_not_stop_the_writer(tmp_path: Path) -> None:
+def test_a_reader_in_the_middle_of_a_result_does_not_stop_the_writer(tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
     with closing(Catalog(path, create=True)) as writer, closing(Catalog(path)) as reader:
         commit(writer, batch_of(*(queued(f"https://example.org/{n}") for n in range(50))))

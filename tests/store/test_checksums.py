@@ -1,4 +1,4 @@
-"""A description says what was written, or that it is not that any more."""
+"""Facts with checksums are read as they were written, or refused."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ def test_every_flipped_bit_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"{}", b"\xff\xfe", b'{"format": 1}'])
-def test_what_was_never_sealed_is_refused(content: bytes) -> None:
+def test_facts_without_a_checksum_are_refused(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         verified(content)

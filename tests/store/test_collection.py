@@ -1,4 +1,4 @@
-"""Whoever names a folder gets its collection, a new one, or one line that says why not; nothing foreign is touched."""
+"""A folder is opened as a collection, becomes a new one, or is refused in one line; other files are not touched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from periplus.errors import CollectionError, CollectionLocked, DamagedFile, Disk
 from periplus.store.archive import ArchiveWriter
 from periplus.store.catalog import Catalog
 from periplus.store.collection import FORMAT, Collection, create_collection, open_collection
-from store.records import a_response, names_in, told
+from store.records import a_response, error_line, names_in
 from store.small_disk import fill, small_disk
 
 MARKER = "collection.json"
@@ -65,7 +65,7 @@ def test_a_collection_is_opened_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("made", [[], ["archive"], ["archive", "segments"], ["archive", "segments", MARKER + ".tmp"]])
-def test_the_half_made_folder_of_a_kill_is_adopted(made: list[str], tmp_path: Path) -> None:
+def test_the_half_created_folder_of_a_killed_run_is_used(made: list[str], tmp_path: Path) -> None:
     for name in made:
         path = tmp_path / name
         path.write_bytes(b'{"form') if name.endswith(".tmp") else path.mkdir()
@@ -76,8 +76,8 @@ def test_the_half_made_folder_of_a_kill_is_adopted(made: list[str], tmp_path: Pa
 # --- folders that cannot be used ---
 
 
-def test_there_is_no_collection_where_nobody_made_one(tmp_path: Path) -> None:
-    line = told(NoCollection, lambda: open_collection(tmp_path / "none"))
+def test_a_folder_without_a_collection_is_reported(tmp_path: Path) -> None:
+    line = error_line(NoCollection, lambda: open_collection(tmp_path / "none"))
     assert line.startswith(f"{tmp_path / 'none'} holds no collection. `periplus crawl URL` makes one")
     assert not (tmp_path / "none").exists()
 
@@ -87,7 +87,7 @@ def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> 
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(b"mine")
     before = everything_in(tmp_path)
-    line = told(NoCollection, lambda: create_collection(tmp_path))
+    line = error_line(NoCollection, lambda: create_collection(tmp_path))
     assert f"it holds {name.partition('/')[0]!r}" in line
     assert "nothing was changed" in line
     assert everything_in(tmp_path) == before
@@ -97,20 +97,20 @@ def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> 
 def test_a_file_is_not_a_folder(below: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"mine")
-    assert "is not a folder. Name another one with --home" in told(
+    assert "is not a folder. Name another folder with --home" in error_line(
         CollectionError, lambda: create_collection(path / below)
     )
-    assert "holds no collection" in told(NoCollection, lambda: open_collection(path / below))
+    assert "holds no collection" in error_line(NoCollection, lambda: open_collection(path / below))
     assert path.read_bytes() == b"mine"
 
 
-def test_a_name_that_no_file_system_takes_is_told(tmp_path: Path) -> None:
+def test_a_name_that_no_file_system_takes_is_reported(tmp_path: Path) -> None:
     home = tmp_path / ("n" * 300)
-    assert "File name too long. Name another one" in told(CollectionError, lambda: create_collection(home))
-    assert "File name too long" in told(CollectionError, lambda: open_collection(home))
+    assert "File name too long. Name another folder" in error_line(CollectionError, lambda: create_collection(home))
+    assert "File name too long" in error_line(CollectionError, lambda: open_collection(home))
 
 
-def test_a_folder_without_permission_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     create_collection(tmp_path)
 
     def denied(*_: object, **__: object) -> None:
@@ -118,17 +118,17 @@ def test_a_folder_without_permission_is_told(tmp_path: Path, monkeypatch: pytest
 
     for method in ("read_bytes", "open", "mkdir"):
         monkeypatch.setattr(Path, method, denied)
-    assert told(CollectionError, lambda: open_collection(tmp_path)).endswith("cannot be read: Permission denied")
-    assert "cannot be used: Permission denied. Name" in told(CollectionError, lambda: create_collection(tmp_path))
+    assert error_line(CollectionError, lambda: open_collection(tmp_path)).endswith("cannot be read: Permission denied")
+    assert "cannot be used: Permission denied. Name" in error_line(CollectionError, lambda: create_collection(tmp_path))
     locking = Collection(tmp_path).locked()
-    assert "crawl.lock cannot be written: Permission denied" in told(CollectionError, locking.__enter__)
+    assert "crawl.lock cannot be written: Permission denied" in error_line(CollectionError, locking.__enter__)
 
 
-def test_a_disk_without_room_is_told(tmp_path: Path) -> None:
+def test_a_disk_without_room_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "64k") as disk:
         fill(disk, leave=0)
-        line = told(DiskFull, lambda: create_collection(disk / "new"), exit_code=3)
-        assert f"no room left to write in {disk / 'new'}" in line
+        line = error_line(DiskFull, lambda: create_collection(disk / "new"), exit_code=3)
+        assert f"no space left to write in {disk / 'new'}" in line
 
 
 # --- markers ---
@@ -140,9 +140,9 @@ def test_a_collection_of_a_later_release_is_not_touched(found: int, tmp_path: Pa
     (tmp_path / MARKER).write_text(json.dumps({"format": found, "more": True}))
     before = everything_in(tmp_path)
     for action in (open_collection, create_collection):
-        line = told(NewerFormat, lambda action=action: action(tmp_path))  # type: ignore[misc]
+        line = error_line(NewerFormat, lambda action=action: action(tmp_path))  # type: ignore[misc]
         assert f"has format {found}: this release" in line
-        assert f"knows formats up to {FORMAT}. Use the release that wrote it" in line
+        assert f"supports formats up to {FORMAT}. Use the release that wrote it" in line
     assert everything_in(tmp_path) == before
 
 
@@ -150,20 +150,20 @@ def test_a_collection_of_a_later_release_is_not_touched(found: int, tmp_path: Pa
 def test_a_damaged_marker_is_named(content: bytes, tmp_path: Path) -> None:
     create_collection(tmp_path)
     (tmp_path / MARKER).write_bytes(content)
-    line = told(DamagedFile, lambda: open_collection(tmp_path))
-    assert line.startswith(f"{tmp_path / MARKER} is damaged: it does not name a format. Restore it")
+    line = error_line(DamagedFile, lambda: open_collection(tmp_path))
+    assert line.startswith(f"{tmp_path / MARKER} is damaged: it does not state a format. Restore it")
 
 
 @pytest.mark.parametrize("found", ["null", '"x"', "0", "-1", "1.5", "1e999"])
 def test_a_format_that_never_was_is_damage(found: str, tmp_path: Path) -> None:
     create_collection(tmp_path)
     (tmp_path / MARKER).write_text(f'{{"format": {found}}}')
-    assert "it does not name a format" in told(DamagedFile, lambda: open_collection(tmp_path))
+    assert "it does not state a format" in error_line(DamagedFile, lambda: open_collection(tmp_path))
 
 
-def test_a_marker_that_is_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_marker_that_is_a_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / MARKER).mkdir()
-    assert "cannot be read: Is a directory" in told(CollectionError, lambda: open_collection(tmp_path))
+    assert "cannot be read: Is a directory" in error_line(CollectionError, lambda: open_collection(tmp_path))
 
 
 # --- the catalog belongs to the archive ---
@@ -174,8 +174,8 @@ def test_an_archive_without_its_catalog_is_never_written_over(damage: str, tmp_p
     collection = with_pages(tmp_path)
     collection.catalog.unlink() if damage == "deleted" else collection.catalog.write_bytes(b"")
     before = everything_in(tmp_path)
-    line = told(DamagedFile, lambda: create_collection(tmp_path))
-    assert f"{collection.catalog} is missing or empty: but {collection.archive} holds pages. Restore it" in line
+    line = error_line(DamagedFile, lambda: create_collection(tmp_path))
+    assert f"{collection.catalog} is missing or empty: but {collection.archive} has pages. Restore it" in line
     assert everything_in(tmp_path) == before
 
 
@@ -188,7 +188,7 @@ def test_a_kill_before_the_first_page_leaves_a_collection_that_opens(tmp_path: P
 # --- one writer ---
 
 
-def test_a_second_writer_is_told_who_has_it(tmp_path: Path) -> None:
+def test_the_error_of_a_second_writer_names_the_first(tmp_path: Path) -> None:
     home = create_collection(tmp_path).home
     code = (
         "import sys; from pathlib import Path; from periplus.store.collection import open_collection\n"
@@ -200,7 +200,7 @@ def test_a_second_writer_is_told_who_has_it(tmp_path: Path) -> None:
         assert other.stdout is not None
         assert other.stdout.readline() == "mine\n"
         locking = open_collection(home).locked()
-        line = told(CollectionLocked, locking.__enter__)
+        line = error_line(CollectionLocked, locking.__enter__)
         assert line.startswith(f"{home} is in use: process {other.pid} is writing it. Wait")
         other.kill()
     with open_collection(home).locked():  # a kill lets go of it
@@ -211,13 +211,13 @@ def test_readers_do_not_wait_for_the_writer(tmp_path: Path) -> None:
     collection = create_collection(tmp_path)
     with collection.locked():
         assert open_collection(tmp_path) == collection
-        assert "is in use" in told(CollectionLocked, collection.locked().__enter__)
+        assert "is in use" in error_line(CollectionLocked, collection.locked().__enter__)
     with collection.locked():
         pass
 
 
-def test_a_lock_file_that_holds_rubbish_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_lock_file_with_any_content_can_be_locked(tmp_path: Path) -> None:
     collection = create_collection(tmp_path)
     (tmp_path / "crawl.lock").write_bytes(b"\xff\xfe rubbish")
     with collection.locked():
-        assert "is in use" in told(CollectionLocked, collection.locked().__enter__)
+        assert "is in use" in error_line(CollectionLocked, collection.locked().__enter__)

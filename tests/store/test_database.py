@@ -20,7 +20,7 @@ from periplus.errors import CollectionError, DamagedFile, NewerFormat
 from periplus.store import database
 from periplus.store.database import Database
 from periplus.store.sql_files import read_statements
-from store.records import names_in, told
+from store.records import error_line, names_in
 
 SOURCE = Path(str(resources.files("periplus")))
 LATEST = len(list((SOURCE / "store/migrations").glob("*.sql")))
@@ -141,7 +141,7 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatc
     good = database._migrations()
     broken = (LATEST + 1, "CREATE TABLE more (x); CREATE TABLE seeds (x);")
     monkeypatch.setattr(database, "_migrations", lambda: [*good, broken])
-    assert "seeds already exists" in told(CollectionError, lambda: Database(path))
+    assert "seeds already exists" in error_line(CollectionError, lambda: Database(path))
     assert schema(path) == before
     monkeypatch.setattr(database, "_migrations", lambda: [*good, (LATEST + 1, "CREATE TABLE more (x);")])
     with opened(path) as found:
@@ -182,8 +182,8 @@ def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
     with opened(path) as found:
         found._connection.execute(f"PRAGMA user_version = {LATEST + 1}")
     content = path.read_bytes()
-    line = told(NewerFormat, lambda: Database(path))
-    assert f"has schema {LATEST + 1}: this release knows schemas up to {LATEST}. Use a later release" in line
+    line = error_line(NewerFormat, lambda: Database(path))
+    assert f"has schema {LATEST + 1}: this release supports schemas up to {LATEST}. Use a later release" in line
     assert path.read_bytes() == content
     assert names_in(tmp_path) == ["crawl.db"]
 
@@ -195,8 +195,8 @@ def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_called_damaged(content: bytes, create: bool, tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
     path.write_bytes(content)
-    line = told(DamagedFile, lambda: Database(path, create=create))
-    assert line.startswith(f"{path} is damaged: file is not a database. Restore it from a copy")
+    line = error_line(DamagedFile, lambda: Database(path, create=create))
+    assert line.startswith(f"{path} is damaged: file is not a database. Restore it from a backup")
     assert path.read_bytes() == content
 
 
@@ -205,15 +205,17 @@ def test_without_a_catalog_there_is_nothing_to_read(present: bool, tmp_path: Pat
     path = tmp_path / "crawl.db"
     if present:
         path.touch()
-    line = told(DamagedFile, lambda: Database(path))
-    assert line == f"{path} is missing or empty: the collection has no catalog. `periplus crawl URL` begins a new one."
+    line = error_line(DamagedFile, lambda: Database(path))
+    assert (
+        line == f"{path} is missing or empty: the collection has no catalog. Start a new one with `periplus crawl URL`."
+    )
     assert path.exists() is present
     with opened(path):  # the crawl may make one
         pass
 
 
-def test_a_path_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
-    line = told(CollectionError, lambda: Database(tmp_path / "none" / "crawl.db", create=True))
+def test_a_path_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
+    line = error_line(CollectionError, lambda: Database(tmp_path / "none" / "crawl.db", create=True))
     assert line == f"{tmp_path / 'none' / 'crawl.db'} cannot be used: unable to open database file"
 
 
@@ -228,7 +230,7 @@ def test_a_file_cut_short_is_called_damaged(fraction: float, tmp_path: Path) -> 
     path = tmp_path / "crawl.db"
     data = with_many_seeds(path)
     path.write_bytes(data[: int(len(data) * fraction)])
-    assert "is damaged: database disk image is malformed" in told(DamagedFile, lambda: Database(path))
+    assert "is damaged: database disk image is malformed" in error_line(DamagedFile, lambda: Database(path))
 
 
 def test_pages_that_became_zeros_are_noticed(tmp_path: Path) -> None:
@@ -236,7 +238,7 @@ def test_pages_that_became_zeros_are_noticed(tmp_path: Path) -> None:
     data = with_many_seeds(path)
     path.write_bytes(data[: len(data) // 2] + bytes(8192) + data[len(data) // 2 + 8192 :])
     with opened(path, create=False) as found:
-        assert "is damaged: database disk image is malformed" in told(DamagedFile, lambda: seeds(found))
+        assert "is damaged: database disk image is malformed" in error_line(DamagedFile, lambda: seeds(found))
         assert found.check()
 
 
@@ -260,7 +262,7 @@ def test_a_transaction_that_fails_leaves_nothing_and_the_next_one_works(tmp_path
         assert (seeds(found), undone) == (["https://example.org/kept"], [1])
 
 
-def test_a_transaction_that_sqlite_gave_up_by_itself_is_undone_too(tmp_path: Path) -> None:
+def test_a_transaction_that_sqlite_rolled_back_itself_is_undone_too(tmp_path: Path) -> None:
     undone = []
     with opened(tmp_path / "crawl.db") as found:
 
@@ -274,12 +276,12 @@ def test_a_transaction_that_sqlite_gave_up_by_itself_is_undone_too(tmp_path: Pat
     assert undone == [1]
 
 
-def test_a_writer_is_told_when_another_program_keeps_the_catalog_to_itself(tmp_path: Path) -> None:
+def test_a_writer_gets_an_error_when_another_program_locks_the_catalog(tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
     with opened(path) as found, closing(sqlite3.connect(path, isolation_level=None)) as other:
         found._connection.execute("PRAGMA busy_timeout = 10")
         other.execute("BEGIN IMMEDIATE")
-        line = told(CollectionError, found.transaction().__enter__)
+        line = error_line(CollectionError, found.transaction().__enter__)
         assert line == f"{path} cannot be used: database is locked"
         other.execute("ROLLBACK")
         with found.transaction():
@@ -330,6 +332,6 @@ def test_a_writer_that_was_killed_keeps_no_other_waiting(tmp_path: Path) -> None
         found.run("add_seed", "https://example.org/", 1.0)
 
 
-def test_a_mistake_of_ours_is_not_called_damage(tmp_path: Path) -> None:
+def test_a_bug_of_ours_is_not_reported_as_damage(tmp_path: Path) -> None:
     with opened(tmp_path / "crawl.db") as found, pytest.raises(sqlite3.ProgrammingError):
         found.run("add_seed")

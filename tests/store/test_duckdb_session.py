@@ -1,4 +1,4 @@
-"""DuckDB keeps to what it was given, and what goes wrong is told in one line."""
+"""DuckDB stays within its limits, and errors are reported in one line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from periplus.errors import DamagedFile, DiskFull, PeriplusError
 from periplus.signals import Stopped, stoppable
 from periplus.store.duckdb_session import batches, connect, plain_errors
-from store.records import told
+from store.records import error_line
 
 ENDLESS = "SELECT sum(a.range * b.range % 7) FROM range(10_000_000) a, range(10_000_000) b"
 MANY = "SELECT i, repeat('x', 100) AS text FROM range(400_000) numbers(i)"
@@ -59,10 +59,12 @@ def joining(action: Callable[[], object]) -> Callable[[], None]:
     return joined
 
 
-def test_too_little_memory_is_told_with_the_setting_to_change(tmp_path: Path) -> None:
+def test_too_little_memory_is_reported_with_the_setting_to_change(tmp_path: Path) -> None:
     with connect(tmp_path, 8 << 20, 1) as database:
-        line = told(PeriplusError, joining(lambda: database.execute(f"SELECT list(text) FROM ({MANY})").fetchall()))
-    assert "the pages do not fit into the memory that was given" in line
+        line = error_line(
+            PeriplusError, joining(lambda: database.execute(f"SELECT list(text) FROM ({MANY})").fetchall())
+        )
+    assert "not enough memory to join the pages" in line
     assert "Raise index.memory_mb" in line
 
 
@@ -74,20 +76,20 @@ def raising(error: Exception) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("error", [duckdb.IOException, OSError, pa.ArrowException])
-def test_a_full_disk_is_told(error: type[Exception]) -> None:
+def test_a_full_disk_is_reported(error: type[Exception]) -> None:
     full = raising(error("Could not write all bytes: No space left on device"))
-    assert "no room left to join the pages" in told(DiskFull, joining(full), exit_code=3)
+    assert "no disk space left to join the pages" in error_line(DiskFull, joining(full), exit_code=3)
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "pages.parquet").write_bytes(b"not Parquet")
     with connect(tmp_path, 64 << 20, 1) as database:
-        line = told(DamagedFile, joining(lambda: database.read_parquet(str(tmp_path / "pages.parquet"))))
+        line = error_line(DamagedFile, joining(lambda: database.read_parquet(str(tmp_path / "pages.parquet"))))
     assert "pages.parquet" in line
     assert "`periplus verify` names every damaged file" in line
 
 
-def test_mistakes_of_our_own_are_not_called_damage() -> None:
+def test_our_own_bugs_are_not_reported_as_damage() -> None:
     with pytest.raises(KeyError):
         joining(raising(KeyError("column")))()
 

@@ -10,7 +10,7 @@ import pytest
 
 from periplus.errors import DiskFull
 from periplus.store import durable
-from store.records import names_in, told
+from store.records import error_line, names_in
 from store.small_disk import fill, small_disk, under_limit
 
 
@@ -76,13 +76,13 @@ def test_what_a_kill_left_half_written_does_not_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-def test_a_full_disk_is_told_in_one_line(number: int, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_one_line(number: int, tmp_path: Path) -> None:
     def write() -> None:
         with durable.reporting_full_disk(tmp_path):
             raise OSError(number, os.strerror(number))
 
-    line = told(DiskFull, write, exit_code=3)
-    assert line.startswith(f"no room left to write in {tmp_path}: {os.strerror(number)}. ")
+    line = error_line(DiskFull, write, exit_code=3)
+    assert line.startswith(f"no space left to write in {tmp_path}: {os.strerror(number)}. ")
     assert "free some space" in line
 
 
@@ -100,7 +100,7 @@ def test_a_disk_that_runs_full_keeps_the_old_file(tmp_path: Path) -> None:
             with durable.reporting_full_disk(disk):
                 durable.write_file(disk / "marker", b"n" * 16_384)
 
-        assert "No space left on device" in told(DiskFull, write, exit_code=3)
+        assert "No space left on device" in error_line(DiskFull, write, exit_code=3)
         assert names_in(disk) == ["ballast", "marker"]
         assert (disk / "marker").read_bytes() == b"old"
         ballast.unlink()

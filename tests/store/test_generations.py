@@ -1,4 +1,4 @@
-"""Readers of ranks see one whole generation, whatever is published or removed meanwhile; damage has a name."""
+"""Readers of ranks see one complete generation, whatever is published or removed meanwhile; damage is reported."""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ from periplus.errors import DamagedFile, NewerFormat
 from periplus.graph.rank_writer import writing_ranks
 from periplus.store import generations
 from periplus.store.checksums import verified, with_checksums
-from periplus.store.generations import CURRENT, META, Generation, complete_generations, damage, forget, live_generation
+from periplus.store.generations import (
+    CURRENT,
+    META,
+    Generation,
+    complete_generations,
+    damage,
+    live_generation,
+    remove_generation,
+)
 from periplus.store.ranks import Figures, open_ranks
-from store.records import names_in, told
+from store.records import error_line, names_in
 
 FIGURES = Figures(1, 0, 1, 1, 0.0, 0.85, 1.0, 1.0, "none")
 
@@ -52,12 +60,12 @@ def test_a_generation_that_is_read_is_not_removed(tmp_path: Path) -> None:
 def test_any_number_may_read_at_once(tmp_path: Path) -> None:
     generation = publish(tmp_path)
     readers = [Generation(generation) for _ in range(3)]
-    forget(generation)
+    remove_generation(generation)
     readers.pop()
-    forget(generation)
+    remove_generation(generation)
     assert generation.exists()
     readers.clear()
-    forget(generation)
+    remove_generation(generation)
     assert not generation.exists()
 
 
@@ -74,15 +82,15 @@ def test_a_generation_removed_while_it_is_opened_is_followed_by_the_next(
                 if moment == "half removed":
                     (first / META).unlink()
                 else:
-                    forget(first)
+                    remove_generation(first)
             return step(*arguments)
 
         return stepping
 
-    name = "_stated" if moment == "after it is opened" else "_hold"
+    name = "_read_meta" if moment == "after it is opened" else "_lock_shared"
     monkeypatch.setattr(generations, name, overtaken(getattr(generations, name)))
     if moment == "after it is opened":  # the lock was taken too late to keep it
-        monkeypatch.setattr(generations, "_hold", lambda *_: None)
+        monkeypatch.setattr(generations, "_lock_shared", lambda *_: None)
     live = live_generation(tmp_path)
     assert live is not None
     assert live.number == 2
@@ -94,10 +102,10 @@ def test_a_generation_that_is_being_removed_is_not_waited_for(tmp_path: Path, mo
     def removing(doomed: Path) -> None:
         assert doomed.suffix == ".tmp"
         doomed.rename(generation)  # as if the name had not been taken away yet
-        lines.append(told(DamagedFile, lambda: Generation(generation)))
+        lines.append(error_line(DamagedFile, lambda: Generation(generation)))
 
     monkeypatch.setattr(shutil, "rmtree", removing)
-    forget(generation)
+    remove_generation(generation)
     assert "it is being removed" in lines[0]
 
 
@@ -131,29 +139,29 @@ def test_a_damaged_pointer_is_named(tmp_path: Path, way: str) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "gen-", "../../elsewhere", "gen-1\0", "häfen"])
-def test_a_pointer_that_names_no_generation_is_told(tmp_path: Path, content: str) -> None:
+def test_a_pointer_that_names_no_generation_is_reported(tmp_path: Path, content: str) -> None:
     publish(tmp_path)
     (tmp_path / CURRENT).write_text(content, encoding="utf-8")
-    assert "CURRENT is damaged" in told(DamagedFile, lambda: live_generation(tmp_path))
+    assert "CURRENT is damaged" in error_line(DamagedFile, lambda: live_generation(tmp_path))
 
 
-def test_a_pointer_to_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_pointer_to_what_is_not_there_is_reported(tmp_path: Path) -> None:
     publish(tmp_path)
     (tmp_path / CURRENT).write_text("gen-7\n")
-    assert "`periplus rank` makes new ranks" in told(DamagedFile, lambda: live_generation(tmp_path))
+    assert "Run `periplus rank`" in error_line(DamagedFile, lambda: live_generation(tmp_path))
     assert list(damage(tmp_path)) == [(CURRENT, "it names gen-7, which is not there")]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"files": {}}', with_checksums({"files": {}})])
-def test_a_damaged_description_is_told(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_description_is_reported(tmp_path: Path, content: bytes) -> None:
     (publish(tmp_path) / META).write_bytes(content)
-    assert "gen-1/meta.json is damaged" in told(DamagedFile, lambda: live_generation(tmp_path))
+    assert "gen-1/meta.json is damaged" in error_line(DamagedFile, lambda: live_generation(tmp_path))
 
 
 def test_ranks_of_a_later_release_are_refused(tmp_path: Path) -> None:
     path = publish(tmp_path) / META
     path.write_bytes(with_checksums(verified(path.read_bytes()) | {"format": 2}))
-    assert "knows formats up to 1" in told(NewerFormat, lambda: live_generation(tmp_path))
+    assert "supports formats up to 1" in error_line(NewerFormat, lambda: live_generation(tmp_path))
     assert [where for where, _ in damage(tmp_path)] == [f"gen-1/{META}"]
 
 

@@ -1,4 +1,4 @@
-"""Whoever asks for ranks gets those of the live generation, or is told what is wrong with it."""
+"""Ranks are read from the live generation, or its damage is reported."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from graph.webs import Told, Web, web
+from graph.webs import CrawledPage, Web, web
 from index.damage import WAYS, flip
 from periplus.errors import DamagedFile
 from periplus.graph.explain import explain, top_hosts, top_pages
 from periplus.store.generations import damage
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.url import url_id
-from store.records import told
+from store.records import error_line
 
 A, B = "https://a.org/", "https://b.org/"
 FILES = ["anchors.parquet", "crawled.npy", "degrees.npy", "hosts.parquet", "ids.npy", "indptr.npy", "nodes.arrow"]
@@ -25,7 +25,7 @@ FILES += ["numbers.npy", "ranks.npy", "sources.npy"]
 
 @pytest.fixture
 def ranked(tmp_path: Path) -> Web:
-    crawled = web(tmp_path, Told(A, [(B, "b"), "https://c.org/"]), Told(B, ["https://c.org/"]))
+    crawled = web(tmp_path, CrawledPage(A, [(B, "b"), "https://c.org/"]), CrawledPage(B, ["https://c.org/"]))
     crawled.rank()
     return crawled
 
@@ -70,15 +70,15 @@ def test_a_flipped_bit_is_found_and_its_file_named(ranked: Web, name: str) -> No
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("way", ["deleted", "emptied", "cut in half"])
-def test_a_file_that_is_cut_or_missing_is_told_when_the_ranks_are_opened(ranked: Web, name: str, way: str) -> None:
+def test_a_file_that_is_cut_or_missing_is_reported_when_the_ranks_are_opened(ranked: Web, name: str, way: str) -> None:
     WAYS[way](live(ranked).folder / name)
-    line = told(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
+    line = error_line(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
     assert f"gen-1/{name} is damaged" in line
-    assert "`periplus rank` makes new ranks" in line
+    assert "Run `periplus rank`" in line
 
 
 def asked(table: RankTable) -> list[object]:
-    """Everything anybody asks."""
+    """Every read access."""
     ids = np.array([url_id(A), url_id(B)], "S16")
     answers: list[object] = [explain(table, url_id(url)) for url in (A, B)]
     return [*answers, *top_pages(table, 9), *top_hosts(table, 9), table.of(ids).tolist()]

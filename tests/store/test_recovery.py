@@ -1,4 +1,4 @@
-"""Is what a killed run left behind put in order by the next?"""
+"""The next run recovers what a killed run left behind."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_half_written_segments_are_removed(home: Path) -> None:
     sound(home)
 
 
-def test_what_no_worker_acknowledged_is_cut_off_whoever_continues(home: Path) -> None:
+def test_unacknowledged_bytes_of_any_worker_are_cut_off(home: Path) -> None:
     archive = home / "archive"
     before = {path.name: path.read_bytes() for path in archive.iterdir()}
     with (archive / "w00-000001.warc.gz").open("ab") as file:

@@ -1,11 +1,11 @@
-"""Do the figures of a run say what happened?"""
+"""The counters of a worker, and the sums over workers and rounds."""
 
 from __future__ import annotations
 
 import pytest
 
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
-from periplus.store.run_summary import RunCounters
+from periplus.store.run_summary import RunCounters, sum_of_rounds, sum_of_workers
 
 
 def attempt(verdict: Verdict, reason: Reason, status: int = 200, mime: str = "text/html", size: int = 0) -> Fetch:
@@ -52,7 +52,7 @@ def test_a_redirect_is_neither_a_page_nor_an_error() -> None:
     assert (tally.fetched, tally.bytes, dict(tally.errors)) == (0, 0, {})
 
 
-def test_a_robots_file_that_cannot_be_had_is_an_error_too() -> None:
+def test_a_robots_file_that_cannot_be_fetched_is_an_error_too() -> None:
     tally = counted()
     tally.count_robots(Response("http://a.test/robots.txt", 0.0, failure=Reason.DNS))
     tally.count_robots(Response("http://a.test/robots.txt", 0.0, status=404))
@@ -122,3 +122,48 @@ def test_storing_is_compressing_and_committing() -> None:
     timing = counted().timing
     timing.archive, timing.commit = 1.0, 2.0004
     assert timing.shown(100.0)["store"] == 3.0
+
+
+# -- sums over workers and rounds ------------------------------------------------------------------------------------
+
+ONE = {
+    "fetched": 30,
+    "seconds": 2.0,
+    "pages_per_second": 15.0,
+    "errors": {"dns": 1},
+    "timing": {"idle": 0.5},
+    "run_id": 7,
+}
+TWO = {
+    "fetched": 10,
+    "seconds": 4.0,
+    "pages_per_second": 2.5,
+    "errors": {"dns": 2, "tls": 1},
+    "timing": {"idle": 1.0},
+    "run_id": 7,
+}
+
+
+def test_one_worker_did_what_the_run_did() -> None:
+    assert sum_of_workers([ONE]) == ONE
+
+
+def test_figures_add_up_and_time_does_not() -> None:
+    assert sum_of_workers([ONE, TWO]) == {
+        "fetched": 40,
+        "seconds": 4.0,
+        "pages_per_second": 10.0,
+        "errors": {"dns": 3, "tls": 1},
+        "timing": {"idle": 1.5},
+        "run_id": 7,
+    }
+
+
+def test_the_order_of_the_workers_does_not_matter() -> None:
+    assert sum_of_workers([TWO, ONE]) == sum_of_workers([ONE, TWO])
+
+
+def test_hosts_parked_in_one_round_and_requested_in_the_next_are_not_counted_twice() -> None:
+    rounds = [ONE | {"parked": {"dns": 3}}, TWO | {"parked": {"dns": 2}}]
+    assert sum_of_rounds(rounds)["parked"] == {"dns": 2}
+    assert sum_of_workers(rounds)["parked"] == {"dns": 5}

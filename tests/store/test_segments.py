@@ -26,7 +26,7 @@ from periplus.store.schema import (
 )
 from periplus.store.segments import SegmentWriter
 from periplus.url import url_id
-from store.records import AT, a_fetch, names_in, told
+from store.records import AT, a_fetch, error_line, names_in
 from store.small_disk import fill, small_disk
 from store.test_durable import Trace
 
@@ -97,7 +97,7 @@ def test_every_link_is_a_row_beside_its_page(tmp_path: Path) -> None:
     assert {link["fetched_at"] for link in found} == {AT}
 
 
-def test_what_is_remembered_of_links_is_bounded(tmp_path: Path) -> None:
+def test_the_cache_of_link_ends_is_bounded(tmp_path: Path) -> None:
     writer = SegmentWriter(tmp_path, 0, 1)
     for number in range(2_000):
         links = tuple(Link(f"https://example.org/{number}/{one}", "", False) for one in range(100))
@@ -191,7 +191,7 @@ def test_the_name_of_a_segment_that_was_never_listed_is_used_again(tmp_path: Pat
     assert page["url"] == "https://example.org/new"
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "256k") as disk:
         writer = SegmentWriter(disk, 0, 1)
         ballast = fill(disk, leave=4096)
@@ -202,7 +202,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
                     writer.add(row(f"https://example.org/{n}", Page()))
                 writer.seal()
 
-        assert "No space left on device" in told(DiskFull, seal, exit_code=3)
+        assert "No space left on device" in error_line(DiskFull, seal, exit_code=3)
         writer.discard()
         assert names_in(disk) == ["ballast"]
         ballast.unlink()

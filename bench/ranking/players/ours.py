@@ -16,7 +16,7 @@ def main() -> None:
 
     def once() -> list[float]:
         marks: list[float] = []
-        page_ranks(links, walk, watch=lambda *_: marks.append(time.perf_counter()))
+        page_ranks(links, walk, on_iteration=lambda *_: marks.append(time.perf_counter()))
         return [end - begin for begin, end in pairwise(marks)]
 
     once()  # compiles it

@@ -16,7 +16,7 @@ from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.store.archive import IMPORTS, ArchiveWriter, archive_name
+from periplus.store.archive import IMPORTS, ArchiveWriter
 from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
@@ -47,11 +47,7 @@ class PageWriter:
         recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
         self._tally = RunCounters(self._catalog.begin_run({"import": names}), time.time())
         self._segments = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS)
-        files = self._catalog.archives(IMPORTS)
-        self._number = len(files) or 1
-        self._writer = ArchiveWriter(
-            collection.archive, archive_name(IMPORTS, self._number), files[-1].committed if files else 0
-        )
+        self._writer = ArchiveWriter.resume(collection.archive, IMPORTS, self._catalog.archives(IMPORTS))
         self._begin_batch()
 
     def has(self, url: str, at: float) -> bool:
@@ -126,8 +122,7 @@ class PageWriter:
             self._segments.add(self._rows, archive_id, pending.size)
         if pending.size >= self._settings.store.archive_bytes:
             self._writer.close()
-            self._number += 1
-            self._writer = ArchiveWriter(self._collection.archive, archive_name(IMPORTS, self._number), 0)
+            self._writer = self._writer.next_file()
         self._begin_batch()
 
     def _begin_batch(self) -> None:

@@ -1,20 +1,17 @@
-"""What can be set, and where did each value come from?"""
+"""Settings: which exist, what they mean, and which layer set each value."""
 
 from periplus.config.layers import FILE_NAME, Configuration, load
+from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving
 from periplus.config.settings import (
     Addresses,
     AddressLimit,
     Fetching,
     Frontier,
     Identity,
-    Indexing,
-    LinkAnalysis,
     Parsing,
     Politeness,
-    Ranking,
     Recrawl,
     Scope,
-    Serving,
     Settings,
     SiteProfile,
     Storage,

@@ -1,8 +1,8 @@
-"""Where does each setting come from?
+"""Loads the settings of a collection and records which layer set each value.
 
-Values are layered: defaults, then ``periplus.toml``, then the environment (``PERIPLUS_FETCH__TIMEOUT=20``; lists with
-commas and tables as ``name=value,name=value``, so a value that holds a comma belongs in the file), then command-line
-flags.
+The layers, each overriding the ones before: defaults, ``periplus.toml``, environment variables, command-line flags. An
+environment variable is written ``PERIPLUS_FETCH__TIMEOUT=20``, a list as ``a,b``, a table as ``name=value,name=value``.
+A value with a comma can only be written in the file.
 """
 
 from __future__ import annotations
@@ -18,25 +18,51 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from periplus.config.settings import Section, Settings, sections, setting_keys
+from periplus.config.settings import Settings, sections, setting_keys
+from periplus.config.value_types import Section
 from periplus.errors import ConfigError
 
 FILE_NAME = "periplus.toml"
 _ENVIRONMENT_PREFIX = "PERIPLUS_"
 _NOT_SETTINGS = frozenset({"PERIPLUS_HOME"})
-_OF_KEY = "[key]"  # pydantic's word for the key of a table that is wrong itself
+_INVALID_KEY = "[key]"  # how pydantic marks an invalid key of a table
 _RENAMED = {"parse.pdf_seconds": "parse.seconds", "parse.pdf_memory_mb": "parse.memory_mb"}
+_PROBLEMS = {  # by the type of a pydantic error
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "dict_type": "must be a table",
+    "extra_forbidden": "unknown setting",
+    "finite_number": "must be a finite number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "greater_than": "must be greater than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a smaller number",
+    "int_type": "must be a whole number",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "list_type": "must be a list",
+    "literal_error": "must be {expected}",
+    "missing": "a value is missing",
+    "model_type": "must be a table",
+    "string_pattern_mismatch": "must match {pattern}",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_type": "must be text",
+    "value_error": "{error}",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Validated settings, and for every key the layer that set it."""
+    """Validated settings, and the layer that set each key."""
 
     settings: Settings
     origins: dict[str, str]
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
-        """Key, value and origin of every setting, in the order of the documentation."""
+        """Yield key, value and origin of every setting, in the order of the documentation."""
         for key in setting_keys():
             section, name = key.split(".")
             yield key, getattr(getattr(self.settings, section), name), self.origins.get(key, "default")
@@ -45,7 +71,7 @@ class Configuration:
 def load(
     home: Path, flags: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None
 ) -> Configuration:
-    """The settings in force for the collection in *home*; *flags* maps `section.name` to a value."""
+    """Load the settings of the collection in *home*; *flags* maps `section.name` to a value."""
     layers = [
         (FILE_NAME, _from_file(home / FILE_NAME)),
         ("environment", _from_environment(os.environ if environment is None else environment)),
@@ -56,7 +82,7 @@ def load(
     for origin, layer in layers:
         for key, value in layer.items():
             _require_known(key, origin)
-            _require_plain(key, value, origin)
+            _require_single_value(key, value, origin)
             values[key], origins[key] = value, origin
     return Configuration(_validated(values, origins), origins)
 
@@ -68,18 +94,20 @@ def _from_file(path: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         why = error.strerror or str(error)
-        raise ConfigError(f"{path} cannot be read", why, "It should be a file that you may read.") from error
+        raise ConfigError(
+            f"{path} cannot be read", why, "Check that it is a file and that you have read permission."
+        ) from error
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path} cannot be read", f"line {line} is not UTF-8 text", "Save it as UTF-8.") from error
     try:
-        return dict(_flattened(tomllib.loads(text)))
+        return dict(_flat_keys(tomllib.loads(text)))
     except (ValueError, RecursionError) as error:
-        hint = "Text stands in quotes, lists in brackets, tables under [name]."
+        hint = "Write strings in quotes, lists in brackets, tables under [name]."
         raise ConfigError(f"{path} is not valid TOML", str(error), hint) from error
 
 
-def _flattened(tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat_keys(tables: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     known = dict(sections())
     for section, content in tables.items():
         if isinstance(content, dict) and (content or section in known):
@@ -99,7 +127,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _from_text(key: str, text: str) -> Any:
-    """Lists and tables are written with commas in the environment; pydantic reads numbers and booleans by itself."""
+    """Split lists and tables at commas; pydantic converts numbers and booleans itself."""
     default, parts = _default(key), [part.strip() for part in text.split(",") if part.strip()]
     if isinstance(default, list):
         return parts
@@ -118,27 +146,27 @@ def _require_known(key: str, origin: str) -> None:
     known, tables = setting_keys(), dict(sections())
     if key in known:
         return
-    named = f"{_shown(_spelling(key, origin))} {_place(origin)}"
+    named = f"{_shortened(_spelling(key, origin))} {_place(origin)}"
     if key in tables:
         example = next(setting for setting in known if setting.startswith(f"{key}."))
         hint = f"Name the setting as well, for example {_spelling(example, origin)!r}."
         raise ConfigError(f"{named} cannot be set", "it is a table of settings", hint)
     if (renamed := _RENAMED.get(key)) is not None:
         hint = f"Write {_spelling(renamed, origin)!r} instead."
-        raise ConfigError(f"{named} cannot be set", "it has another name now, because it holds for all pages", hint)
+        raise ConfigError(f"{named} cannot be set", "it was renamed, because it applies to all pages", hint)
     close = _closest(key, [*known, *tables])
     hint = f"Did you mean {_spelling(close, origin)!r}?" if close else "`periplus config show` lists every setting."
     raise ConfigError(f"unknown setting {named}", hint=hint)
 
 
 def _closest(key: str, known: list[str]) -> str | None:
-    """The same name in another table, or else the most similar spelling."""
+    """Find the same name in another table, or else the most similar spelling."""
     same_name = [other for other in known if other.rpartition(".")[2] == key.rpartition(".")[2]]
     close = same_name or difflib.get_close_matches(key, known, n=1, cutoff=0.5)
     return close[0] if close else None
 
 
-def _require_plain(key: str, value: Any, origin: str) -> None:
+def _require_single_value(key: str, value: Any, origin: str) -> None:
     if isinstance(value, dict) and not isinstance(_default(key), dict):
         section, _, name = key.partition(".")
         hint = f"Write `{name} = ...` under [{section}]."
@@ -150,11 +178,11 @@ def _place(origin: str) -> str:
 
 
 def _spelling(key: str, origin: str) -> str:
-    """The name as it is written in that layer."""
+    """Return the key as it is written in that layer."""
     return _ENVIRONMENT_PREFIX + key.upper().replace(".", "__") if origin == "environment" else key
 
 
-def _shown(value: object) -> str:
+def _shortened(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}..."
 
@@ -167,17 +195,25 @@ def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Setting
     try:
         return Settings.model_validate(tables)
     except ValidationError as error:
-        raise _complaint(error.errors()[0], origins) from error
+        raise _config_error(error.errors()[0], origins) from error
 
 
-def _complaint(problem: ErrorDetails, origins: Mapping[str, str]) -> ConfigError:
+def _config_error(problem: ErrorDetails, origins: Mapping[str, str]) -> ConfigError:
     section, name = (str(part) for part in problem["loc"][:2])
     key = f"{section}.{name}"
     origin = origins.get(key, "default")
-    why = problem["msg"].removeprefix("Value error, ").replace("Input should", "it should")
+    why = _explanation(problem)
     meaning = dict(sections())[section].model_fields[name].description or ""
-    place = () if problem["loc"][-1] == _OF_KEY else problem["loc"][2:]
-    inner = "".join(f".{part}" for part in place if isinstance(part, str) and origin == FILE_NAME)
+    path = () if problem["loc"][-1] == _INVALID_KEY else problem["loc"][2:]
+    inner = "".join(f".{part}" for part in path if isinstance(part, str) and origin == FILE_NAME)
     return ConfigError(
-        f"{_spelling(key, origin)}{inner} = {_shown(problem['input'])} {_place(origin)} is not valid", why, meaning
+        f"{_spelling(key, origin)}{inner} = {_shortened(problem['input'])} {_place(origin)} is not valid", why, meaning
     )
+
+
+def _explanation(problem: ErrorDetails) -> str:
+    text, values = _PROBLEMS.get(problem["type"]), problem.get("ctx", {})
+    if text is None:
+        return problem["msg"]
+    whole = {name: int(value) for name, value in values.items() if isinstance(value, float) and value.is_integer()}
+    return text.format(**{**values, **whole})

@@ -16,7 +16,7 @@ from typing import Any
 from periplus.config import Storage
 from periplus.crawl.memory import MemoryTrimmer
 from periplus.model import ArchivePosition, Fetch, Response
-from periplus.store.archive import Archived, ArchiveWriter, Pending, archive_name, read_response
+from periplus.store.archive import Archived, ArchiveWriter, Pending, read_response
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -46,10 +46,7 @@ class Committer:
         self._worker, self._run_id, self._timing = worker, run_id, timing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._housekeeper = MemoryTrimmer()
-        files = self._catalog.archives(worker)
-        self._number = len(files) or 1
-        size = files[-1].committed if files else 0
-        self._writer = ArchiveWriter(collection.archive, archive_name(worker, self._number), size)
+        self._writer = ArchiveWriter.resume(collection.archive, worker, self._catalog.archives(worker))
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker)
 
     def archive(self, response: Response, earlier: Fetch | None = None) -> Archived:
@@ -67,9 +64,7 @@ class Committer:
         """
         cut = Commit(batch, rows, self._writer, self._writer.cut(), summary)
         if cut.pending.size >= self._settings.archive_bytes:
-            self._number += 1
-            name = archive_name(self._worker, self._number)
-            self._writer = ArchiveWriter(self._collection.archive, name, 0)
+            self._writer = self._writer.next_file()
         return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
 
     def is_overdue(self, *, idle: bool) -> bool:

@@ -93,7 +93,7 @@ class Handover:
         """A commit is durable: letters in it can be read by others, letters crossed out in it are gone."""
         self._commits += 1
         self._unwritten.difference_update(batch.received)
-        self._posted += len(batch.letters)
+        self._posted += len(batch.forwarded)
         self._seeds += len(batch.seeds)
         self._board.tell(self._worker, Metric.LETTERS, self._posted)
         self._board.tell(self._worker, Metric.SEEDS, self._seeds)
@@ -111,7 +111,7 @@ class Handover:
     # -- letters ------------------------------------------------------------------------------------------------
 
     def _read_letters(self) -> None:
-        while letters := self._catalog.letters(self._last_letter, _LETTERS_AT_ONCE):
+        while letters := self._catalog.forwarded_urls(self._last_letter, _LETTERS_AT_ONCE):
             for letter_id, letter in letters:
                 mine = self._territory.is_alone or self._territory.owns_share(letter.share)
                 if mine and letter_id not in self._unwritten:

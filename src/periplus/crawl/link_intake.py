@@ -156,9 +156,9 @@ class LinkIntake:
                     self._refuse(link.target, _NOFOLLOW, item.url)
         self._queues.mention(targets)
         batch = self._log.batch
-        known = len(targets) + len(batch.admitted) + len(batch.letters)
+        known = len(targets) + len(batch.admitted) + len(batch.forwarded)
         known -= sum([self._follow(item, url, quality) for url in targets if url not in self._let_in])
-        self._tally.known_links += known - len(batch.admitted) - len(batch.letters)
+        self._tally.known_links += known - len(batch.admitted) - len(batch.forwarded)
 
     def _follow(self, item: QueuedUrl, url: str, quality: float) -> bool:
         """Admit a link, unless a rule refuses it."""
@@ -252,7 +252,7 @@ class LinkIntake:
             return outcome
         if outcome:
             self.news += 1
-            self._log.batch.letters.append(letter)
+            self._log.batch.forwarded.append(letter)
         return None
 
     def _refuse(self, url: str, decision: Decision, via: str) -> None:

@@ -263,7 +263,7 @@ class PageAssessor:
             batch.copies.append(compared.copy)
         novelty = Novelty.NEW if item.visits else compared.novelty  # a known page repeats itself by nature
         worth = crawl_quality(page, size, has_news=novelty is not Novelty.NONE)
-        batch.count_worth(item.host, worth)
+        batch.add_quality(item.host, worth)
         score = worth.score
         if not item.visits:
             self._paths.learn(item, novelty, is_repeat=compared.is_repeat, is_certain=compared.is_certain)

@@ -199,7 +199,7 @@ class _Voyage:
         catalog.pack_seen()
         was_done = previous is not None and previous["outcome"] == Ending.DONE  # else the same command just goes on
         catalog.requeue(self._beginnings.seeds, done_too=was_done)
-        catalog.reread(self._beginnings.sitemaps)
+        catalog.requeue_sitemaps(self._beginnings.sitemaps)
         if not self._request.settings.frontier.trap_fetches:
             catalog.requeue_trapped()
         counters = catalog.counters()

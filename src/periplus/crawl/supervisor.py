@@ -205,7 +205,7 @@ class _Team:
         if self.board.is_over or not self.board.has_settled():
             return False
         with self._catalog() as catalog:
-            if catalog.letters(0, 1):
+            if catalog.forwarded_urls(0, 1):
                 return False
         return self.board.has_settled() and self.board.all(Metric.AWAKENED) == awakened
 

@@ -88,7 +88,7 @@ class WorkerBuilder:
             settings.politeness, after_kill=assignment.after_kill, ahead=assignment.clock.ahead
         )
         self._queues = Queues(catalog, settings.store.buffer_urls, lambda host: self._politeness.forget([host]))
-        self._traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance, catalog.was_dull)
+        self._traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance, catalog.had_nothing_new)
         self._admission = open_admission(catalog, settings.scope, self._traps)
         self.paths = LinkIntake(
             settings,
@@ -178,7 +178,7 @@ class WorkerBuilder:
             self._committer.archive,
             self._committer.recall,
             self._log,
-            PageAssessor(self.paths, self._log, self._catalog.worth_of),
+            PageAssessor(self.paths, self._log, self._catalog.quality_of),
         )
 
 

@@ -1,1 +1,1 @@
-"""Who links to whom, and who matters?"""
+"""Link graph, PageRank and anchor texts."""

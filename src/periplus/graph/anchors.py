@@ -1,7 +1,6 @@
-"""What do others call a page?
+"""Aggregates the anchor texts of every page; the index searches them with the page's own text.
 
-The texts of the links to it, each host speaking once, strongest first; the index searches them beside the page's own
-words.
+Each host counts once per text, and texts are ordered by weight, strongest first.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ SCHEMA = pa.schema(
         ("anchors", pa.list_(pa.string())),  # strongest first
         ("weights", pa.list_(pa.float32())),
         ("weight", pa.float32()),  # their sum
-        ("in_links", pa.uint32()),  # counted pages that link here, with or without a text
+        ("in_links", pa.uint32()),  # number of counted pages that link here, with or without a text
     ]
 )
 _TARGETS_AT_ONCE = 1 << 15
 
-# Said of any page, in the languages that most pages are written in.
+# Anchor texts that fit any page, in the most common languages.
 # fmt: off
 BOILERPLATE = [
     "click here", "click", "here", "this", "this page", "this link", "link", "more", "read more", "learn more",
@@ -50,22 +49,22 @@ BOILERPLATE = [
 
 @dataclass(frozen=True, slots=True)
 class AnchorCaps:
-    """How much is kept."""
+    """Limits for the anchor texts that are kept."""
 
-    texts: int = 32  # a page
-    chars: int = 120  # a text
+    texts: int = 32  # per page
+    chars: int = 120  # per text
 
 
 def write_anchors(tables: Tables, graph: Graph, caps: AnchorCaps, draft: RankWriter) -> None:
-    """Aggregate the anchor texts of every target, ordered by its identity."""
+    """Aggregate the anchor texts of every target, ordered by URL id."""
     tables.take("phrases", pa.table({"phrase": sorted(set(BOILERPLATE))}))
-    for name in ("speakers", "calls"):
+    for name in ("anchor_sources", "anchor_counts"):
         tables.make(name)
-    tables.make("names", chars=caps.chars)
-    tables.drop("speakers", "calls")
-    tables.make("weighed")
-    tables.drop("names")
-    tables.view("named", "named")
+    tables.make("anchor_texts", chars=caps.chars)
+    tables.drop("anchor_sources", "anchor_counts")
+    tables.make("weighted_anchors")
+    tables.drop("anchor_texts")
+    tables.view("target_ids", "target_ids")
     rows = tables.stream("anchors", texts=caps.texts)
     with parquet.ParquetWriter(
         draft.path / "anchors.parquet", SCHEMA, compression="zstd", compression_level=1, use_dictionary=False
@@ -75,7 +74,7 @@ def write_anchors(tables: Tables, graph: Graph, caps: AnchorCaps, draft: RankWri
 
 
 def _whole_targets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The stream, cut between two targets and never inside one."""
+    """Regroup the stream so that all rows of a target are in one table."""
     waiting = None
     for batch in batches:
         table = pa.Table.from_batches([batch])
@@ -92,7 +91,7 @@ def _whole_targets(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _targets(rows: pa.Table, graph: Graph) -> pa.Table:
-    """One row a target instead of one a text."""
+    """Combine the rows of each target, one per text, into one row."""
     targets = ids_in(rows["url_id"].combine_chunks())
     starts = np.flatnonzero(np.append(True, targets[1:] != targets[:-1]))
     offsets = pa.array(np.append(starts, len(targets)), pa.int32())
@@ -110,7 +109,7 @@ def _targets(rows: pa.Table, graph: Graph) -> pa.Table:
 
 
 def _in_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Row groups of one size, so that equal input gives equal bytes."""
+    """Regroup into tables of one size, so that equal input gives equal bytes."""
     waiting = SCHEMA.empty_table()
     for table in tables:
         waiting = pa.concat_tables([waiting, table])

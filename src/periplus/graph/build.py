@@ -1,7 +1,7 @@
-"""Who links to whom?
+"""Builds the link graph from segments.
 
-DuckDB finds the pages, folds those that are one, and turns identities into numbers, out of core; what it streams back
-is two numbers a link.
+DuckDB finds the pages, merges duplicate URLs and numbers the nodes, out of core. It streams back two node numbers per
+link.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from periplus.store.ranks import Ids
 from periplus.store.schema import LINKS, PAGES
 
 _PAGE_COLUMNS = ("url_id", "url", "host", "fetched_at", "content_id", "canonical")
-_MOST_NODES = (1 << 31) - 1  # numbers are signed 32-bit integers in SQL
+_MOST_NODES = (1 << 31) - 1  # node numbers are signed 32-bit integers in SQL
 
-Say = Callable[[str], None]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """What a graph is made from."""
+    """The input of a graph."""
 
     pages: list[Path]
     links: list[Path]
@@ -43,56 +43,58 @@ class Segments:
 class Rules:
     """Which links count."""
 
-    nofollow: bool = False  # also those that their author does not vouch for
-    per_host: int = 20  # links of one page to one other host
+    nofollow: bool = False  # count links marked nofollow too
+    per_host: int = 20  # maximum links of one page to one other host
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Pages by number, in the order of (reversed host, path)."""
+    """The link graph; nodes are numbered in the order of (reversed host, path)."""
 
     links: Links
     hosts: list[str]  # in the order of their nodes
     host: NDArray[np.uint32]  # of every node
     crawled: NDArray[np.bool_]
-    used: NDArray[np.bool_]  # by number in the table `nodes`: whether it is a node of the graph
-    numbers: NDArray[np.uint32]  # and its number there
+    used: NDArray[np.bool_]  # by row of the table `nodes`: whether the row is a node of the graph
+    numbers: NDArray[np.uint32]  # by row of the table `nodes`: its node number in the graph
 
 
-def build(tables: Tables, segments: Segments, rules: Rules, draft: RankWriter, say: Say) -> Graph:
-    """The graph of the latest version of every page, its arrays being those of the draft."""
+def build(tables: Tables, segments: Segments, rules: Rules, draft: RankWriter, progress: Progress) -> Graph:
+    """Build the graph of the latest version of every page; its arrays are files of the draft."""
     tables.read("pages", segments.pages, pa.schema([PAGES.field(name) for name in _PAGE_COLUMNS]))
     tables.read("links", segments.links, LINKS)
     tables.view("followed", "all_followed" if rules.nofollow else "followed")
-    say("folding the addresses that are one page")
+    progress("merging duplicate URLs")
     merge_duplicates(tables, segments.redirects)
-    say("numbering pages")
+    progress("numbering pages")
     hosts = _number_nodes(tables)
-    say("reading links")
-    return _shape(tables, rules, hosts, draft)
+    progress("reading links")
+    return _build_graph(tables, rules, hosts, draft)
 
 
 def _number_nodes(tables: Tables) -> list[str]:
-    """Make `nodes`, `addresses` and `voters`; returns the hosts in their order."""
-    for name in ("familiar", "strangers", "known"):
+    """Create the tables `nodes`, `addresses` and `voters`; returns the hosts in the order of their nodes."""
+    for name in ("crawled_ids", "linked_only", "known"):
         tables.make(name)
     found = [host for batch in tables.stream("hosts") for host in batch.column(0).to_pylist()]
     hosts = sorted(found, key=reversed_host)
     tables.take("host_numbers", pa.table({"host": hosts, "number": pa.array(range(len(hosts)), pa.int32())}))
     if tables.size("known") > _MOST_NODES:
-        raise PeriplusError("too many pages", f"a graph has at most {_MOST_NODES:,}", "Rank them on a fleet.")
+        raise PeriplusError(
+            "too many pages", f"a graph has at most {_MOST_NODES:,}", "Restrict the scope, or split the collection."
+        )
     for name in ("nodes", "addresses", "voters"):
         tables.make(name)
-    tables.drop("familiar", "strangers", "known", "introduced", "own", "copies", "folded", "voting")
+    tables.drop("crawled_ids", "linked_only", "known", "merge_targets", "own", "copies", "merged", "voting")
     return hosts
 
 
 def reversed_host(host: str) -> tuple[str, ...]:
-    """`www.example.org` sorts as org, example, www: hosts of one owner side by side."""
+    """Sort key of a host: `www.example.org` sorts as org, example, www, so hosts of one domain are adjacent."""
     return tuple(reversed(host.split(".")))
 
 
-def _shape(tables: Tables, rules: Rules, hosts: list[str], draft: RankWriter) -> Graph:
+def _build_graph(tables: Tables, rules: Rules, hosts: list[str], draft: RankWriter) -> Graph:
     nodes = tables.size("nodes")
     found = csr.in_links(tables.stream("edges"), nodes)
     crawled, host = np.zeros(nodes, np.bool_), np.zeros(nodes, np.uint32)
@@ -103,16 +105,16 @@ def _shape(tables: Tables, rules: Rules, hosts: list[str], draft: RankWriter) ->
     used = crawled | (np.diff(found.indptr) > 0)
     degrees = csr.apply_rules(found, host, rules.per_host, _copies(tables))
     numbers = csr.keep_nodes(found, used)
-    links = _written(found, degrees[used], draft)
-    del found  # it is mapped from here on
+    links = _write_links(found, degrees[used], draft)
+    del found  # free the memory: from here on the graph is mapped from files
     draft.save("crawled", crawled[used])
     present = np.bincount(host[used], minlength=len(hosts)) > 0
     places = (np.cumsum(present) - 1).astype(np.uint32)
     return Graph(links, list(compress(hosts, present)), places[host[used]], crawled[used], used, numbers)
 
 
-def _written(found: csr.InLinks, degrees: NDArray[np.uint32], draft: RankWriter) -> Links:
-    """The links as the draft keeps them, mapped into memory."""
+def _write_links(found: csr.InLinks, degrees: NDArray[np.uint32], draft: RankWriter) -> Links:
+    """Write the links into files of the draft, mapped into memory."""
     links = Links(
         draft.array("indptr", np.uint64, len(found.indptr)),
         draft.array("sources", np.uint32, len(found.sources)),
@@ -135,7 +137,7 @@ def _columns(tables: Tables, block: str) -> Iterator[list[NDArray[np.int32]]]:
 
 
 def write_addresses(tables: Tables, graph: Graph, draft: RankWriter) -> None:
-    """Note the address of every node, and the identities that lead to it, those folded into it included."""
+    """Write the URL of every node, and the URL ids of each node including those merged into it."""
     draft.urls(_used_urls(tables, graph.used))
     size = tables.size("addresses")
     ids, nodes = np.empty(size, "S16"), np.empty(size, np.uint32)
@@ -150,7 +152,7 @@ def write_addresses(tables: Tables, graph: Graph, draft: RankWriter) -> None:
 
 
 def ids_in(column: pa.Array) -> Ids:
-    """The identities of a column."""
+    """The URL ids of a column."""
     fixed = column.cast(pa.binary(16))
     return np.frombuffer(fixed.buffers()[1], "S16", len(fixed), fixed.offset * 16)
 

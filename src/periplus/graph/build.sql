@@ -1,5 +1,5 @@
--- How do segments become nodes and edges? Every block is one SELECT, in the words that DuckDB and Spark share; the name
--- of a block is the name of the table or stream it makes. Read from top to bottom: each uses those above it.
+-- Turns segments into nodes and edges. Every block is one SELECT, in SQL that DuckDB and Spark share, and creates the
+-- table or stream of its name. Read from top to bottom: each block uses those above it.
 --
 -- Given: pages and links (segments), redirects and canonicals (url_id, target_id, url and host of the target),
 -- host_numbers (host, number).
@@ -17,33 +17,33 @@ SELECT url_id, any_value(url) AS url, any_value(host) AS host, max(fetched_at) A
 FROM pages GROUP BY url_id;
 
 -- name: redirecting
--- Addresses whose newest answer is a redirect.
+-- URLs whose newest response is a redirect.
 SELECT newest.url_id, newest.target_id
 FROM (SELECT url_id, max_by(target_id, seen_at) AS target_id, max(seen_at) AS seen_at FROM redirects GROUP BY url_id) newest
 LEFT JOIN latest ON latest.url_id = newest.url_id
 WHERE newest.url_id <> newest.target_id AND (latest.url_id IS NULL OR latest.fetched_at < newest.seen_at);
 
--- name: hop
--- Every address folded twice as far as before.
+-- name: next_hop
+-- Follow every chain of redirects twice as far as before.
 SELECT f.url_id, coalesce(further.target_id, f.target_id) AS target_id
-FROM folds f LEFT JOIN folds further ON further.url_id = f.target_id;
+FROM merges f LEFT JOIN merges further ON further.url_id = f.target_id;
 
--- name: arrived
--- What leads to an end. The members of a loop, and what leads into it, stay where they are.
-SELECT f.url_id, f.target_id FROM folds f LEFT JOIN folds further ON further.url_id = f.target_id
+-- name: chain_ends
+-- Chains that have an end. The members of a loop, and chains into it, are not merged.
+SELECT f.url_id, f.target_id FROM merges f LEFT JOIN merges further ON further.url_id = f.target_id
 WHERE further.url_id IS NULL;
 
 -- name: standing
--- Pages that are still at their address.
+-- Pages whose URL does not redirect.
 SELECT latest.url_id, url, host, fetched_at, content_id, canonical
 FROM latest LEFT JOIN moved ON moved.url_id = latest.url_id WHERE moved.url_id IS NULL;
 
--- name: wishes
--- Pages that name another address as their own.
+-- name: canonical_links
+-- Pages with rel=canonical to another URL.
 SELECT CAST(url_id AS BINARY) AS url_id, host, canonical FROM standing WHERE canonical <> '' AND canonical <> url;
 
 -- name: preferring
--- A page whose preferred address redirects back to it has no wish.
+-- Canonical URLs after redirects. A canonical URL that redirects back to its page is ignored.
 SELECT c.url_id, coalesce(moved.target_id, c.target_id) AS target_id
 FROM canonicals c LEFT JOIN moved ON moved.url_id = c.target_id
 WHERE c.url_id <> coalesce(moved.target_id, c.target_id);
@@ -55,70 +55,69 @@ UNION ALL
 SELECT url_id, target_id FROM preferred;
 
 -- name: own
--- Pages under their own name.
+-- Pages that are neither redirected nor have another canonical URL.
 SELECT standing.url_id, url, host, fetched_at, content_id
 FROM standing LEFT JOIN renamed ON renamed.url_id = standing.url_id WHERE renamed.url_id IS NULL;
 
 -- name: copies
--- The same bytes on the same host are one page: the smallest address, which is "/" before "/index.html".
+-- Pages of one host with the same bytes are merged into the smallest URL, which is "/" before "/index.html".
 SELECT own.url_id, kept.url_id AS target_id
 FROM own JOIN (SELECT host, content_id, min_by(url_id, url) AS url_id FROM own
                WHERE content_id IS NOT NULL GROUP BY host, content_id HAVING count(*) > 1) kept
 ON kept.host = own.host AND kept.content_id = own.content_id
 WHERE own.url_id <> kept.url_id;
 
--- name: folded
--- Every address that stands for another, with that other.
+-- name: merged
+-- Every URL that is merged into another, with that other URL.
 SELECT renamed.url_id, coalesce(copies.target_id, renamed.target_id) AS target_id
 FROM renamed LEFT JOIN copies ON copies.url_id = renamed.target_id
 UNION ALL
 SELECT url_id, target_id FROM copies;
 
 -- name: voting
--- One page votes for each node: its own, or else the first of those folded into it.
+-- The page whose links count for a node: its own, or else the first of those merged into it.
 SELECT own.url_id AS source_id, own.fetched_at, own.url_id, own.content_id
 FROM own LEFT JOIN copies ON copies.url_id = own.url_id WHERE copies.url_id IS NULL
 UNION ALL
-SELECT min_by(s.url_id, s.url), min_by(s.fetched_at, s.url), folded.target_id, min_by(s.content_id, s.url)
-FROM folded JOIN standing s ON s.url_id = folded.url_id LEFT JOIN own ON own.url_id = folded.target_id
+SELECT min_by(s.url_id, s.url), min_by(s.fetched_at, s.url), merged.target_id, min_by(s.content_id, s.url)
+FROM merged JOIN standing s ON s.url_id = merged.url_id LEFT JOIN own ON own.url_id = merged.target_id
 WHERE own.url_id IS NULL
-GROUP BY folded.target_id;
+GROUP BY merged.target_id;
 
--- name: introduced
--- Addresses that others were folded into, and that are not pages themselves.
-SELECT named.url_id, any_value(named.url) AS url, any_value(named.host) AS host
+-- name: merge_targets
+-- URLs that others were merged into, and that were not fetched themselves.
+SELECT targets.url_id, any_value(targets.url) AS url, any_value(targets.host) AS host
 FROM (SELECT target_id AS url_id, url, host FROM redirects
-      UNION ALL SELECT target_id AS url_id, url, host FROM canonicals) named
-LEFT JOIN own ON own.url_id = named.url_id LEFT JOIN folded ON folded.url_id = named.url_id
-WHERE own.url_id IS NULL AND folded.url_id IS NULL
-GROUP BY named.url_id;
+      UNION ALL SELECT target_id AS url_id, url, host FROM canonicals) targets
+LEFT JOIN own ON own.url_id = targets.url_id LEFT JOIN merged ON merged.url_id = targets.url_id
+WHERE own.url_id IS NULL AND merged.url_id IS NULL
+GROUP BY targets.url_id;
 
--- name: familiar
-SELECT url_id FROM own UNION ALL SELECT url_id FROM folded UNION ALL SELECT url_id FROM introduced;
+-- name: crawled_ids
+SELECT url_id FROM own UNION ALL SELECT url_id FROM merged UNION ALL SELECT url_id FROM merge_targets;
 
--- name: strangers
--- Addresses known from links alone.
+-- name: linked_only
+-- URLs known from links only.
 SELECT target_id AS url_id, any_value(target) AS url
-FROM followed LEFT JOIN familiar ON familiar.url_id = followed.target_id WHERE familiar.url_id IS NULL
+FROM followed LEFT JOIN crawled_ids ON crawled_ids.url_id = followed.target_id WHERE crawled_ids.url_id IS NULL
 GROUP BY target_id;
 
 -- name: known
--- Every address that stands for itself, crawled or not. Cutting hosts out of addresses, each once, takes less time than
+-- Every URL that is not merged into another, crawled or not. Cutting the host out of each URL once is faster than
 -- reading the host of every link.
 SELECT own.url_id, url, host FROM own LEFT JOIN copies ON copies.url_id = own.url_id WHERE copies.url_id IS NULL
-UNION ALL SELECT url_id, url, host FROM introduced
+UNION ALL SELECT url_id, url, host FROM merge_targets
 UNION ALL
 SELECT url_id, url, CASE WHEN url LIKE 'http://[%' OR url LIKE 'https://[%'
                          THEN concat(split_part(split_part(url, '/', 3), ']', 1), ']')
                          ELSE split_part(split_part(url, '/', 3), ':', 1) END AS host
-FROM strangers;
+FROM linked_only;
 
 -- name: hosts
 SELECT DISTINCT host FROM known;
 
 -- name: nodes
--- Neighbours by number are neighbours on the web, whatever their scheme: half of the cache misses of PageRank are saved
--- here.
+-- Adjacent numbers are adjacent URLs, whatever their scheme. This order saves half of the cache misses of PageRank.
 SELECT url_id, url, number AS host,
        CAST(row_number() OVER (ORDER BY number, substr(url, instr(url, '//')), url) - 1 AS INTEGER) AS node
 FROM known JOIN host_numbers ON host_numbers.host = known.host;
@@ -126,7 +125,7 @@ FROM known JOIN host_numbers ON host_numbers.host = known.host;
 -- name: addresses
 SELECT url_id, node FROM nodes
 UNION ALL
-SELECT folded.url_id, node FROM folded JOIN nodes ON nodes.url_id = folded.target_id;
+SELECT merged.url_id, node FROM merged JOIN nodes ON nodes.url_id = merged.target_id;
 
 -- name: voters
 SELECT source_id, fetched_at, node, host, content_id FROM voting JOIN nodes ON nodes.url_id = voting.url_id;
@@ -141,7 +140,7 @@ JOIN addresses ON addresses.url_id = followed.target_id;
 SELECT node FROM voters;
 
 -- name: documents
--- Nodes of different hosts that show the same bytes.
+-- Nodes of different hosts with the same bytes.
 SELECT node, CAST(dense_rank() OVER (ORDER BY content_id) AS INTEGER) AS document
 FROM voters JOIN (SELECT content_id AS shared FROM voters WHERE content_id IS NOT NULL
                   GROUP BY content_id HAVING count(*) > 1) s ON s.shared = voters.content_id

@@ -1,7 +1,7 @@
-"""Which addresses are one page?
+"""Finds the URLs that are one page, and merges them.
 
-Redirects lead anywhere. A page may name another address as its own only inside its registrable domain: anything else
-would let a stranger vote in another's name. Pages of one host with the same bytes are one page.
+A redirect may lead to any host. rel=canonical counts only within the registrable domain of the page: otherwise a page
+could take over the links of another site. Pages of one host with the same bytes are one page.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ _ID = pa.binary(16)
 CANONICALS = pa.schema([("url_id", _ID), ("target_id", _ID), ("url", pa.string()), ("host", pa.string())])
 REDIRECTS = CANONICALS.append(pa.field("seen_at", pa.float64()))
 _ROWS_AT_ONCE = 1 << 16
-_HOPS = 5  # each doubles the distance: chains of up to 32 are followed to their end
+_HOPS = 5  # each doubles the distance, so chains of up to 32 redirects are followed
 
-Redirect = tuple[str, str, float]  # address, where it leads, when that was seen
+Redirect = tuple[str, str, float]  # URL, target, time
 
 
 def merge_duplicates(tables: Tables, redirects: Iterable[Redirect]) -> None:
-    """Make `folded`, every address that stands for another one; and what is left: `own`, `copies`, `introduced`."""
+    """Create `merged`, the URLs that are merged into others, and `own`, `copies`, `voting` and `merge_targets`."""
     tables.take("redirects", pa.RecordBatchReader.from_batches(REDIRECTS, _redirect_batches(redirects)))
     tables.make("latest")
     _follow(tables, "redirecting", "moved")
     tables.make("standing")
-    wishes = _canonical_batches(tables.stream("wishes"))
-    tables.take("canonicals", pa.RecordBatchReader.from_batches(CANONICALS, wishes))
+    canonicals = _canonical_batches(tables.stream("canonical_links"))
+    tables.take("canonicals", pa.RecordBatchReader.from_batches(CANONICALS, canonicals))
     _follow(tables, "preferring", "preferred")
-    for name in ("renamed", "own", "copies", "folded", "voting", "introduced"):
+    for name in ("renamed", "own", "copies", "merged", "voting", "merge_targets"):
         tables.make(name)
     tables.drop("latest", "standing", "redirects", "canonicals", "moved", "preferred", "renamed")
 
 
 def _follow(tables: Tables, start: str, result: str) -> None:
-    """Replace every target by the end of its chain."""
-    tables.make("folds", start)
+    """Replace every target by the end of its chain of redirects."""
+    tables.make("merges", start)
     for _ in range(_HOPS):
-        tables.make("further", "hop")
-        tables.rename("further", "folds")
-    tables.make(result, "arrived")
-    tables.drop("folds")
+        tables.make("further", "next_hop")
+        tables.rename("further", "merges")
+    tables.make(result, "chain_ends")
+    tables.drop("merges")
 
 
 def _redirect_batches(redirects: Iterable[Redirect]) -> Iterator[pa.RecordBatch]:
@@ -57,7 +57,7 @@ def _redirect_batches(redirects: Iterable[Redirect]) -> Iterator[pa.RecordBatch]
 def _canonical_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         found = zip(*(batch.column(name).to_pylist() for name in ("url_id", "host", "canonical")), strict=True)
-        rows = [(page, url_id(url), url, host_of(url)) for page, host, url in found if _may_speak_for(host, url)]
+        rows = [(page, url_id(url), url, host_of(url)) for page, host, url in found if _is_same_domain(host, url)]
         yield _batch(rows, CANONICALS)
 
 
@@ -68,5 +68,5 @@ def _batch(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.RecordBa
     )
 
 
-def _may_speak_for(host: str, canonical: str) -> bool:
+def _is_same_domain(host: str, canonical: str) -> bool:
     return registrable_domain(host) == registrable_domain(host_of(canonical))

@@ -1,4 +1,4 @@
-"""Why does a page rank where it does?"""
+"""Why does a page have this rank? Takes the rank of a page apart, and lists the highest pages and hosts."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _NO_ANCHORS = Anchors((), (), 0)
 
 @dataclass(frozen=True, slots=True)
 class InLink:
-    """One page that links here."""
+    """One page that links to the explained page."""
 
     url: str
-    mass: float  # the part of its rank that comes here
+    mass: float  # the part of its rank that it passes on here
     rank: float
-    links: int  # among how many it divides its rank
+    links: int  # number of links among which it divides its rank
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """The rank of a page, taken apart."""
 
-    url: str  # of the node: another than asked for, when that one was folded into it
+    url: str  # of the node: differs from the requested URL if that was merged into it
     rank: float
     place: int  # 1 is the highest of all
-    percentile: float  # per cent of the known pages that rank lower
+    percentile: float  # per cent of the known pages with a lower rank
     crawled: bool
-    from_links: float  # mass that came along links; the rest came from nowhere, as every page gets some
+    from_links: float  # rank received from links; the rest is the share of random jumps
     in_links: int
     strongest: tuple[InLink, ...]
     anchors: Anchors
@@ -40,7 +40,7 @@ class Explanation:
 
 
 def explain(table: RankTable, identity: bytes, most: int = 10) -> Explanation | None:
-    """The rank of a page with its *most* generous in-links, or None when no counted link leads to it."""
+    """Explain the rank of a page with its *most* strongest in-links; None when the page is unknown."""
     node = table.node_of(identity)
     if node is None:
         return None
@@ -51,7 +51,7 @@ def explain(table: RankTable, identity: bytes, most: int = 10) -> Explanation | 
 def _explained(table: RankTable, node: int, most: int) -> Explanation:
     ranks, rank = table.ranks, table.ranks[node]
     url, sources = table.url(node), table.sources(node)
-    with np.errstate(divide="raise"):  # who links here has links
+    with np.errstate(divide="raise"):  # every source has at least one link
         masses = table.figures.damping * ranks[sources].astype(np.float64) / table.degrees[sources]
     return Explanation(
         url,
@@ -73,7 +73,7 @@ def _in_link(table: RankTable, node: int, mass: float) -> InLink:
 
 @dataclass(frozen=True, slots=True)
 class TopPage:
-    """A page among the highest."""
+    """One of the pages with the highest rank."""
 
     url: str
     rank: float
@@ -83,12 +83,12 @@ class TopPage:
 
 @dataclass(frozen=True, slots=True)
 class TopHost:
-    """A host among the highest."""
+    """One of the hosts with the highest rank."""
 
     host: str
     rank: float
     pages: int  # crawled
-    known: int  # those known from links included
+    known: int  # including pages known from links only
 
 
 def top_pages(table: RankTable, size: int) -> list[TopPage]:
@@ -108,7 +108,7 @@ def top_hosts(table: RankTable, size: int) -> list[TopHost]:
 
 
 def highest(values: NDArray[np.floating], most: int) -> NDArray[np.int64]:
-    """Where the *most* highest values are, highest first; the first of equals first."""
+    """Indices of the *most* highest values, highest first; equal values in their order."""
     if most < len(values):
         threshold = np.partition(values, len(values) - most)[len(values) - most]
         places = np.flatnonzero(values >= threshold)

@@ -1,7 +1,7 @@
-"""Which hosts vouch for which?
+"""Builds the graph of hosts, and writes their ranks.
 
-A host votes with its pages: each page that links to another host is one vote, however many links it has. Votes inside
-one registrable domain count less: what they lose is spread over all hosts, so a family of sites cannot lift itself.
+Each page that links to another host is one vote of its host, however many links it has. Votes within one registrable
+domain count less; the difference is spread over all hosts, so that related sites cannot raise each other's rank.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def domain_numbers(hosts: list[str]) -> NDArray[np.int64]:
 
 
 def host_links(graph: Graph, inside_domain: float) -> WeightedLinks:
-    """The votes between hosts, as shares of what each host has to give."""
+    """The votes between hosts, as shares of the rank of each voting host."""
     source, target, votes = _votes(graph)
     total = np.bincount(source, votes, len(graph.hosts))
     domains = domain_numbers(graph.hosts)
@@ -37,7 +37,7 @@ def host_links(graph: Graph, inside_domain: float) -> WeightedLinks:
 
 
 def _votes(graph: Graph) -> tuple[U32, U32, U32]:
-    """Pairs of hosts in the order of the second, and how many pages of the first link to it."""
+    """Pairs of hosts ordered by the second, and the number of pages of the first that link to the second."""
     hosts, links = len(graph.hosts), graph.links
     voted, votes, found = (np.zeros(size, np.uint32) for size in (links.nodes, hosts, hosts))
     room = np.empty((3, max(hosts, _PAIRS_AT_ONCE)), np.uint32)
@@ -50,7 +50,7 @@ def _votes(graph: Graph) -> tuple[U32, U32, U32]:
 
 
 def write_hosts(graph: Graph, ranks: NDArray[np.float32], draft: RankWriter) -> None:
-    """Note rank and size of every host."""
+    """Write rank and size of every host."""
     count = len(graph.hosts)
     columns = {
         "host": pa.array(graph.hosts, pa.string()),

@@ -1,10 +1,10 @@
-"""Which loops run at the speed of memory?
+"""The inner loops of the link analysis, compiled by numba.
 
-Compiled by numba, which costs a second and a hundred megabytes to import: nothing outside the link analysis may import
-this module. Measured choices: unsigned ids and positions (signed ones are tested for "counts from the end" each time),
-four accumulators of 32 bits (one would wait for its own last addition), emptied into one of 64 bits now and then (a hub
-adds up thousands of tiny numbers, and would lose more than the last iterations gain), no fastmath (it doubles the time
-of the gather). Functions that threads share return the sums of their range, so results do not depend on the threads.
+Importing numba takes a second and 100 MB, so nothing outside the link analysis may import this module. Choices that
+were measured: unsigned ids and positions (signed ones are checked for negative indices each time); four 32-bit
+accumulators (a single one waits for its last addition), added to a 64-bit one after each block (sums of thousands of
+tiny numbers lose too much precision in 32 bits); no fastmath (it doubles the time of the gather). Functions that run in
+several threads return the sums of their range, so the results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ I64 = NDArray[np.int64]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 HOST, LAST_HOST, GIVEN, DEGREE = range(4)  # columns of the state of a source
-_ONE, _TWO, _THREE, _FOUR, _BLOCK = (np.uint64(n) for n in (1, 2, 3, 4, 512))  # signed ones make positions signed
+_ONE, _TWO, _THREE, _FOUR, _BLOCK = (
+    np.uint64(n) for n in (1, 2, 3, 4, 512)
+)  # signed constants would make positions signed
 
 
 def compiled(function: Function) -> Function:
-    """The function as machine code that runs beside other threads."""
+    """Compile the function to machine code that releases the GIL."""
     return cast("Function", numba.njit(nogil=True)(function))
 
 
@@ -36,7 +38,7 @@ def compiled(function: Function) -> Function:
 
 @compiled
 def gathered(given: F32, sources: U32, edge: np.uint64, end: np.uint64) -> float:
-    """What the sources at the positions from *edge* to *end* give together."""
+    """Sum what the sources at positions *edge* to *end* pass on."""
     total = 0.0
     while edge < end:
         stop = min(end, edge + _BLOCK)
@@ -58,17 +60,17 @@ def gathered(given: F32, sources: U32, edge: np.uint64, end: np.uint64) -> float
 def pull(
     indptr: U64,
     sources: U32,
-    given: F32,  # what every node gives along each of its links
+    given: F32,  # rank that every node passes on along each of its links
     inverse: F32,  # 1 / out-degree; 0 for a dead end
-    teleport: F32,  # share of the teleports, for every node or one for all
+    teleport: F32,  # share of the random jumps, for every node or one for all
     damping: float,
-    base: float,  # mass that teleports
+    base: float,  # total rank that random jumps distribute
     rank: F32,
-    gives: F32,  # what every node will give next
+    gives: F32,  # the same for the next iteration
     first: int,
     last: int,
 ) -> tuple[float, float]:
-    """One iteration for the nodes *first* to *last*; returns how much they changed, and the mass they pass on."""
+    """One iteration for the nodes *first* to *last*; returns their change, and the rank of those with links."""
     change, passed = 0.0, 0.0
     one_for_all = len(teleport) == 1
     for node in range(first, last):
@@ -87,7 +89,7 @@ def pull(
 def pull_weighted(
     indptr: I64, sources: U32, weights: F64, rank: F64, teleport: F64, damping: float, base: float, new: F64
 ) -> float:
-    """One iteration of a graph whose links weigh differently; returns how much the ranks changed."""
+    """One iteration of a graph with weighted links; returns the change of the ranks."""
     change = 0.0
     for node in range(len(new)):
         total = 0.0
@@ -98,19 +100,19 @@ def pull_weighted(
     return change
 
 
-# -- the shape of the graph -------------------------------------------------------------------------------------
+# -- building the graph -------------------------------------------------------------------------------------------
 
 
 @compiled
 def count(keys: U32, counts: I64) -> None:
-    """How often every number occurs."""
+    """Count how often every number occurs."""
     for position in range(len(keys)):
         counts[keys[position]] += 1
 
 
 @compiled
 def place(keys: U32, values: U32, cursor: I64, out: U32) -> None:
-    """Put every value into the row of its key; *cursor* holds where each row begins, and is moved on."""
+    """Append every value to the row of its key; *cursor* is the next free position of each row."""
     for position in range(len(keys)):
         row = keys[position]
         out[cursor[row]] = values[position]
@@ -119,7 +121,7 @@ def place(keys: U32, values: U32, cursor: I64, out: U32) -> None:
 
 @compiled
 def transpose(indptr: I64, rows: U32, cursor: I64, out: U32) -> None:
-    """Turn the graph round; the rows that come out are in order."""
+    """Transpose the graph; the resulting rows are in order."""
     for row in range(len(indptr) - 1):
         for position in range(indptr[row], indptr[row + 1]):
             column = rows[position]
@@ -128,12 +130,12 @@ def transpose(indptr: I64, rows: U32, cursor: I64, out: U32) -> None:
 
 
 @compiled
-def tidy(indptr: I64, sources: U32, state: U32, limit: int, document: U32, seen: U32, counts: I64) -> int:
-    """Drop repeated links, links to itself, those of another copy, and those past *limit* to one other host.
+def filter_links(indptr: I64, sources: U32, state: U32, limit: int, document: U32, seen: U32, counts: I64) -> int:
+    """Remove repeated links, self-links, links of duplicate documents, and links above *limit* to one other host.
 
-    Targets come host by host, so it is enough to remember of each source the last host it gave to, and how often; what
-    belongs together lies together in *state*. *seen* holds the last target of every document. Rows move up in place;
-    returns how many links are left, their numbers by target in *counts*.
+    Targets are ordered by host, so *state* only needs the last target host of each source, and the number of links to
+    it. *seen* has the last target of every document. Rows are compacted in place; returns the number of links left,
+    and writes their number by target into *counts*.
     """
     kept = 0
     for target in range(len(counts)):
@@ -162,14 +164,14 @@ def tidy(indptr: I64, sources: U32, state: U32, limit: int, document: U32, seen:
 
 @compiled
 def renumber(rows: U32, numbers: U32) -> None:
-    """Replace every number."""
+    """Replace every node number by its new number."""
     for position in range(len(rows)):
         rows[position] = numbers[rows[position]]
 
 
 @compiled
 def note_votes(sources: U32, host: U32, own: int, voted: U32, votes: U32, found: U32, new: int) -> int:
-    """Take one vote of each page of another host that has not *voted* for this one; returns how many hosts have."""
+    """Count one vote per page of another host; returns the number of hosts that have voted for this one."""
     for source in sources:
         other = host[source]
         if other != own and voted[source] != own + 1:
@@ -187,8 +189,8 @@ def host_votes(
 ) -> tuple[int, int]:
     """Count the pages of each host that link to each other host, as columns (from, to, pages), from a *node* on.
 
-    Nodes of one host lie side by side. Goes on as long as *pairs* has room for all hosts that may vote for one; returns
-    where it stopped and how many pairs it found.
+    The nodes of one host are adjacent. Stops when *pairs* may have too little space for the next host; returns the next
+    node and the number of pairs.
     """
     made = 0
     while node < len(host) and made + len(votes) <= pairs.shape[1]:

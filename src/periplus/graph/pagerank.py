@@ -1,8 +1,8 @@
-"""How much does every page and every host matter?
+"""Computes PageRank of pages and hosts.
 
-A reader who follows links at random, and with probability 1 - damping, or at a dead end, goes somewhere else: the rank
-of a page is how often that reader is there. Jacobi iteration, so the result does not depend on the order of the nodes,
-nor on the number of threads.
+A random surfer follows links, and jumps to another page with probability 1 - damping, or at a page without links. The
+rank of a page is the probability that the surfer is there. Jacobi iteration, so the result depends neither on the order
+of the nodes nor on the number of threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from periplus.graph import kernel
 
-_PIECES = 32  # of equal work; more than there are cores, and always the same, because sums are added piece by piece
+_PIECES = 32  # of equal work; a fixed number, because the order of additions must not depend on the threads
 
 Residuals = Callable[[int, float], None]  # number of the iteration, L1 change
 
@@ -33,13 +33,13 @@ class Links:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.degrees)
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedLinks:
-    """The same with a share for every link: what part of its source's rank it passes on."""
+    """A graph by target with a share for every link: the part of its source's rank that it passes on."""
 
     indptr: NDArray[np.int64]
     sources: NDArray[np.uint32]
@@ -48,61 +48,61 @@ class WeightedLinks:
 
 @dataclass(frozen=True, slots=True)
 class PowerIteration:
-    """The habits of the random reader, and when to stop watching."""
+    """Parameters of the iteration, and when it ends."""
 
     damping: float = 0.85
     tolerance: float = 1e-6  # L1 distance from the exact ranks
     iterations: int = 200
-    threads: int = 0  # 0: one a core
+    threads: int = 0  # 0: one per core
 
     def ends(self, number: int, change: float) -> bool:
-        """Whether the ranks are near enough: what is still missing is a geometric series of changes."""
+        """Whether the ranks are within the tolerance; a geometric series of changes bounds the remaining error."""
         return number >= self.iterations or change * self.damping / (1 - self.damping) <= self.tolerance
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranks that sum to one, and how they were reached."""
+    """Ranks that sum to 1, and figures of their computation."""
 
     ranks: NDArray[np.float32]
     iterations: int
     delta: float
-    floor: float  # the rank of a node that nothing links to
+    floor: float  # the rank of a node without links to it
 
 
-_NOTHING = Ranking(np.empty(0, np.float32), 0, 0.0, 1.0)
+_EMPTY = Ranking(np.empty(0, np.float32), 0, 0.0, 1.0)
 
 
 def page_ranks(
     links: Links,
-    walk: PowerIteration,
+    method: PowerIteration,
     teleport: NDArray[np.float64] | None = None,
     start: NDArray[np.float32] | None = None,
-    watch: Residuals = lambda _number, _delta: None,
+    on_iteration: Residuals = lambda _number, _delta: None,
 ) -> Ranking:
-    """The rank of every node; *teleport* sums to one (None: everywhere alike), *start* may be ranks of before."""
+    """The rank of every node; *teleport* sums to 1 (None: uniform), *start* may be ranks of an earlier run."""
     if not links.nodes:
-        return _NOTHING
-    with _Iteration(links, walk, teleport, start) as iteration:
+        return _EMPTY
+    with _Iteration(links, method, teleport, start) as iteration:
         number, delta = 0, np.inf
-        while not walk.ends(number, delta):
+        while not method.ends(number, delta):
             number, delta = number + 1, iteration.advance()
-            watch(number, delta)
+            on_iteration(number, delta)
         return Ranking(_summing_to_one(iteration.rank), number, float(delta), iteration.floor)
 
 
 class _Iteration:
-    """The vectors of an iteration, and the threads that run it."""
+    """The vectors and threads of the iteration."""
 
     def __init__(
         self,
         links: Links,
-        walk: PowerIteration,
+        method: PowerIteration,
         teleport: NDArray[np.float64] | None,
         start: NDArray[np.float32] | None,
     ) -> None:
         nodes = links.nodes
-        self._damping = walk.damping
+        self._damping = method.damping
         self._indptr, self._sources = links.indptr, links.sources
         self._inverse = _inverses(links.degrees)
         self._teleport = np.full(1, 1 / nodes, np.float32) if teleport is None else teleport.astype(np.float32)
@@ -111,7 +111,7 @@ class _Iteration:
         self._gives = np.empty_like(self._given)
         self._passed = float(self.rank[self._inverse > 0].sum(dtype=np.float64))
         self._pieces = _equal_pieces(self._indptr, nodes)
-        self._threads = ThreadPoolExecutor(walk.threads or len(os.sched_getaffinity(0)))
+        self._threads = ThreadPoolExecutor(method.threads or len(os.sched_getaffinity(0)))
 
     def __enter__(self) -> _Iteration:
         return self
@@ -121,7 +121,7 @@ class _Iteration:
 
     @property
     def floor(self) -> float:
-        """What teleports give to the least favoured node."""
+        """The rank that random jumps give to the least favoured node."""
         return self._base * float(self._teleport.min())
 
     @property
@@ -129,7 +129,7 @@ class _Iteration:
         return 1 - self._damping * self._passed
 
     def advance(self) -> float:
-        """One step of the reader, everywhere at once; returns how much the ranks changed."""
+        """Run one iteration; returns the L1 change of the ranks."""
         base = self._base
         sums = list(self._threads.map(lambda piece: self._pull(base, *piece), self._pieces))
         self._given, self._gives = self._gives, self._given
@@ -159,7 +159,7 @@ def _inverses(degrees: NDArray[np.uint32]) -> NDArray[np.float32]:
 
 
 def _equal_pieces(indptr: NDArray[np.uint64], nodes: int) -> list[tuple[int, int]]:
-    """Ranges of nodes with about the same number of links; a node costs as much as some links do."""
+    """Ranges of nodes with about equal work; a node costs as much as 4 links."""
     work = np.linspace(0, int(indptr[-1]) + 4 * nodes, _PIECES + 1)
     bounds = np.searchsorted(indptr.astype(np.int64) + 4 * np.arange(nodes + 1), work)
     bounds[0], bounds[-1] = 0, nodes
@@ -171,16 +171,18 @@ def _summing_to_one(ranks: NDArray[np.float32]) -> NDArray[np.float32]:
     return scaled
 
 
-def weighted_ranks(links: WeightedLinks, walk: PowerIteration, teleport: NDArray[np.float64]) -> Ranking:
-    """The rank of every host; what the shares of a host do not pass on is spread like the mass of a dead end."""
+def weighted_ranks(links: WeightedLinks, method: PowerIteration, teleport: NDArray[np.float64]) -> Ranking:
+    """The rank of every host; rank that the shares do not pass on is distributed like that of a page without links."""
     nodes = len(teleport)
     if not nodes:
-        return _NOTHING
+        return _EMPTY
     passes = np.bincount(links.sources, links.shares, nodes)
     rank, new = np.full(nodes, 1 / nodes), np.empty(nodes)
     number, delta, base = 0, np.inf, 1.0
-    while not walk.ends(number, delta):
-        base = 1 - walk.damping * float(passes @ rank)
-        delta = kernel.pull_weighted(links.indptr, links.sources, links.shares, rank, teleport, walk.damping, base, new)
+    while not method.ends(number, delta):
+        base = 1 - method.damping * float(passes @ rank)
+        delta = kernel.pull_weighted(
+            links.indptr, links.sources, links.shares, rank, teleport, method.damping, base, new
+        )
         rank, new, number = new, rank, number + 1
     return Ranking(rank.astype(np.float32), number, float(delta), base * float(teleport.min()))

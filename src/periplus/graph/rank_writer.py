@@ -1,4 +1,4 @@
-"""How is a generation of ranks written, so that a reader sees the old one or the whole new one?"""
+"""Writes a generation of ranks and publishes it atomically: readers see the old one or the complete new one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from periplus.errors import CollectionLocked
 from periplus.store.arrays import new_array, write_array
 from periplus.store.checksums import file_digest, with_checksums
 from periplus.store.durable import reporting_full_disk, sync_directory, sync_file, write_file
-from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, forget, number_of
+from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, number_of, remove_generation
 from periplus.store.ranks import URLS_AT_ONCE, Figures
 
 Item = TypeVar("Item", bound=np.generic)
 
 
 class RankWriter:
-    """A generation being written; nothing of it exists for readers before `publish`."""
+    """An unfinished generation; readers do not see it before `publish`."""
 
     def __init__(self, folder: Path, number: int) -> None:
         self._folder, self._number = folder, number
@@ -34,22 +34,22 @@ class RankWriter:
         self.scratch.mkdir(parents=True)
 
     def array(self, name: str, dtype: type[Item], size: int) -> NDArray[Item]:
-        """An array of the generation, to be filled in place."""
+        """Create an array of the generation that the caller fills in place."""
         return new_array(self.path / f"{name}.npy", dtype, size)
 
     def save(self, name: str, content: NDArray[Any]) -> None:
-        """An array of the generation, complete."""
+        """Write a complete array of the generation."""
         write_array(self.path / f"{name}.npy", content)
 
     def urls(self, batches: Iterable[pa.Array]) -> None:
-        """The addresses of the nodes, in order, in arrays of any length."""
+        """Write the URLs of the nodes in order, given in arrays of any length."""
         schema = pa.schema([("url", pa.string())])
         with pa.ipc.new_file(self.path / "nodes.arrow", schema) as writer:
             for chunk in _in_batches(batches):
                 writer.write_batch(pa.record_batch([chunk], schema=schema))
 
     def publish(self, figures: Figures, keep: int) -> int:
-        """Make it the live generation, durably; all but the newest *keep* are removed, and those still being read."""
+        """Make this the live generation, durably; removes all but the newest *keep* and those being read."""
         shutil.rmtree(self.scratch)
         files = {path.name: _described(path) for path in sorted(self.path.iterdir())}
         write_file(self.path / META, with_checksums({"format": FORMAT, "figures": asdict(figures), "files": files}))
@@ -58,7 +58,7 @@ class RankWriter:
         sync_directory(self._folder)
         write_file(self._folder / CURRENT, final.name.encode() + b"\n")
         for generation in complete_generations(self._folder)[:-keep]:
-            forget(generation)
+            remove_generation(generation)
         return self._number
 
 
@@ -81,7 +81,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def writing_ranks(folder: Path) -> Iterator[RankWriter]:
-    """Begin the next generation in *folder*; what an earlier, killed run left is removed."""
+    """Start the next generation in *folder*; leftovers of a killed run are removed."""
     folder.mkdir(exist_ok=True)
     with (folder / "rank.lock").open("a") as lock, reporting_full_disk(folder):
         try:

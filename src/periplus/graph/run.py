@@ -1,4 +1,4 @@
-"""How does a collection get its ranks?"""
+"""Runs `periplus rank`: builds the link graph, computes the ranks and publishes them as a new generation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from periplus.config import LinkAnalysis
 from periplus.errors import DamagedFile, NewerFormat
 from periplus.graph.anchors import AnchorCaps, write_anchors
-from periplus.graph.build import Graph, Rules, Say, Segments, build, ids_in, write_addresses
+from periplus.graph.build import Graph, Progress, Rules, Segments, build, ids_in, write_addresses
 from periplus.graph.hosts import host_links, write_hosts
 from periplus.graph.pagerank import PowerIteration, Ranking, page_ranks, weighted_ranks
 from periplus.graph.rank_writer import RankWriter, writing_ranks
@@ -27,7 +27,7 @@ from periplus.url import parse
 
 @dataclass(frozen=True, slots=True)
 class RankSummary:
-    """What a run made, and how."""
+    """The result of a ranking, as `rank --json` prints it."""
 
     generation: int
     nodes: int
@@ -36,17 +36,17 @@ class RankSummary:
     pages: int
     iterations: int
     delta: float
-    trusted: int  # hosts of the setting that are known
+    trusted: int  # known hosts among `graph.trusted_hosts`
     seconds: float
     steps: dict[str, float]  # seconds by step
 
     def report(self) -> dict[str, Any]:
-        """The shape that `rank --json` prints."""
+        """The object that `rank --json` prints."""
         return asdict(self)
 
 
 def rank(
-    collection: Collection, settings: LinkAnalysis, *, warm: bool = False, progress: Say = lambda _: None
+    collection: Collection, settings: LinkAnalysis, *, warm: bool = False, progress: Progress = lambda _: None
 ) -> RankSummary:
     """Rank every known page and host, and publish the result as a new generation."""
     catalog = Catalog(collection.catalog)
@@ -58,14 +58,14 @@ def rank(
 
 
 class _Run:
-    """One run, step by step."""
+    """One ranking, step by step."""
 
     def __init__(
-        self, collection: Collection, catalog: Catalog, settings: LinkAnalysis, draft: RankWriter, progress: Say
+        self, collection: Collection, catalog: Catalog, settings: LinkAnalysis, draft: RankWriter, progress: Progress
     ) -> None:
         self._collection, self._catalog, self._settings, self._draft = collection, catalog, settings, draft
         self._progress = progress
-        self._live = catalog.segments()  # once: a crawl may be adding to them
+        self._live = catalog.segments()  # read once: a crawl may be adding segments
         self._begun = self._since = time.monotonic()
         self._steps: dict[str, float] = {}
 
@@ -90,7 +90,7 @@ class _Run:
         )
 
     def _build(self, *, warm: bool) -> tuple[Graph, Ranking, NDArray[np.float32] | None]:
-        """The graph, the ranks of its hosts, and ranks of pages to start from."""
+        """Build the graph, the ranks of its hosts, and the start ranks of its pages."""
         settings, draft = self._settings, self._draft
         tables = Tables(draft.scratch, settings.memory_mb << 20, settings.threads)
         try:
@@ -107,12 +107,12 @@ class _Run:
             tables.close()
 
     def _last_ranks(self, tables: Tables, graph: Graph) -> NDArray[np.float32] | None:
-        """What the nodes ranked in the last generation, if there is one that can be read."""
+        """The ranks of the nodes in the last generation, or None when there is none that can be read."""
         try:
             before = open_ranks(self._collection.ranks)
             return None if before is None else _known_ranks(tables, graph, before)
         except (DamagedFile, NewerFormat) as error:
-            self._progress(f"starting from nothing, because {error.what}")
+            self._progress(f"ignoring the last ranks: {error.what}")
             return None
 
     def _segments(self) -> Segments:
@@ -128,7 +128,7 @@ class _Run:
         settings = self._settings
         trusted = self._trusted(graph.hosts)
         teleport = _teleport(trusted[graph.host], settings.trusted_share) if trusted.any() else None
-        ranking = page_ranks(graph.links, self._walk(), teleport, start, self._residual)
+        ranking = page_ranks(graph.links, self._power_iteration(), teleport, start, self._show_iteration)
         self._draft.save("ranks", ranking.ranks)
         self._done("pages")
         return ranking
@@ -137,12 +137,12 @@ class _Run:
         self._progress("ranking hosts")
         trusted = self._trusted(graph.hosts)
         votes = host_links(graph, self._settings.inside_domain)
-        ranking = weighted_ranks(votes, self._walk(), _teleport(trusted, self._settings.trusted_share))
+        ranking = weighted_ranks(votes, self._power_iteration(), _teleport(trusted, self._settings.trusted_share))
         write_hosts(graph, ranking.ranks, self._draft)
         self._done("hosts")
         return ranking
 
-    def _walk(self) -> PowerIteration:
+    def _power_iteration(self) -> PowerIteration:
         settings = self._settings
         return PowerIteration(settings.damping, settings.tolerance, settings.iterations, settings.threads)
 
@@ -150,8 +150,8 @@ class _Run:
         names = {parse(f"https://{name}/").host for name in self._settings.trusted_hosts}
         return np.array([host in names for host in hosts], np.bool_)
 
-    def _residual(self, number: int, delta: float) -> None:
-        self._progress(f"iteration {number}: ranks still move by {delta:.2e}")
+    def _show_iteration(self, number: int, delta: float) -> None:
+        self._progress(f"PageRank {number}/{self._settings.iterations}, error {delta:.2g}")
 
     def _figures(self, graph: Graph, pages: Ranking, hosts: Ranking) -> Figures:
         return Figures(
@@ -172,14 +172,14 @@ class _Run:
 
 
 def _teleport(trusted: NDArray[np.bool_], share: float) -> NDArray[np.float64]:
-    """Where the reader goes who does not follow a link: anywhere, but more often to those who are trusted."""
+    """The distribution of random jumps: uniform, with *share* of them going to the trusted nodes."""
     chosen = int(trusted.sum())
     everywhere = np.full(len(trusted), 1 / max(len(trusted), 1))
     return everywhere if not chosen else (1 - share) * everywhere + share * trusted / chosen
 
 
 def _known_ranks(tables: Tables, graph: Graph, before: RankTable) -> NDArray[np.float32]:
-    """What the nodes of a graph ranked in an earlier generation."""
+    """The ranks of the nodes of a graph in an earlier generation."""
     start = np.empty(graph.links.nodes, np.float32)
     for batch in tables.stream("node_ids"):
         nodes = batch.column(0).to_numpy()

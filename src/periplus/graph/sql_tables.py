@@ -1,4 +1,4 @@
-"""How do blocks of SQL become tables and streams, each of the name of its block?"""
+"""Runs the SQL blocks of the link analysis: each creates the table or stream of its name."""
 
 from __future__ import annotations
 
@@ -23,65 +23,65 @@ def statements() -> dict[str, str]:
 
 
 class Tables:
-    """A database that lives as long as one build."""
+    """A temporary database for one ranking."""
 
     def __init__(self, scratch: Path, memory: int, threads: int) -> None:
-        """*memory* in bytes; *threads* 0 means one a core."""
+        """*memory* is in bytes; *threads* 0 means one per core."""
         self._database = connect(scratch, memory, threads)
 
     def close(self) -> None:
-        """Drop everything, and give the memory back: what follows needs it."""
+        """Drop everything, and return the memory to the system for the next step."""
         self._database.close()
         pa.default_memory_pool().release_unused()
 
     def read(self, name: str, files: list[Path], schema: pa.Schema) -> None:
-        """Let *name* stand for the rows of Parquet files."""
+        """Create a view of Parquet files."""
         with _plain_errors():
             if files:
                 rows = self._database.read_parquet([str(file) for file in files], union_by_name=True)
             else:
                 rows = self._database.from_arrow(schema.empty_table())
-            rows.project(_with_numbers_for_ids(schema)).create_view(name)
+            rows.project(_with_integer_ids(schema)).create_view(name)
 
     def take(self, name: str, rows: pa.Table | pa.RecordBatchReader) -> None:
-        """Make a table of rows computed here."""
+        """Create a table from Arrow rows."""
         with _plain_errors():
-            self._database.from_arrow(rows).project(_with_numbers_for_ids(rows.schema)).create(name)
+            self._database.from_arrow(rows).project(_with_integer_ids(rows.schema)).create(name)
 
     def view(self, name: str, block: str) -> None:
-        """Let *name* stand for what a block selects."""
+        """Create a view of the result of a block."""
         with _plain_errors():
             self._database.execute(f"CREATE VIEW {name} AS {statements()[block]}")
 
     def make(self, name: str, block: str = "", **numbers: int) -> None:
-        """Make the table that a block describes; the block has its name unless said otherwise."""
+        """Create a table from the result of a block; the block has the name of the table by default."""
         with _plain_errors():
             self._database.execute(f"CREATE TABLE {name} AS {_filled(block or name, numbers)}")
 
     def rename(self, name: str, new: str) -> None:
-        """Give a table another name; one that had it before is dropped."""
+        """Rename a table; an existing table of the new name is dropped."""
         self.drop(new)
         self._database.execute(f"ALTER TABLE {name} RENAME TO {new}")
 
     def drop(self, *names: str) -> None:
-        """Forget tables that are not needed any more."""
+        """Drop tables."""
         for name in names:
             self._database.execute(f"DROP TABLE IF EXISTS {name}")
 
     def size(self, name: str) -> int:
-        """How many rows a table has."""
+        """The number of rows of a table."""
         with _plain_errors():
             ((rows,),) = self._database.execute(f"SELECT count(*) FROM {name}").fetchall()
         return int(rows)
 
     def stream(self, block: str, **numbers: int) -> Iterator[pa.RecordBatch]:
-        """The rows that a block selects, some at a time."""
+        """Stream the result of a block in batches."""
         with _plain_errors():
             yield from batches(self._database.cursor(), _filled(block, numbers), _ROWS_AT_ONCE)
 
 
-def _with_numbers_for_ids(schema: pa.Schema) -> str:
-    """All columns, identities as 128-bit integers: comparing those takes two thirds of the time of comparing bytes."""
+def _with_integer_ids(schema: pa.Schema) -> str:
+    """All columns, URL ids as 128-bit integers: comparing those takes two thirds of the time of comparing bytes."""
     return ", ".join(f'CAST("{f.name}" AS UUID) AS "{f.name}"' if f.type == _ID else f'"{f.name}"' for f in schema)
 
 

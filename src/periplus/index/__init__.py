@@ -1,1 +1,1 @@
-"""Which pages hold this word?"""
+"""The search index: schema, page store, generations and building."""

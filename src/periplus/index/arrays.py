@@ -1,4 +1,4 @@
-"""How is one number a document kept, so that it is found by document number?"""
+"""Stores one number per document, in the order of document numbers."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def save_array(path: Path, values: Sequence[float], kind: type[Item]) -> None:
 
 
 def load_array(path: Path, kind: type[Item], length: int | None = None) -> NDArray[Item]:
-    """Map an array into memory; *length* is what it must have."""
+    """Map an array into memory; *length* is the expected one."""
     return map_array(path, kind, length, REBUILD)

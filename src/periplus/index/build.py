@@ -1,7 +1,4 @@
-"""How are sealed segments turned into a new generation of the index?
-
-Which pages of a generation nearly repeat another one?
-"""
+"""Builds a new generation of the index from the live segments, and looks up near-duplicates in a generation."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ NEAR_COPIES = "near.parquet"  # a file beside the index: url, original, bits
 
 
 def near_copy(generation: Path, url: str) -> Copy | None:
-    """The page that a URL is folded into, if it is; generations of earlier releases fold none."""
+    """The near-duplicate that a URL is merged into, or None; generations of earlier releases have none."""
     path = generation / NEAR_COPIES
     if not path.exists():
         return None
@@ -57,13 +54,13 @@ _COLUMNS = [
     "archive", "offset", "length", "main", "categories",
 ]
 # fmt: on
-_SAMPLES = 100_000  # pages compared in all: about 60 MB while they are
+_SAMPLES = 100_000  # pages compared to find templates; takes about 60 MB
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
 
 
 @dataclass(frozen=True, slots=True)
 class IndexSummary:
-    """What `index --json` prints."""
+    """The object that `index --json` prints."""
 
     documents: int
     duplicates: int
@@ -79,7 +76,7 @@ def build_index(
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     rules: PageRules | None = None,
 ) -> IndexSummary:
-    """Build, verify and publish a generation from the live segments; the last one serves until then.
+    """Build, verify and publish a generation from the live segments; searches use the last one until then.
 
     Pages that *rules* refuse are left out.
     """
@@ -112,7 +109,7 @@ def _live_segments(collection: Collection) -> list[Path]:
     finally:
         catalog.close()
     if not segments:
-        raise NoIndex("there is nothing to index", "no page has been crawled", "`periplus crawl URL` fetches some.")
+        raise NoIndex("nothing to index", "no page has been crawled", "Run `periplus crawl URL` first.")
     return segments
 
 
@@ -126,7 +123,7 @@ def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Ca
 
 
 class _Documents:
-    """The documents of the new generation, joined from pages, ranks and anchors."""
+    """The documents of the new generation, joined from pages, ranks and anchor texts."""
 
     def __init__(
         self, collection: Collection, segments: list[Path], settings: Indexing, spill: Path, rules: PageRules | None
@@ -148,17 +145,17 @@ class _Documents:
         self.close()
 
     def close(self) -> None:
-        """Drop all tables and what did not fit into memory."""
+        """Drop all tables and remove the spill files."""
         self._database.close()
         shutil.rmtree(self._spill, ignore_errors=True)
 
     @property
     def rank_generation(self) -> int:
-        """The generation of ranks that was used; 0 when there is none."""
+        """The number of the rank generation in use; 0 when there is none."""
         return self._ranks.number if self._ranks is not None else 0
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every document, in the order of its number: the columns of its segment and those of `rows` in build.sql."""
+        """Every document in the order of its number: the columns of its segment and those of `rows` in build.sql."""
         with _plain_errors():
             templates = Templates(self._samples())
             joined = (
@@ -174,7 +171,7 @@ class _Documents:
                         chosen = next(joined, None)
 
     def _samples(self) -> Iterator[tuple[str, str]]:
-        """Host and whole text of the pages by which sites are known."""
+        """Host and full text of the sample pages from which templates are found."""
         wanted: dict[str, dict[int, str]] = defaultdict(dict)  # host by place by segment
         limits = [FEWEST, PAGES_COMPARED, _SAMPLES]
         for host, segment, place in self._database.execute(self._sql["samples"], limits).fetchall():
@@ -185,7 +182,7 @@ class _Documents:
                     yield hosts[place], page["text"].as_py()
 
     def save_near_copies(self, path: Path) -> None:
-        """Write down who nearly repeats whom."""
+        """Write the near-duplicates and their originals to a file."""
         with _plain_errors():
             self._database.sql(self._sql["near_copies"]).write_parquet(str(path))
 
@@ -193,28 +190,28 @@ class _Documents:
         names = list(map(str, self._segments))
         files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
         columns = ["*", "filename AS segment", "file_row_number AS place"]
-        if "signature" not in files.columns:  # pages that nobody has read closely
-            clues = ", ".join(f"'{name}': NULL::FLOAT" for name in Quality._fields)
-            columns += ["NULL::BIGINT AS signature", f"{{{clues}}} AS quality"]
+        if "signature" not in files.columns:  # no page was reparsed yet
+            features = ", ".join(f"'{name}': NULL::FLOAT" for name in Quality._fields)
+            columns += ["NULL::BIGINT AS signature", f"{{{features}}} AS quality"]
         files.project(", ".join(columns)).create_view("pages")
         self._database.execute(self._sql["versions"])
         self.left_out = prepare(self._database, self._sql, self._collection, self._rules)
         self._database.execute(self._sql["candidates"])
         self._database.register("ranks", self._ranks_of_candidates())
         self._prepare_anchors()
-        for name in ("originals", "neighbours", "folded", "documents", "copies"):
+        for name in ("originals", "near_duplicates", "merged", "documents", "copies"):
             self._database.execute(self._sql[name])
-            if name == "neighbours" and not self._settings.fold_near:
-                self._database.execute("DELETE FROM neighbours")
+            if name == "near_duplicates" and not self._settings.fold_near:
+                self._database.execute("DELETE FROM near_duplicates")
         self.total = self._count("SELECT count(*) FROM documents")
         self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
 
-    def _count(self, question: str) -> int:
-        ((count,),) = self._database.execute(question).fetchall()
+    def _count(self, query: str) -> int:
+        ((count,),) = self._database.execute(query).fetchall()
         return int(count)
 
     def _ranks_of_candidates(self) -> pa.Table:
-        """PageRank over its floor, so that an unremarkable page has 1; without ranks every page is one."""
+        """PageRank relative to that of a page without links to it, at least 1; without ranks every page has 1."""
         ids = (
             self._database.sql("SELECT DISTINCT url_id FROM candidates")
             .to_arrow_table()["url_id"]
@@ -236,7 +233,7 @@ class _Documents:
 
 
 def _pages_of(segment: Path, columns: list[str]) -> Iterator[pa.StructScalar]:
-    """The rows of a segment in order, a few hundred in memory at a time."""
+    """Stream the rows of a segment in order; a few hundred are in memory at a time."""
     for batch in read_pages(segment, columns, _ROWS_AT_ONCE):
         yield from batch.to_struct_array()
 
@@ -246,7 +243,7 @@ def _plain_errors() -> AbstractContextManager[None]:
 
 
 def _require_sound(folder: Path, written: int) -> None:
-    """A generation that does not read back whole is never published."""
+    """Refuse to publish a generation that cannot be read back completely."""
     index = Index.open(str(folder / "tantivy"))
     searcher = index.searcher()
     with PageStore(folder) as pages:
@@ -257,4 +254,4 @@ def _require_sound(folder: Path, written: int) -> None:
             query = Query.term_query(index.schema, URL_ID, url_id(pages.head(number).url).hex())
             addresses = [address for _, address in searcher.search(query, 2).hits]
             if searcher.fast_field_values(NUMBER, addresses) != [number]:
-                raise DamagedFile(f"{folder} is damaged", f"document {number} is not found by its address")
+                raise DamagedFile(f"{folder} is damaged", f"document {number} is not found by its URL")

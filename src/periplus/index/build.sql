@@ -1,24 +1,24 @@
--- How segments become documents. Plain SQL, read by DuckDB; the same text is to run on Spark.
+-- Turns segments into documents. Plain SQL for DuckDB that should run on Spark unchanged.
 --
--- Given: pages (segments, with the name of the file as `segment` and the row in it as `place`), ranks (url_id, rank),
--- anchors (target_id, anchors), vanished (url_id, visited, reason: when a page was found gone, moved or refused, and why),
+-- Given: pages (segments, with the file name as `segment` and the row number as `place`), ranks (url_id, rank),
+-- anchors (target_id, anchors), vanished (url_id, visited, reason: pages found gone, redirected or refused, and when),
 -- refused_hosts (host, reason) and refused_urls (url_id, reason): what the scope refuses, imported (url_id): pages that
--- are shown although the scope refuses them. The texts of pages are never touched here, so that everything fits in memory.
+-- are indexed although the scope refuses them. The texts of pages are not read here, so that everything fits in memory.
 
 -- name: versions
 CREATE TEMP TABLE versions AS
 SELECT url_id, max(fetched_at) AS fetched_at FROM pages GROUP BY url_id;
 
 -- name: hosts
--- Every host that has pages.
+-- Every host with pages.
 SELECT DISTINCT host FROM pages;
 
 -- name: newest
--- The addresses of all pages whose host is not refused.
+-- The URLs of all pages whose host is not refused.
 SELECT DISTINCT url, host FROM pages WHERE host NOT IN (SELECT host FROM refused_hosts);
 
 -- name: left_out
--- Pages whose newest version is not shown, each with the first reason.
+-- Pages whose newest version is not indexed, each with the first reason.
 CREATE TEMP TABLE left_out AS
 SELECT DISTINCT pages.url_id,
        coalesce(vanished.reason, refused_hosts.reason, refused_urls.reason, 'noindex') AS reason
@@ -44,10 +44,10 @@ LEFT JOIN left_out ON pages.url_id = left_out.url_id
 WHERE left_out.url_id IS NULL;
 
 -- name: originals
--- One page for every content, under its best URL: the highest rank, then one that others link to by name, then the
--- shortest, then the first in order. By the same order the best of all pages stands first.
+-- One page per content, with its best URL: the highest rank, then one with anchor texts, then the shortest, then the
+-- first alphabetically. `ordinal` numbers all pages in the same order, best first.
 CREATE TEMP TABLE originals AS
-SELECT row_number() OVER (ORDER BY rank DESC, is_unnamed, length(url), url, segment, place) AS standing, *
+SELECT row_number() OVER (ORDER BY rank DESC, is_unnamed, length(url), url, segment, place) AS ordinal, *
 FROM (
     SELECT candidates.*, ranks.rank, anchors.target_id IS NULL AS is_unnamed,
            row_number() OVER (PARTITION BY candidates.content_id
@@ -58,60 +58,60 @@ FROM (
 ) AS preferred
 WHERE preference = 1;
 
--- name: neighbours
--- Pages that nearly repeat a better one. They have the same title and enough text (0.2: a thousand characters), and
--- their signatures differ in three bits at most: then one of the four quarters is the same, so each page is compared
--- with the best page of its four quarters only.
-CREATE TEMP TABLE neighbours AS
+-- name: near_duplicates
+-- Near-duplicates of a better page: the same title, enough text (0.2: a thousand characters), and signatures that differ
+-- in at most three bits. Then at least one of the four quarters is equal, so each page is compared only with the best page
+-- of each of its four quarters.
+CREATE TEMP TABLE near_duplicates AS
 SELECT copy, original, bits
 FROM (
-    SELECT standing AS copy, best AS original, bit_count(xor(signature, best_signature)) AS bits,
-           row_number() OVER (PARTITION BY standing ORDER BY best) AS choice
+    SELECT ordinal AS copy, best AS original, bit_count(xor(signature, best_signature)) AS bits,
+           row_number() OVER (PARTITION BY ordinal ORDER BY best) AS choice
     FROM (
-        SELECT standing, signature,
-               first_value(standing) OVER quarter_mates AS best, first_value(signature) OVER quarter_mates AS best_signature
+        SELECT ordinal, signature,
+               first_value(ordinal) OVER same_quarter AS best, first_value(signature) OVER same_quarter AS best_signature
         FROM originals, (VALUES (0), (16), (32), (48)) AS quarters (shift)
         WHERE title <> '' AND signature <> 0 AND length >= 0.2
-        WINDOW quarter_mates AS (PARTITION BY title, shift, (signature >> shift) & 65535 ORDER BY standing)
-    ) AS mates
-    WHERE best < standing AND bit_count(xor(signature, best_signature)) <= 3
+        WINDOW same_quarter AS (PARTITION BY title, shift, (signature >> shift) & 65535 ORDER BY ordinal)
+    ) AS compared
+    WHERE best < ordinal AND bit_count(xor(signature, best_signature)) <= 3
 ) AS found
 WHERE choice = 1;
 
--- name: folded
--- Those whose better page is no copy itself: what is nearly the same as a copy is not nearly the same as its original.
-CREATE TEMP TABLE folded AS
-SELECT neighbours.copy, neighbours.original, neighbours.bits FROM neighbours
-LEFT JOIN neighbours AS other ON other.copy = neighbours.original
+-- name: merged
+-- Near-duplicates whose original is not a near-duplicate itself, because the relation is not transitive.
+CREATE TEMP TABLE merged AS
+SELECT near_duplicates.copy, near_duplicates.original, near_duplicates.bits FROM near_duplicates
+LEFT JOIN near_duplicates AS other ON other.copy = near_duplicates.original
 WHERE other.copy IS NULL;
 
 -- name: documents
--- The pages that are left, numbered as they lie in the segments.
+-- The remaining pages, numbered in the order of the segments.
 CREATE TEMP TABLE documents AS
-SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, standing, url_id, host, mime, content_id, rank,
+SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, ordinal, url_id, host, mime, content_id, rank,
        quality, segment, place
-FROM originals LEFT JOIN folded ON folded.copy = originals.standing
-WHERE folded.copy IS NULL;
+FROM originals LEFT JOIN merged ON merged.copy = originals.ordinal
+WHERE merged.copy IS NULL;
 
 -- name: copies
--- The other URLs of each document: those of the same content, and those of what is folded into it.
+-- The other URLs of each document: those with the same content, and those of near-duplicates merged into it.
 CREATE TEMP TABLE copies AS
 SELECT DISTINCT documents.number, candidates.url
 FROM originals
-LEFT JOIN folded ON folded.copy = originals.standing
-JOIN documents ON documents.standing = coalesce(folded.original, originals.standing)
+LEFT JOIN merged ON merged.copy = originals.ordinal
+JOIN documents ON documents.ordinal = coalesce(merged.original, originals.ordinal)
 JOIN candidates ON candidates.content_id = originals.content_id AND candidates.url_id <> documents.url_id;
 
 -- name: near_copies
--- Who nearly repeats whom, for those who ask about one of the pages.
-SELECT copy.url, original.url AS original, folded.bits
-FROM folded JOIN originals AS copy ON copy.standing = folded.copy
-JOIN originals AS original ON original.standing = folded.original
+-- Near-duplicates with their originals, for `inspect url`.
+SELECT copy.url, original.url AS original, merged.bits
+FROM merged JOIN originals AS copy ON copy.ordinal = merged.copy
+JOIN originals AS original ON original.ordinal = merged.original
 ORDER BY copy.url;
 
 -- name: samples
--- Some pages of every site that has enough of them, the largest sites first. Which ones depends on nothing but their
--- content, never on the order in which they were crawled. Given: how many are enough, how many of a site, how many.
+-- Sample pages of every host that has enough pages, largest hosts first. The choice depends on the content only, not on
+-- the order of crawling. Parameters: minimum pages of a host, samples per host, samples in total.
 SELECT host, segment, place
 FROM (
     SELECT host, segment, place, count(*) OVER (PARTITION BY host) AS pages,
@@ -123,8 +123,8 @@ ORDER BY pages DESC, host, turn
 LIMIT ?;
 
 -- name: rows
--- What the segments do not say about a document, in the order of its number.
--- The quality of a page counts three times, that of its host once: the mean of its pages, where copies count nothing.
+-- The columns of a document that are not in the segments, in the order of its number. Quality is three quarters that of
+-- the page and one quarter that of its host: the mean over its pages, where duplicates count 0.
 SELECT documents.number, documents.rank,
        coalesce(0.75 * documents.quality + 0.25 * hosts.quality, 0.5) AS quality, documents.segment, documents.place, coalesce(anchors.anchors, []) AS anchors,
        coalesce(copies.urls, []) AS copies

@@ -1,7 +1,7 @@
-"""Which generation of the index is live, and how does a new one take its place?
+"""Publishes, opens and verifies generations of the index.
 
-A generation is built in a temporary folder, verified, fsynced, renamed, and only then named by CURRENT. It is never
-written again. Readers hold the generation they opened; the last ones stay on disk for roll-back.
+A generation is built in a temporary folder, verified, fsynced and renamed; then CURRENT names it. It is never changed
+afterwards. Readers keep the generation that they opened; the last three stay on disk for a rollback.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Generations:
 
     @contextmanager
     def building(self) -> Iterator[Path]:
-        """A fresh folder for the next generation; what an earlier, killed build left behind is removed."""
+        """Create the folder of the next generation; leftovers of a killed build are removed."""
         self._folder.mkdir(exist_ok=True)
         with (self._folder / "build.lock").open("a") as lock, reporting_full_disk(self._folder):
             try:
@@ -69,7 +69,7 @@ class Generations:
 
     def publish(self, building: Path, facts: dict[str, Any]) -> Path:
         """Make a finished folder the live generation."""
-        files = {str(path.relative_to(building)): _fingerprint(path) for path in _files(building)}
+        files = {str(path.relative_to(building)): _size_and_digest(path) for path in _files(building)}
         (building / _META).write_bytes(with_checksums({"format": FORMAT, **facts, "files": files}))
         for path in _files(building):
             sync_file(path)
@@ -78,18 +78,18 @@ class Generations:
         final = building.with_suffix("")
         move_into_place(building, final)
         write_file(self._folder / "CURRENT", final.name.encode() + b"\n")
-        self._forget_old(final)
+        self._remove_old(final)
         return final
 
-    def _forget_old(self, live: Path) -> None:
+    def _remove_old(self, live: Path) -> None:
         old = sorted(path for path in self._folder.glob("gen-*") if path != live)
         for path in old[: max(len(old) - _KEPT + 1, 0)]:
-            # Half a generation must never look like a whole one, so it loses its name first.
+            # Renamed first, so that a half-removed generation never looks complete.
             shutil.rmtree(path.rename(path.with_suffix(".tmp")))
 
 
 def facts_of(generation: Path) -> dict[str, Any]:
-    """What a generation states about itself."""
+    """Read and check the `meta.json` of a generation."""
     path = generation / _META
     try:
         facts = verified(path.read_bytes())
@@ -101,14 +101,14 @@ def facts_of(generation: Path) -> dict[str, Any]:
 
 
 def require_whole(generation: Path, facts: dict[str, Any]) -> None:
-    """Refuse a generation with a file missing or of another size; their bytes are looked at by `problems_of`."""
+    """Refuse a generation with a missing file or one of another size; `problems_of` checks every byte."""
     for name, (size, _) in facts["files"].items():
         if (problem := wrong_size(generation / name, size)) is not None:
             raise DamagedFile(f"{generation / name} is damaged", problem, REBUILD)
 
 
 def problems_of(generation: Path) -> Iterator[tuple[str, str]]:
-    """Files of a generation that are not what was published: name and what is wrong."""
+    """Check every byte of a generation; yields each damaged file and the problem."""
     try:
         stated = facts_of(generation)["files"]
     except DamagedFile as error:
@@ -136,9 +136,9 @@ def _remove(leftover: Path) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    # Lock files belong to whoever has the index open, not to the generation.
+    # Lock files belong to the processes that have the index open, not to the generation.
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
 
 
-def _fingerprint(path: Path) -> tuple[int, str]:
+def _size_and_digest(path: Path) -> tuple[int, str]:
     return path.stat().st_size, file_digest(path).hex()

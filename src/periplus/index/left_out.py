@@ -1,7 +1,7 @@
 """Which pages are left out of the index, and why?
 
-Pages that are gone, have moved or are refused by their site or our guard, as the catalog knows; pages that the scope
-refuses today, unless an import took them although the scope refused them; and pages that ask for it.
+Pages that are gone, redirected, or refused by their site or the SSRF guard, according to the catalog; pages that the
+current scope refuses, except those imported in spite of it; and pages with `noindex`.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _IDS = pa.schema([("url_id", pa.binary(16))])
 
 
 class PageRules(Protocol):
-    """Which pages may be shown: the scope, asked while an index is built. A refused page is left out."""
+    """Decides which pages may be indexed. The scope implements it; a refused page is left out."""
 
     def host_refusal(self, host: str) -> Decision | None:
-        """Why no page of a host may be shown, or None."""
+        """Why no page of a host may be indexed, or None."""
         ...
 
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
-        """Why a page may not be shown, or None."""
+        """Why a page may not be indexed, or None."""
         ...
 
 
 def prepare(
     database: duckdb.DuckDBPyConnection, sql: Mapping[str, str], collection: Collection, rules: PageRules | None
 ) -> dict[str, int]:
-    """Make the table `left_out` from `pages` and `versions`; returns how many pages are left out, by reason."""
+    """Create the table `left_out` from `pages` and `versions`; returns the number of pages left out, by reason."""
     with closing(Catalog(collection.catalog)) as catalog:
         vanished = ((url_id(url), visited, reason) for url, visited, reason in catalog.vanished())
         database.register("vanished", _table(_VANISHED, vanished))
@@ -65,19 +65,19 @@ def _refused_hosts(
 def _refused_urls(
     database: duckdb.DuckDBPyConnection, sql: Mapping[str, str], rules: PageRules
 ) -> Iterator[tuple[bytes, str]]:
-    """Of the hosts that are not refused: 2 µs a page."""
+    """Refused URLs of the hosts that are not refused; takes 2 µs per page."""
     for url, host in _rows(database, sql["newest"]):
         if (refusal := rules.refusal(url, host, 0)) is not None:
             yield url_id(url), refusal.reason.value
 
 
-def _rows(database: duckdb.DuckDBPyConnection, question: str) -> Iterator[tuple[str, ...]]:
-    for batch in database.sql(question).to_arrow_reader(_AT_ONCE):
+def _rows(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[tuple[str, ...]]:
+    for batch in database.sql(query).to_arrow_reader(_AT_ONCE):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _table(schema: pa.Schema, rows: Iterable[tuple[object, ...]]) -> pa.Table:
-    """The rows as a table; in Python, only some of them are in memory at a time."""
+    """Convert the rows to a table in batches, to limit the memory for Python objects."""
     rows, batches = iter(rows), []
     while some := list(islice(rows, _AT_ONCE)):
         columns = [pa.array(values, kind) for values, kind in zip(zip(*some, strict=True), schema.types, strict=True)]

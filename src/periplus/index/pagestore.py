@@ -1,7 +1,6 @@
-"""What does the reader see of a page, without opening the index or the archive?
+"""Stores what results show of a page, by document number.
 
-Two memory-mapped files addressed by document number: heads are small and read for every candidate, texts are compressed
-and read for the results shown.
+Two memory-mapped files: heads are small and read for every candidate; texts are compressed and read for shown results.
 """
 
 from __future__ import annotations
@@ -61,10 +60,10 @@ class PageStoreWriter:
         self._texts.finish()
 
     def close(self) -> None:
-        """Let go of the files; what was not finished cannot be read."""
+        """Close the files; unfinished files cannot be read."""
         try:
             self._heads.close()
-        finally:  # on a full disk, closing the first fails
+        finally:  # closing the first fails on a full disk
             self._texts.close()
 
 
@@ -103,7 +102,7 @@ class PageStore:
             raise self._texts.damaged(number) from error
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._heads.close()
         self._texts.close()
 
@@ -127,7 +126,7 @@ class _TableWriter:
 
 
 class _Table:
-    """Records of any length, one after the other, and the offsets at which they begin."""
+    """Records of any length, concatenated, and their offsets."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_suffix(".dat")

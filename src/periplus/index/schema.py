@@ -1,7 +1,7 @@
 """Which fields does the index have?
 
-Every language has its own set of text fields. `title`, `head` and `anchors` are the short barrel, together with `body`
-and the words of the URL they are the full barrel.
+Every language has its own set of text fields. `title`, `head` and `anchors` are the short barrel; with `body` and the
+words of the URL they are the full barrel.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ SHORT_BARREL = ("title", "head", "anchors")
 FULL_BARREL = (*SHORT_BARREL, "body")
 URL_WORDS = "url_words"  # of the URL; one field for all languages
 NUMBER = "number"  # the document number: dense, the key of page store and features
-URL_ID = "url_id"  # hexadecimal; deletes go by it
+URL_ID = "url_id"  # hexadecimal
 SITE = "site"  # the host and every domain above it, so that site:example.org finds www.example.org
 PRIOR = "prior"  # tantivy multiplies a text score by log2(2 + prior)
 
-RANKS = "ranks.npy"  # a file beside the index: the PageRank of every document, 1 for a page that nothing links to
-QUALITIES = "qualities.npy"  # another: how good every document and its host look, from 0 to 1
-HOSTS = "hosts.npy"  # another: a number that stands for the host of every document
+RANKS = "ranks.npy"  # file: the relative PageRank of every document, 1 for a page without links to it
+QUALITIES = "qualities.npy"  # file: the quality of every document and its host, from 0 to 1
+HOSTS = "hosts.npy"  # file: a hash of the host of every document
 
-_STRONGEST = 100.0  # tantivy works with 32 bits, in which 2 to the power of 128 is infinite
+_LARGEST_FACTOR = 100.0  # tantivy uses 32-bit floats, in which 2 to the power of 128 is infinite
 
 
 def prior_factor(ranks: NDArray[np.float64], strength: float) -> NDArray[np.float64]:
-    """What text scores are multiplied by when candidates are selected."""
-    return np.minimum(np.maximum(ranks, 1.0) ** strength, _STRONGEST)
+    """The factor for text scores when candidates are selected."""
+    return np.minimum(np.maximum(ranks, 1.0) ** strength, _LARGEST_FACTOR)
 
 
 def field(name: str, language: str) -> str:
-    """The field of a language."""
+    """The name of a field in one language."""
     return f"{name}_{language}"
 
 

@@ -1,8 +1,8 @@
-"""What does a site write on most of its pages, and is therefore not what one of them is about?
+"""Removes the template of a site from the main text of its pages: menus, licence notices, calls to subscribe.
 
-Menus, notices of licence, invitations to subscribe: no page tells by itself that others say the same. A few pages of
-every site are compared, line by line; the lines that most of them hold are taken off both ends of the main text. Lines
-within it stay, however common: there they are headings ("Description", "See also") more often than not.
+A single page does not show which lines are part of the template. So some pages of every site are compared line by line,
+and lines that most of them have are removed from both ends of the main text. Common lines within the text stay: most of
+them are headings ("Description", "See also").
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-PAGES_COMPARED = 20  # of a site
-FEWEST = 5  # pages that tell what is common to them
-_COMMON = 0.6  # of the pages compared
-_LINES = 1_000  # of a page, at either end
-_WORTH_KEEPING = 0.2  # of the main text: with less left, the pages are copies of each other rather than a template
+PAGES_COMPARED = 20  # maximum per site
+FEWEST = 5  # minimum pages of a site to compare
+_COMMON = 0.6  # share of the compared pages that have a template line
+_LINES = 1_000  # compared at either end of a page
+_LEAST_KEPT = 0.2  # share of the main text: with less left, the pages are duplicates rather than a template
 
 _Keys = NDArray[np.uint32]
 
 
 class Templates:
-    """The common lines of sites, each known by 32 bits: a line taken for another one costs nothing but itself."""
+    """The template lines of sites, as 32-bit hashes: a collision removes one line too many."""
 
     def __init__(self, samples: Iterable[tuple[str, str]]) -> None:
-        """*samples*: host and text of some pages of every site, a line for each block."""
+        """*samples*: host and text of some pages of every site, one line per block."""
         pages: dict[str, list[_Keys]] = defaultdict(list)
         for host, text in samples:
             pages[host].append(_keys(text))
         self._common = {host: _common(keys) for host, keys in pages.items() if len(keys) >= FEWEST}
 
     def strip(self, host: str, main: str) -> str:
-        """The main text of a page of *host* without what it shares with others at its beginning and end."""
+        """Remove template lines of *host* from both ends of the main text of a page."""
         common = self._common.get(host)
         if not common:
             return main
@@ -45,7 +45,7 @@ class Templates:
         while last > first and _key(lines[last - 1]) in common:
             last -= 1
         kept = "\n".join(lines[first:last])
-        return kept if len(kept) >= _WORTH_KEEPING * len(main) else main
+        return kept if len(kept) >= _LEAST_KEPT * len(main) else main
 
 
 def _key(line: str) -> int:
@@ -53,7 +53,7 @@ def _key(line: str) -> int:
 
 
 def _keys(text: str) -> _Keys:
-    """The lines of a page, each once; of a very long one those where templates stand."""
+    """The hashes of the distinct lines of a page; of a very long page only those at both ends."""
     lines = text.split("\n")
     if len(lines) > 2 * _LINES:
         lines = lines[:_LINES] + lines[-_LINES:]

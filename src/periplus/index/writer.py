@@ -1,4 +1,4 @@
-"""How does a page become a document of the index?"""
+"""Writes the documents of one generation of the index."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from periplus.model import ArchivePosition
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.url import url_key
 
-_HEAP = 256 << 20
+_HEAP = 256 << 20  # bytes
 _THREADS = 2
-_OPENING = 600  # characters of the text that ranking and result pages look at first
-_TEXT = 200_000  # characters of the text from which snippets are cut
+_OPENING = 600  # characters of the text that are stored in the head, for ranking and snippets
+_TEXT = 200_000  # characters of the text that are stored for snippets
 
 
 class IndexWriter:
@@ -54,7 +54,7 @@ class IndexWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._pages.close()
-        del self._writer  # waits for its threads, which would otherwise write into a folder that is being removed
+        del self._writer  # waits for its threads, so that they do not write into a folder that is being removed
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""
@@ -110,6 +110,6 @@ def _head(row: Mapping[str, Any]) -> Head:
 
 
 def _domains(host: str) -> list[str]:
-    """The host and every name above it."""
+    """The host and every parent domain."""
     labels = host.split(".")
     return [".".join(labels[start:]) for start in range(len(labels))]

@@ -28,7 +28,7 @@ def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
     found["refused_links"] = catalog.refusals_of(host)
     if policy is None:
         return found
-    standings = catalog.standings(host)
+    standings = catalog.url_states(host)
     return found | {
         "politeness": _politeness(policy, settings),
         "robots": [_robots(file, settings) for file in catalog.robots_of(host)],
@@ -97,7 +97,7 @@ def _waiting(url: str, priority: float, due: float) -> dict[str, Any]:
 
 def _quality(catalog: Catalog, host: str) -> dict[str, Any]:
     """How good the pages of a host looked, clue by clue."""
-    pages, worth = catalog.worth_of(host)
+    pages, worth = catalog.quality_of(host)
     clues = {name: round(clue, 3) for name, clue in worth._asdict().items()}
     return {"pages": pages, "score": round(worth.score, 3), **clues}
 

@@ -30,6 +30,17 @@ FEATURES = (
     "phrase_opening",
     "near_phrase",
 )
+
+
+def _require_weights() -> None:
+    """A feature without a weight in `[ranking]` fails at import, not at the first query."""
+    missing = [name for name in FEATURES if name not in Ranking.model_fields]
+    if missing:
+        raise TypeError(f"ranking features without a weight in config.Ranking: {', '.join(missing)}")
+
+
+_require_weights()
+
 MIDDLING = 0.5  # the quality that counts neither for nor against a page
 _NEAR = 0.9  # the share of the query that must stand in order
 _TOO_SHORT = 3  # letters; what begins with fewer is another word

@@ -1,8 +1,9 @@
-"""How are raw documents kept, so that any WARC tool can read them and one can be found by its offset?
+"""Writes and reads the WARC files of the archive.
 
-WARC 1.1, one gzip member a record. A response is preceded by the request that asked for it. Bodies are stored decoded:
-headers that described the transfer get the prefix ``X-Crawler-``, as in Common Crawl's files, so that the block stays a
-valid HTTP message. A body that is the same as the last time is not stored again: a *revisit* record refers to it.
+WARC 1.1 with one gzip member per record, so any WARC tool can read a file, and one record can be read by its offset. A
+request record precedes each response record. Bodies are stored decoded: headers that described the transfer get the
+prefix ``X-Crawler-``, as in Common Crawl's files, so that the block stays a valid HTTP message. An unchanged body is
+not stored again: a *revisit* record refers to the earlier one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,37 +24,38 @@ from isal import isal_zlib
 
 from periplus.errors import DamagedFile
 from periplus.model import ArchivePosition, Fetch, Response, add_header
+from periplus.store.batch import ArchiveFile
 from periplus.store.durable import reporting_full_disk, sync_directory
 from periplus.store.warc import NOT_MODIFIED, exchange, warcinfo
 
 SUFFIX = ".warc.gz"
-_COMPRESSION = 1  # measured: four times as fast as zlib's; level 2 makes it 1 % smaller, and costs a crawl 3 %
-_SMALL, _SMALL_COMPRESSION = 1024, 0  # a request record is not worth the set-up of a better level
-_GZIP = 31  # zlib's window bits that mean "with a gzip header"
-_READABLE = WarcRecordType.response
+_NAME = re.compile(rf"w(\d{{2,}})-(\d{{6,}}){re.escape(SUFFIX)}")
+_COMPRESSION = 1  # measured: four times as fast as zlib's; level 2 saves 1 % of the size and costs 3 % of the time
+_SMALL, _SMALL_COMPRESSION = 1024, 0  # bytes; for a request record the set-up of a better level takes too long
+_GZIP = 31  # zlib's window bits for "with a gzip header"
 
 
 class Archived(NamedTuple):
-    """A response that lies in the archive: where, and what its payload is."""
+    """The position of an archived response, and the hash of its payload."""
 
     position: ArchivePosition
     content_id: bytes
-    is_revisit: bool = False  # it is the same as the last time, and only that is recorded
+    is_revisit: bool = False  # unchanged: the record only refers to the earlier version
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Records not yet written, and the size of the file once they are."""
+    """Records that are not written yet, and the size of the file after writing them."""
 
     members: list[bytes]
     size: int
 
 
 class ArchiveWriter:
-    """Appends responses to one WARC file; nothing is durable before `sync` has returned from the cut that holds it."""
+    """Appends responses to one WARC file; a response is durable when `sync` has returned for its cut."""
 
     def __init__(self, folder: Path, name: str, size: int) -> None:
-        """Continue *name* at *size* bytes, cutting off what was written but never acknowledged; 0 makes it new."""
+        """Continue *name* at *size* bytes; unacknowledged bytes after that are cut off. 0 creates the file."""
         self.name = name
         self._folder = folder
         path = folder / name
@@ -62,17 +64,27 @@ class ArchiveWriter:
         self.size = size
         if os.fstat(self._descriptor).st_size < size:
             os.close(self._descriptor)
-            raise DamagedFile(f"{path} is shorter than acknowledged", f"expected at least {size} bytes")
+            raise DamagedFile(f"{path} is shorter than its acknowledged size", f"expected at least {size} bytes")
         os.ftruncate(self._descriptor, size)
         os.lseek(self._descriptor, size, os.SEEK_SET)
         self._new = size == 0
         if self._new:
             self._add(warcinfo(name))
 
-    def append(self, response: Response, earlier: Fetch | None = None) -> Archived:
-        """Queue a request and its response; returns where the response will lie.
+    @classmethod
+    def resume(cls, folder: Path, worker: int, files: Sequence[ArchiveFile]) -> ArchiveWriter:
+        """Continue the last of a worker's archive *files*, or create its first one."""
+        return cls(folder, archive_name(worker, len(files) or 1), files[-1].committed if files else 0)
 
-        *earlier* is the last version of the same page: if it is still the same, only that is recorded.
+    def next_file(self) -> ArchiveWriter:
+        """Create the worker's next archive file; this one stays open."""
+        worker, number = parse_archive_name(self.name)
+        return ArchiveWriter(self._folder, archive_name(worker, number + 1), 0)
+
+    def append(self, response: Response, earlier: Fetch | None = None) -> Archived:
+        """Queue a request and its response for writing; returns the position of the response.
+
+        *earlier* is the last version of the same page: an unchanged response becomes a revisit record.
         """
         content_id = hashlib.sha256(response.body).digest()
         profile = ""
@@ -87,13 +99,13 @@ class ArchiveWriter:
         return Archived(ArchivePosition(self.name, offset, length), content_id, bool(profile))
 
     def cut(self) -> Pending:
-        """What was appended since the last cut; another thread may write it with `sync` while appending goes on."""
+        """Take the records since the last cut; another thread may `sync` them while this one appends."""
         pending = Pending(self._buffer, self.size)
         self._buffer = []
         return pending
 
     def sync(self, pending: Pending) -> None:
-        """Make a cut durable."""
+        """Write and fsync the records of a cut."""
         _write_all(self._descriptor, b"".join(pending.members))
         os.fsync(self._descriptor)
         if self._new:
@@ -101,7 +113,7 @@ class ArchiveWriter:
             self._new = False
 
     def close(self) -> None:
-        """Let go of the file; what was not synced is lost."""
+        """Close the file; records that were not synced are lost."""
         os.close(self._descriptor)
 
     def _add(self, record: bytes) -> int:
@@ -127,21 +139,21 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def archive_name(worker: int, number: int) -> str:
-    """The name of a worker's n-th archive file."""
+    """Return the name of a worker's n-th archive file, for example `w00-000001` and the suffix."""
     return f"w{worker:02d}-{number:06d}{SUFFIX}"
 
 
-IMPORTS = 99  # the worker whose files hold imported pages; no crawl has so many
+IMPORTS = 99  # the worker number of imported pages; no crawl has that many workers
 
 
-def numbered(name: str) -> tuple[int, int]:
-    """The worker and the number behind the name of an archive file; (-1, 0) when none of ours has such a name."""
-    found = re.fullmatch(rf"w(\d{{2,}})-(\d{{6,}}){re.escape(SUFFIX)}", name)
+def parse_archive_name(name: str) -> tuple[int, int]:
+    """Return worker and number from the name of an archive file; (-1, 0) for any other name."""
+    found = _NAME.fullmatch(name)
     return (int(found[1]), int(found[2])) if found else (-1, 0)
 
 
 def read_response(folder: Path, position: ArchivePosition) -> Response:
-    """The one response at *position*."""
+    """Read the response at *position*."""
     path = folder / position.name
     try:
         with path.open("rb") as handle:
@@ -149,48 +161,48 @@ def read_response(folder: Path, position: ArchivePosition) -> Response:
     except OSError as error:
         raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
     try:
-        # Unpacked as a whole, because only the end of a member proves that nothing is missing.
+        # Decompressed as a whole: only the checksum at the end of a gzip member proves that it is complete.
         content = io.BytesIO(zlib.decompress(member, _GZIP))
-        return _response(next(iter(ArchiveIterator(content, record_types=_READABLE))))
+        return _response(next(iter(ArchiveIterator(content, record_types=WarcRecordType.response))))
     except (StopIteration, OSError, ValueError, zlib.error) as error:
         raise DamagedFile(f"{path} is damaged", f"no readable response at offset {position.offset}") from error
 
 
 class Record(NamedTuple):
-    """One answer in the archive."""
+    """One response or revisit record of the archive."""
 
     position: ArchivePosition
     response: Response
-    is_sound: bool  # its payload is what its digest says; of a revisit, nothing can be said
-    revisits: bytes = b""  # SHA-256 of the payload that it only refers to; empty when it holds one itself
+    is_sound: bool  # the payload matches its digest; always true for a revisit, which has no payload
+    revisits: bytes = b""  # SHA-256 of the payload that a revisit refers to; empty for a response
 
 
 def responses(folder: Path, name: str, start: int, end: int) -> Iterator[Record]:
-    """Every answer of a file between two offsets."""
+    """Read every response and revisit record of a file between two offsets."""
     path = folder / name
     with path.open("rb") as handle:
         if os.fstat(handle.fileno()).st_size < end:
-            raise DamagedFile(f"{path} is shorter than acknowledged", f"expected at least {end} bytes")
+            raise DamagedFile(f"{path} is shorter than its acknowledged size", f"expected at least {end} bytes")
         handle.seek(start)
         previous: Record | None = None
         for record in ArchiveIterator(_Window(handle, end - start), record_types=WarcRecordType.any_type):
             at = start + record.stream_pos
             if previous is not None:
-                yield _ended(previous, at)
+                yield _with_end(previous, at)
                 previous = None
             if record.record_type in (WarcRecordType.response, WarcRecordType.revisit):
                 previous = _read(record, ArchivePosition(name, at, 0))
         if previous is not None:
-            yield _ended(previous, end)
+            yield _with_end(previous, end)
 
 
-def _ended(record: Record, end: int) -> Record:
-    """A record is as long as it is until the next one begins."""
+def _with_end(record: Record, end: int) -> Record:
+    """Set the length of a record, which ends where the next one begins."""
     return record._replace(position=record.position._replace(length=end - record.position.offset))
 
 
 class _Window(io.RawIOBase):
-    """The next *size* bytes of a file, as if the file ended there."""
+    """The next *size* bytes of a file, presented as a whole file."""
 
     def __init__(self, handle: io.BufferedReader, size: int) -> None:
         self._handle, self._left, self._at = handle, size, 0
@@ -220,7 +232,7 @@ def _read(record: WarcRecord, position: ArchivePosition) -> Record:
 def _response(record: WarcRecord) -> Response:
     fields = record.http_headers
     if fields is None:
-        raise ValueError(f"the record {record.record_id} holds no HTTP response")
+        raise ValueError(f"the record {record.record_id} is not an HTTP response")
     body = record.reader.read()
     status_line = fields.status_line_bytes or b""
     pairs = list(fields.items_bytes())

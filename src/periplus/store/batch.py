@@ -1,6 +1,6 @@
-"""What goes into one group commit, and how do records and rows translate?
+"""Collects what happened since the last commit, and converts records to database rows and back.
 
-What happened since the last commit?
+All parts of a worker write into one `Batch`; a group commit acknowledges it in one transaction.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from periplus.url import url_key
 
 
 class Settled(NamedTuple):
-    """What became of a queued URL: the attempt, if one was made, and where the URL stands now."""
+    """The result for a queued URL: the attempt, if one was made, and the new state of the URL."""
 
-    item: QueuedUrl  # with its new due time, priority and attempts when it stays queued
+    item: QueuedUrl  # with the new due time, priority and attempts if it stays queued
     state: UrlState
     decision: Decision
     fetch: Fetch | None = None
 
 
 class Refusal(NamedTuple):
-    """A link that a rule of the crawl kept out of the queue."""
+    """A link that a rule of the crawl refused."""
 
     host: str
     url: str
@@ -47,9 +47,9 @@ class Refusal(NamedTuple):
 
 
 class ForwardedUrl(NamedTuple):
-    """A link into a domain that belongs to another worker."""
+    """A link into a domain that another worker owns."""
 
-    share: int  # of the web, which the domain falls into
+    share: int  # the share of the web that contains the domain
     url: str
     depth: int
     reason: Reason
@@ -58,24 +58,24 @@ class ForwardedUrl(NamedTuple):
 
 
 class Revisit(NamedTuple):
-    """A URL that was settled, and is to be asked for again."""
+    """A URL that is due for a recrawl."""
 
     item: QueuedUrl
-    state: UrlState  # where it stood
+    state: UrlState  # the state before the recrawl
 
 
 class SitemapNotice(NamedTuple):
-    """What a sitemap says about the age of a page that is known."""
+    """The modification date of a known page in a sitemap; all times in seconds."""
 
-    changed: float  # the page was changed at this time
-    settled: float  # and not since this one
-    patience: float  # how many intervals it may rest if it was visited since then
-    longest: float  # seconds it may rest at most
+    changed: float  # when the page was changed
+    settled: float  # no change since this time
+    patience: float  # intervals until the next visit, if the page was fetched since `settled`
+    longest: float  # maximum seconds until the next visit
     url: str
 
 
 class Written(NamedTuple):
-    """The archive file that holds a batch, and its size once the batch is on disk."""
+    """The archive file of a batch, and its size after the batch is written."""
 
     worker: int
     name: str
@@ -83,7 +83,7 @@ class Written(NamedTuple):
 
 
 class ArchiveFile(NamedTuple):
-    """One archive file, and how much of it is acknowledged and how much is in segments."""
+    """One archive file: how many bytes are acknowledged (committed), and how many are in segments (sealed)."""
 
     archive_id: int
     name: str
@@ -93,31 +93,31 @@ class ArchiveFile(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """What one group commit acknowledges together."""
+    """Everything that one group commit acknowledges."""
 
     settled: list[Settled] = field(default_factory=list)
-    versions: list[Fetch] = field(default_factory=list)  # more of URLs that stand where they stood
+    versions: list[Fetch] = field(default_factory=list)  # further versions of URLs whose state does not change
     admitted: list[QueuedUrl] = field(default_factory=list)
     seeds: list[str] = field(default_factory=list)
     refused: Counter[tuple[str, Reason]] = field(default_factory=Counter)
     samples: list[Refusal] = field(default_factory=list)
     policies: dict[str, HostPolicy] = field(default_factory=dict)
     robots: list[RobotsFile] = field(default_factory=list)
-    letters: list[ForwardedUrl] = field(default_factory=list)
-    entered: list[Settled] = field(default_factory=list)  # visits to addresses that stand in no queue
-    received: list[int] = field(default_factory=list)  # letters of others that this batch acts on
+    forwarded: list[ForwardedUrl] = field(default_factory=list)
+    entered: list[Settled] = field(default_factory=list)  # visits to entry URLs, which are in no queue
+    received: list[int] = field(default_factory=list)  # ids of forwarded URLs that this batch handles
     revisits: list[Revisit] = field(default_factory=list)
     notices: list[SitemapNotice] = field(default_factory=list)
-    patterns: list[Pattern] = field(default_factory=list)  # what was learned about the addresses of hosts
-    harmless: list[tuple[str, str]] = field(default_factory=list)  # hosts and patterns whose refused URLs come back
-    worths: dict[str, list[float]] = field(default_factory=dict)  # by host: pages, and the sums of their clues
-    copies: list[Copy] = field(default_factory=list)  # of its pages, those that nearly repeat another
-    imported: list[str] = field(default_factory=list)  # URLs that an import took although the scope refuses them
+    patterns: list[Pattern] = field(default_factory=list)  # URL patterns with changed counts
+    harmless: list[tuple[str, str]] = field(default_factory=list)  # hosts and patterns: their refused URLs are requeued
+    qualities: dict[str, list[float]] = field(default_factory=dict)  # by host: pages, and the sums of their features
+    copies: list[Copy] = field(default_factory=list)  # near-duplicates among its pages
+    imported: list[str] = field(default_factory=list)  # imported URLs that the scope refuses
 
-    def count_worth(self, host: str, worth: CrawlQuality) -> None:
-        """Add a page to what its host is worth."""
-        sums = self.worths.get(host)
-        self.worths[host] = [1, *worth] if sums is None else list(map(add, sums, (1, *worth)))
+    def add_quality(self, host: str, quality: CrawlQuality) -> None:
+        """Add the quality of a page to that of its host."""
+        sums = self.qualities.get(host)
+        self.qualities[host] = [1, *quality] if sums is None else list(map(add, sums, (1, *quality)))
 
     def __bool__(self) -> bool:
         return any(
@@ -129,7 +129,7 @@ class Batch:
                 self.refused,
                 self.policies,
                 self.robots,
-                self.letters,
+                self.forwarded,
                 self.entered,
                 self.received,
                 self.revisits,
@@ -142,12 +142,12 @@ class Batch:
 
 
 def admission_row(item: QueuedUrl) -> tuple[Any, ...]:
-    """The first values of `admit`; the host's number and the time follow."""
+    """The first values of `admit`; the host id and the time follow."""
     return item.url, item.depth, item.priority, item.due, item.reason, item.via, item.redirects
 
 
 def queued_from_row(host: str, row: tuple[Any, ...]) -> QueuedUrl:
-    """The record behind a row of `queue_of_host`."""
+    """Build the record from a row of `queue_of_host`."""
     url, depth, priority, admitted, *rest = row
     return QueuedUrl(url, host, depth, priority, Reason(admitted), *rest)
 
@@ -166,20 +166,20 @@ def revisit_row(revisit: Revisit) -> tuple[Any, ...]:
 
 
 def revisit_from_row(row: tuple[Any, ...]) -> Revisit:
-    """The record behind a row of `due_again`; its `due` is when it became so."""
+    """Build the record from a row of `due_again`."""
     url, host, state, depth, priority, admitted, via, redirects, due, visits, *plan = row
-    visits = max(visits, state == UrlState.DONE)  # earlier releases did not count
+    visits = max(visits, state == UrlState.DONE)  # earlier releases did not count visits
     item = QueuedUrl(url, host, depth, priority, Reason(admitted), via, redirects, 0, due, visits, *plan)
     return Revisit(item, UrlState(state))
 
 
 def refusal_row(refusal: Refusal) -> tuple[Any, ...]:
-    """The values of `keep_refusal_sample`."""
+    """The values of `add_refusal_sample`."""
     return refusal.host, refusal.decision.reason, refusal.url, refusal.decision.detail, refusal.via
 
 
 def policy_row(policy: HostPolicy) -> tuple[Any, ...]:
-    """The first values of `set_policy`; the host's number follows."""
+    """The first values of `set_policy`; the host id follows."""
     return policy.delay, policy.why, policy.next_fetch, policy.failures
 
 
@@ -213,7 +213,7 @@ def fetch_row(fetch: Fetch, run_id: int, archive_id: int) -> tuple[Any, ...]:
 
 
 def fetch_from_row(row: tuple[Any, ...]) -> Fetch:
-    """The record behind a row of `fetches_of_url` or `fetches_of_archive`."""
+    """Build the record from a row of `fetches_of_url` or `fetches_of_archive`."""
     url, at, status, verdict, reason, detail, mime, size, content_id, name, offset, length, *rest = row
     position = ArchivePosition(name, offset, length) if name is not None else None
     decision = Decision(Verdict(verdict), Reason(reason), detail)
@@ -221,25 +221,25 @@ def fetch_from_row(row: tuple[Any, ...]) -> Fetch:
 
 
 def content_row(fetch: Fetch) -> tuple[Any, ...]:
-    """The values of `note_same_content`, and but for the last of `add_content`."""
+    """The values of `set_exact_copy`; `add_content` takes all but the last."""
     return fetch.content_id[:16], signed(url_key(fetch.url)), fetch.url
 
 
 def signed(key: int) -> int:
-    """An unsigned 64-bit number as SQLite stores it."""
+    """Convert an unsigned 64-bit number to the signed one that SQLite stores."""
     return key - (1 << 64) if key >> 63 else key
 
 
 @dataclass(frozen=True, slots=True)
 class PendingPages:
-    """Everything between two cuts: what one commit acknowledges."""
+    """A batch and the rows of its pages: the input of one commit."""
 
     batch: Batch
     rows: list[PageRow]
 
 
 class PendingBatch:
-    """Written by all parts of a worker, cut by its commits."""
+    """The batch that the parts of a worker write into until the next commit."""
 
     def __init__(self) -> None:
         self.batch = Batch()
@@ -247,7 +247,7 @@ class PendingBatch:
         self.cuts = 0
 
     def cut(self) -> PendingPages:
-        """Everything since the last cut."""
+        """Take everything since the last cut, and start a new batch."""
         log = PendingPages(self.batch, self.rows)
         self.batch, self.rows = Batch(), []
         self.cuts += 1

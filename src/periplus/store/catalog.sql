@@ -1,4 +1,4 @@
--- Every statement the catalog runs, by name.
+-- Every statement of the catalog, by name.
 
 -- name: host_id
 SELECT host_id FROM hosts WHERE host = ?;
@@ -12,41 +12,41 @@ UPDATE hosts SET delay = ?, delay_why = ?, next_fetch = ?, failures = ? WHERE ho
 -- name: policy
 SELECT host, delay, delay_why, next_fetch, failures FROM hosts WHERE host = ?;
 
--- name: add_worth
+-- name: add_quality
 UPDATE hosts SET pages = pages + ?, text = text + ?, length = length + ?, links = links + ?, title = title + ?,
                  language = language + ?, news = news + ? WHERE host_id = ?;
 
--- name: worth
+-- name: quality
 SELECT pages, text / pages, length / pages, links / pages, title / pages, language / pages, news / pages
 FROM hosts WHERE host = ? AND pages > 0;
 
 -- name: waiting_hosts
--- Hosts that have something queued: one probe of the queue index a host.
+-- Hosts with queued URLs: one look-up in the queue index per host.
 SELECT host, delay, delay_why, next_fetch, failures FROM hosts
 WHERE EXISTS (SELECT 1 FROM urls WHERE urls.host_id = hosts.host_id AND state = 0);
 
 -- name: admit
--- A URL first seen. The seen filter asked before, the constraint has the last word.
+-- Add a new URL. The seen filter was checked before, but only the constraint is decisive.
 INSERT INTO urls (url, host_id, state, reason, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed)
 VALUES (?1, ?8, 0, ?5, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?9, ?9) ON CONFLICT DO NOTHING;
 
 -- name: settle
--- What became of a URL after an attempt.
+-- Store the result of an attempt.
 UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, visits = ?, interval = ?, evidence = ?,
                 visited = ?, changed = ? WHERE url = ?;
 
 -- name: requeue
--- A seed given again is due now, if it stands where the third value says, what was fetched by earlier releases was visited.
+-- Requeue a seed in the given state. Earlier releases did not count visits, so a fetched URL has at least one.
 UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, visits = max(visits, ?3 = 1), changed = ?1
 WHERE url = ?2 AND state = ?3;
 
--- name: reread
--- A sitemap given again, if it stands where the last value says.
+-- name: requeue_sitemap
+-- Requeue a sitemap in the given state.
 UPDATE urls SET state = 0, reason = 'sitemap', admitted = 'sitemap', detail = '', depth = 0, redirects = 0, attempts = 0, due = 0,
                 changed = ? WHERE url = ? AND state = ?;
 
 -- name: due_again
--- What stands in no queue and is due, in the order in which it became so, after a place in that order.
+-- URLs that are not queued and are due for a recrawl, ordered by due time, after a position in that order.
 SELECT url, host, state, depth, priority, admitted, via, redirects, due, visits, interval, evidence, visited
 FROM urls JOIN hosts USING (host_id)
 WHERE state > 0 AND due <= ? AND (due, interval, url) > (?, ?, ?) ORDER BY due, interval, url LIMIT ?;
@@ -56,25 +56,25 @@ WHERE state > 0 AND due <= ? AND (due, interval, url) > (?, ?, ?) ORDER BY due, 
 SELECT min(due) FROM urls WHERE state > 0 AND due > ? AND due < 9e999;
 
 -- name: revisit
--- What is due again, if it still stands where the last value says.
+-- Queue a URL for a recrawl if it is still in the given state.
 UPDATE urls SET state = 0, reason = 'revisit', detail = '', attempts = 0, due = 0, priority = ?, visits = ?
 WHERE url = ? AND state = ?;
 
--- name: notice
--- A sitemap says when a page was changed. One that was visited before is due since then, one visited later may rest.
+-- name: apply_sitemap_date
+-- Apply the modification date in a sitemap: a page visited before that date is due, one visited later gets more time.
 UPDATE urls SET due = CASE WHEN visited < ?1 THEN min(due, ?1)
                            WHEN visited >= ?2 THEN max(due, visited + min(?3 * interval, ?4))
                            ELSE due END
 WHERE url = ?5 AND state = 1;
 
 -- name: due_by_interval
--- How much is due, by the class of its interval: a million at most are counted.
+-- Number of URLs due for a recrawl by class of interval. Counts at most a million.
 SELECT CASE WHEN interval <= ?2 THEN 0 WHEN interval <= ?3 THEN 1 WHEN interval <= ?4 THEN 2 ELSE 3 END, count(*)
 FROM (SELECT interval FROM urls WHERE state > 0 AND due <= ?1 LIMIT 1000000) GROUP BY 1;
 
 -- name: vanished
--- Pages between two texts that were there once, and are gone, moved or refused by now, with the reason. Refusals by the
--- scope are not among them: it may have changed since. One for want of a contact says nothing about the page.
+-- Once fetched pages in a range of URLs that are now gone, redirected or refused, with the reason. Not refusals by the
+-- scope, which may have changed since, nor for a missing contact, which says nothing about the page.
 SELECT url, visited, reason FROM urls WHERE url >= ? AND url < ? AND visits > 0 AND (
     (state = 1 AND reason = 'redirected')
     OR (state = 2 AND reason NOT IN ('no_contact', 'scope_host', 'scope_path', 'extension', 'too_long', 'trap_depth', 'trap_repeat'))
@@ -84,15 +84,15 @@ SELECT url, visited, reason FROM urls WHERE url >= ? AND url < ? AND visits > 0 
 SELECT url FROM urls WHERE admitted = 'imported';
 
 -- name: import_out_of_scope
--- A page that is shown although the scope refuses it. What is a sitemap stays one.
+-- Mark a page that is indexed although the scope refuses it. A sitemap stays a sitemap.
 UPDATE urls SET admitted = 'imported' WHERE url = ? AND admitted <> 'sitemap';
 
 -- name: release_held
--- What waited for the next round.
+-- Make URLs that waited for the next round due.
 UPDATE urls SET due = 0 WHERE state = 0 AND due = 9e999;
 
 -- name: queue_of_host
--- The best URLs of a host that are due, those in memory included.
+-- The best due URLs of a host, including those already in memory.
 SELECT url, depth, priority, admitted, via, redirects, attempts, due, visits, interval, evidence, visited FROM urls
 WHERE host_id = ? AND state = 0 AND due <= ? ORDER BY priority, due LIMIT ?;
 
@@ -112,26 +112,26 @@ SELECT chunk_id, keys FROM seen WHERE chunk_id > ? ORDER BY chunk_id;
 -- name: seen_chunks
 SELECT count(*) FROM seen;
 
--- name: forget_seen
+-- name: clear_seen
 DELETE FROM seen;
 
 -- name: url
 SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, visits, interval, evidence,
        visited, first_seen, changed FROM urls WHERE url = ?;
 
--- name: standings_between
--- How many of the URLs between two texts stand where, and why: those of one host lie side by side.
+-- name: url_states_between
+-- Number of URLs by state and reason in a range of URLs. The URLs of one host are adjacent.
 SELECT state, reason, count(*) FROM urls WHERE url >= ? AND url < ? GROUP BY state, reason;
 
 -- name: size_of_domain
 SELECT count(*), coalesce(sum(urls), 0) FROM hosts WHERE domain = ? AND urls > 0;
 
 -- name: domain_sizes
--- URLs admitted so far per registrable domain: what the caps count.
+-- URLs admitted so far per registrable domain, for the caps.
 SELECT domain, sum(urls) FROM hosts WHERE urls > 0 GROUP BY domain;
 
 -- name: hosts
--- Hosts that have URLs, each with its registrable domain.
+-- Hosts with URLs, each with its registrable domain.
 SELECT host, domain FROM hosts WHERE urls > 0;
 
 -- name: add_fetch
@@ -144,7 +144,7 @@ SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, 
 FROM fetches LEFT JOIN archives USING (archive_id) WHERE url_key = ? AND url = ? ORDER BY fetch_id;
 
 -- name: fetches_of_archive
--- What lies in an archive file from an offset on, in order.
+-- Fetches in an archive file from an offset on, in order.
 SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, offset, length, redirect_to, etag, last_modified, seconds
 FROM fetches JOIN archives USING (archive_id) WHERE archive_id = ? AND offset >= ? ORDER BY offset;
 
@@ -152,21 +152,21 @@ FROM fetches JOIN archives USING (archive_id) WHERE archive_id = ? AND offset >=
 SELECT url, redirect_to, at FROM fetches WHERE redirect_to <> '';
 
 -- name: add_content
--- The first URL that has a content.
+-- Store the first URL with this content.
 INSERT INTO contents (content, url_key) VALUES (?, ?) ON CONFLICT DO NOTHING;
 
--- name: note_same_content
--- A page with the content of another is its copy.
+-- name: set_exact_copy
+-- Store that a page has the same bytes as another.
 INSERT INTO copies (url, original)
 SELECT ?3, (SELECT url FROM fetches WHERE fetches.url_key = contents.url_key LIMIT 1)
 FROM contents WHERE content = ?1 AND url_key <> ?2
 ON CONFLICT DO UPDATE SET original = excluded.original, bits = NULL;
 
--- name: note_copy
+-- name: set_near_copy
 INSERT INTO copies (url, original, bits) VALUES (?, ?, ?)
 ON CONFLICT DO UPDATE SET original = excluded.original, bits = excluded.bits;
 
--- name: forget_copy
+-- name: remove_copy
 DELETE FROM copies WHERE url = ?;
 
 -- name: copy
@@ -187,8 +187,8 @@ SELECT host, pattern, score, fetched, wasted, saved, probe, repeated, spent FROM
 SELECT host, pattern, score, fetched, wasted, saved, probe, repeated, spent FROM patterns
 WHERE host = ? ORDER BY saved DESC, score DESC, pattern;
 
--- name: bring_back
--- Queue again what a pattern refused. The URLs of a host lie side by side, one range for each scheme.
+-- name: requeue_refused
+-- Requeue the URLs that a pattern refused. The URLs of a host are adjacent, one range per scheme.
 UPDATE urls SET state = 0, reason = admitted, detail = '', due = 0, changed = ?1
 WHERE (url >= 'http://' || ?2 || '/' AND url < 'http://' || ?2 || char(59) OR url >= 'https://' || ?2 || '/' AND url < 'https://' || ?2 || char(59))
   AND state = 2 AND reason = 'trap_learned' AND instr(detail, ' like ' || ?3 || ' said ') > 0
@@ -201,12 +201,12 @@ SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? ORDER 
 SELECT archive_id, name, committed, sealed FROM archives ORDER BY archive_id;
 
 -- name: extend_archive
--- An archive file is known from the first commit that needs it.
+-- Add an archive file at its first commit, or update its acknowledged size.
 INSERT INTO archives (worker, name, committed) VALUES (?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET committed = excluded.committed RETURNING archive_id;
 
 -- name: seal_archive
--- Everything acknowledged so far is in a sealed segment.
+-- Store how many bytes of an archive file are in segments.
 UPDATE archives SET sealed = ? WHERE archive_id = ?;
 
 -- name: add_segment
@@ -241,8 +241,8 @@ INSERT INTO seeds (url, given) VALUES (?, ?) ON CONFLICT DO NOTHING;
 -- name: count_refusal
 INSERT INTO refusals (host, reason, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count;
 
--- name: keep_refusal_sample
--- At most a hundred examples per host and rule.
+-- name: add_refusal_sample
+-- Keeps at most 100 examples per host and rule.
 INSERT INTO refusal_samples (host, reason, url, detail, via)
 SELECT ?1, ?2, ?3, ?4, ?5 WHERE (SELECT count(*) FROM refusal_samples WHERE host = ?1 AND reason = ?2) < 100
 ON CONFLICT DO NOTHING;
@@ -263,7 +263,7 @@ INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value
 SELECT name, value FROM counters;
 
 -- name: miscounted_hosts
--- Hosts whose number of URLs is not what a recount gives.
+-- Hosts whose counter of URLs differs from a recount.
 SELECT host, urls, (SELECT count(*) FROM urls AS admitted WHERE admitted.host_id = hosts.host_id) AS counted
 FROM hosts WHERE urls <> counted LIMIT 10;
 
@@ -285,10 +285,10 @@ SELECT run_id, started, ended, outcome, arguments, summary FROM runs WHERE run_i
 -- name: end_run
 UPDATE runs SET ended = ?, outcome = ?, summary = ? WHERE run_id = ?;
 
--- name: keep_summary
+-- name: set_summary
 UPDATE runs SET summary = ? WHERE run_id = ?;
 
--- name: forget_worker_summaries
+-- name: clear_worker_summaries
 DELETE FROM run_workers WHERE run_id = ?;
 
 -- name: set_worker_summary
@@ -300,13 +300,13 @@ SELECT summary FROM run_workers WHERE run_id = ? ORDER BY worker;
 -- name: worker_summary
 SELECT summary FROM run_workers WHERE run_id = ? AND worker = ?;
 
--- name: post_letter
+-- name: add_forwarded_url
 INSERT INTO inbox (share, url, depth, reason, via, redirects) VALUES (?, ?, ?, ?, ?, ?);
 
--- name: letters
+-- name: forwarded_urls
 SELECT letter_id, share, url, depth, reason, via, redirects FROM inbox WHERE letter_id > ? ORDER BY letter_id LIMIT ?;
 
--- name: cross_out_letter
+-- name: remove_forwarded_url
 DELETE FROM inbox WHERE letter_id = ?;
 
 -- name: archive_workers

@@ -1,7 +1,7 @@
-"""How does a generation prove that it is whole?
+"""Checksums of generations: writes and verifies their `meta.json`.
 
-Its description carries the digest of its own text, so that a flipped bit in a number is found like any other, and the
-sizes and digests of all its files.
+`meta.json` has the size and SHA-256 of every file of the generation, and the SHA-256 of its own text, so that a flipped
+bit is found in either.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _CHANGED = "its content is not what was published"
 
 
 def with_checksums(facts: dict[str, Any]) -> bytes:
-    """The facts as they are written, with a digest of their own."""
+    """Serialise the facts as JSON, with a digest of their text."""
     text = json.dumps(facts)
     return json.dumps({**facts, "digest": hashlib.sha256(text.encode()).hexdigest()}).encode()
 
 
 def verified(content: bytes) -> dict[str, Any]:
-    """The facts in a description; ValueError when it is not what was written."""
+    """Parse the facts and check their digest; ValueError when it does not match."""
     found = json.loads(content)
     facts = {name: fact for name, fact in found.items() if name != "digest"} if isinstance(found, dict) else {}
     if with_checksums(facts) != content:
@@ -30,7 +30,7 @@ def verified(content: bytes) -> dict[str, Any]:
 
 
 def wrong_size(path: Path, size: int) -> str | None:
-    """What is wrong with a file at a glance."""
+    """What is wrong with the presence or size of a file, or None."""
     if not path.is_file():
         return "the file is missing"
     found = path.stat().st_size
@@ -38,7 +38,7 @@ def wrong_size(path: Path, size: int) -> str | None:
 
 
 def wrong_content(path: Path, size: int, digest: str) -> str | None:
-    """What is wrong with a file, byte by byte; *digest* is its SHA-256 in hexadecimal."""
+    """What is wrong with the size or content of a file, or None; *digest* is its SHA-256 in hexadecimal."""
     try:
         return wrong_size(path, size) or (None if file_digest(path).hex() == digest else _CHANGED)
     except OSError as error:

@@ -1,7 +1,7 @@
-"""What did a killed run leave behind that nothing acknowledges?
+"""Removes what a killed run left behind: unacknowledged archive bytes and temporary segment files.
 
-Archive bytes that no commit acknowledges are cut off, temporary segment files are removed. More archive bytes than a
-kill can leave mean that `crawl.db` is an older copy, which was restored: those bytes are moved to `kept/`.
+More archive bytes than a kill can leave mean that `crawl.db` is a restored older copy. Those bytes are moved to
+`kept/`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from itertools import count
 from pathlib import Path
 
 from periplus.errors import DamagedFile
-from periplus.store.archive import IMPORTS, SUFFIX, numbered, responses
+from periplus.store.archive import IMPORTS, SUFFIX, parse_archive_name, responses
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory
 from periplus.store.manifest import UNFINISHED, place_of
 
-KEPT = "kept"  # the folder
-_LONGEST_BATCH = 60.0  # seconds between the first and the last page of one
+KEPT = "kept"  # folder in the collection
+_LONGEST_BATCH = 60.0  # maximum seconds between the first and the last page of one batch
 
 
 def is_of_newer_catalog(path: Path, start: int, *, alone: bool = False) -> bool:
-    """Whether a file holds, from *start* on, what more than one commit must have written.
+    """Whether the bytes of a file from *start* on are from more than one commit, so that a newer catalog wrote them.
 
-    *alone*: the file itself is one that no kill leaves, so a single page is proof.
+    *alone*: a kill cannot leave such a file at all, so one page is proof.
     """
-    if numbered(path.name)[0] == IMPORTS:
-        return False  # those pages are as old as they are, and can be imported again
+    if parse_archive_name(path.name)[0] == IMPORTS:
+        return False  # imported pages have old dates, and can be imported again
     first = None
     with suppress(DamagedFile, OSError, ValueError):  # the last record may be incomplete
         for record in responses(path.parent, path.name, start, path.stat().st_size):
@@ -41,7 +41,7 @@ def is_of_newer_catalog(path: Path, start: int, *, alone: bool = False) -> bool:
 
 
 def keep_newer_pages(path: Path, start: int, folder: Path) -> Path:
-    """Copy what lies from *start* on to a file of its own, which `periplus import` can read; returns its name."""
+    """Copy the bytes from *start* on to a new WARC file, which `periplus import` can read; returns its path."""
     with reporting_full_disk(folder.parent):
         folder.mkdir(exist_ok=True)
         sync_directory(folder.parent)
@@ -56,23 +56,23 @@ def keep_newer_pages(path: Path, start: int, folder: Path) -> Path:
     return kept
 
 
-_BEGUN_AT_ONCE = 2  # files past the last acknowledged one: one that is full but not committed, and its successor
+_UNCOMMITTED_FILES = 2  # files past the last acknowledged one: a full one that is not committed, and its successor
 
 
 def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | None = None) -> list[Path]:
-    """Remove what a killed run was writing, whichever of its workers, or only what one *dead* worker was writing.
+    """Remove what the workers of a killed run were writing, or only what one *dead* worker was writing.
 
-    Nobody else writes there now. Returns the files in which pages were kept that a newer catalog may know.
+    No other process may be writing there. Returns the files to which pages of a newer catalog were moved.
     """
     for leftover in collection.segments.glob(f"*{UNFINISHED}"):
         if dead is None or place_of(leftover.name.removesuffix(UNFINISHED))[0] == dead:
             leftover.unlink()
     acknowledged = {file.name: file.committed for file in catalog.archives(dead)}
-    last = Counter(worker for worker, _ in map(numbered, acknowledged))
+    last = Counter(worker for worker, _ in map(parse_archive_name, acknowledged))
     kept = []
     for path in sorted(collection.archive.glob(f"*{SUFFIX}")):
-        worker, number = numbered(path.name)
-        is_begun = last[worker] < number <= last[worker] + _BEGUN_AT_ONCE
+        worker, number = parse_archive_name(path.name)
+        is_begun = last[worker] < number <= last[worker] + _UNCOMMITTED_FILES
         start = acknowledged.get(path.name, 0)
         if dead not in (None, worker) or (path.name not in acknowledged and number <= last[worker]):
             continue

@@ -1,4 +1,4 @@
-"""Where does everything of one collection live, and may this release touch it?"""
+"""The folder of a collection: its paths, its format version and its locks."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from periplus.store.durable import reporting_full_disk, write_file
 
 FORMAT = 1
 _MARKER = "collection.json"
-_MAY_BE_THERE_BEFORE = frozenset({CONFIGURATION_FILE, "crawl.lock", _MARKER + ".tmp", "lost+found"})
+_ALLOWED_BEFORE = frozenset({CONFIGURATION_FILE, "crawl.lock", _MARKER + ".tmp", "lost+found"})
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The folder of a collection, checked to be of a format this release knows."""
+    """The folder of a collection whose format this release supports."""
 
     home: Path
 
     @property
     def catalog(self) -> Path:
-        """Frontier, hosts, URL history."""
+        """The SQLite database: frontier, hosts, URL history."""
         return self.home / "crawl.db"
 
     @property
     def archive(self) -> Path:
-        """WARC files."""
+        """The folder of WARC files."""
         return self.home / "archive"
 
     @property
     def segments(self) -> Path:
-        """Parquet files."""
+        """The folder of Parquet files."""
         return self.home / "segments"
 
     @property
     def ranks(self) -> Path:
-        """Generations of PageRank."""
+        """The folder of rank generations."""
         return self.home / "ranks"
 
     @property
     def index(self) -> Path:
-        """Generations of the index."""
+        """The folder of index generations."""
         return self.home / "index"
 
     @contextmanager
     def locked(self, job: str = "crawl") -> Iterator[None]:
-        """Hold the collection for one kind of writing; a second writer of the kind is told who has it."""
+        """Lock the collection for one kind of writing; a second writer gets an error that names the first."""
         with self._lock_file(job) as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,14 +70,14 @@ class Collection:
             yield
 
     def in_use(self) -> bool:
-        """Whether a process holds the collection for writing."""
+        """Whether a crawl is writing the collection."""
         try:
             with (self.home / "crawl.lock").open("rb") as handle:
                 fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
         except OSError:
-            pass  # nobody ever wrote it, or it cannot be told
+            pass  # there is no lock file, or it cannot be read
         return False
 
     def _lock_file(self, job: str) -> TextIO:
@@ -90,7 +90,7 @@ class Collection:
 
 
 def open_collection(home: Path) -> Collection:
-    """The collection in *home*, which must exist."""
+    """Open the collection in *home*, which must exist."""
     marker = home / _MARKER
     try:
         text = marker.read_bytes()
@@ -106,26 +106,26 @@ def open_collection(home: Path) -> Collection:
 
 
 def create_collection(home: Path) -> Collection:
-    """The collection in *home*, made if the folder is new or empty."""
+    """Open the collection in *home*; create it if the folder is new or empty."""
     try:
         with reporting_full_disk(home):
             home.mkdir(parents=True, exist_ok=True)
             present = {entry.name for entry in home.iterdir()}
             if _MARKER not in present:
                 _require_empty(home, present)
-                _lay_out(home)
+                _create_layout(home)
     except (FileExistsError, NotADirectoryError):
-        raise CollectionError(f"{home} is not a folder", hint="Name another one with --home.") from None
+        raise CollectionError(f"{home} is not a folder", hint="Name another folder with --home.") from None
     except OSError as error:
         raise CollectionError(
-            f"{home} cannot be used", error.strerror or str(error), "Name another one with --home."
+            f"{home} cannot be used", error.strerror or str(error), "Name another folder with --home."
         ) from error
     collection = open_collection(home)
     _require_catalog(collection)
     return collection
 
 
-def _lay_out(home: Path) -> None:
+def _create_layout(home: Path) -> None:
     for name in ("archive", "segments"):
         (home / name).mkdir(exist_ok=True)
     content = {"format": FORMAT, "made_by": f"periplus {__version__}"}
@@ -133,25 +133,25 @@ def _lay_out(home: Path) -> None:
 
 
 def _require_catalog(collection: Collection) -> None:
-    """Without its catalog an archive would count as never acknowledged, and be cut to nothing."""
+    """Refuse an archive without its catalog: all its bytes would be unacknowledged, and be cut off."""
     catalog = collection.catalog
     if catalog.exists() and catalog.stat().st_size:
         return
     if any(file.stat().st_size for file in collection.archive.glob("*")):
         raise DamagedFile(
             f"{catalog} is missing or empty",
-            f"but {collection.archive} holds pages",
-            "Restore it from a copy, or crawl into a new folder with --home.",
+            f"but {collection.archive} has pages",
+            "Restore it from a backup, or crawl into a new folder with --home.",
         )
 
 
 def _require_empty(home: Path, present: set[str]) -> None:
-    # A kill between making the first folders and the marker leaves empty folders: those are ours to adopt.
-    strange = {name for name in present - _MAY_BE_THERE_BEFORE if not _is_empty_folder(home / name)}
-    if strange:
+    # A kill between creating the first folders and the marker leaves empty folders, which are used again.
+    unexpected = {name for name in present - _ALLOWED_BEFORE if not _is_empty_folder(home / name)}
+    if unexpected:
         raise NoCollection(
             f"{home} is neither empty nor a collection",
-            f"it holds {min(strange)!r}",
+            f"it holds {min(unexpected)!r}",
             "Name a new folder with --home; nothing was changed here.",
         )
 
@@ -167,11 +167,13 @@ def _require_known_format(marker: Path, text: bytes) -> None:
         found = None
     if not isinstance(found, int) or found < 1:
         raise DamagedFile(
-            f"{marker} is damaged", "it does not name a format", f'Restore it, or write {{"format": {FORMAT}}} into it.'
+            f"{marker} is damaged",
+            "it does not state a format",
+            f'Restore it, or write {{"format": {FORMAT}}} into it.',
         )
     if found > FORMAT:
         raise NewerFormat(
             f"{marker.parent} has format {found}",
-            f"this release ({__version__}) knows formats up to {FORMAT}",
+            f"this release ({__version__}) supports formats up to {FORMAT}",
             "Use the release that wrote it, or a later one.",
         )

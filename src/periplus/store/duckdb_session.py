@@ -1,6 +1,6 @@
-"""How is DuckDB asked, within the memory it was given?
+"""Opens DuckDB with limited memory and threads, streams query results, and translates its errors.
 
-What does not fit into memory goes to a scratch folder. It never looks for extensions, so it never asks the network.
+Data that does not fit into memory goes to a scratch folder. Extensions are disabled, so DuckDB never uses the network.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from periplus.errors import DamagedFile, DiskFull, PeriplusError
 
 
 def connect(scratch: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnection:
-    """A database that lives in *memory* (bytes) as long as the connection; *threads* 0 means one a core."""
+    """Open an in-memory database; *memory* is its limit in bytes, *threads* 0 means one per core."""
     options: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": f"{memory}B",
         "temp_directory": str(scratch),
@@ -31,9 +31,9 @@ def connect(scratch: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnecti
 
 
 def batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[pa.RecordBatch]:
-    """What *query* selects, *rows* at a time.
+    """Stream the result of *query* in batches of *rows*.
 
-    A thread runs the query: Python answers signals in the main thread only, and not while that one waits for DuckDB.
+    The query runs in another thread: Python handles signals in the main thread, but not while it waits for DuckDB.
     """
     with ThreadPoolExecutor(1, "join") as thread:
         try:
@@ -47,16 +47,18 @@ def batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Itera
 
 @contextmanager
 def plain_errors(rows: str, setting: str) -> Iterator[None]:
-    """What goes wrong while *rows* are joined, in our words; *setting* is the one that gives more memory."""
+    """Raise our own errors for those of a join of *rows*; *setting* is the one that raises the memory limit."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:
         raise PeriplusError(
-            f"the {rows} do not fit into the memory that was given", str(error), f"Raise {setting} in periplus.toml."
+            f"not enough memory to join the {rows}", str(error), f"Raise {setting} in periplus.toml."
         ) from error
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         if "No space left" in str(error):
-            raise DiskFull(f"no room left to join the {rows}", str(error), "Free some space and try again.") from error
+            raise DiskFull(
+                f"no disk space left to join the {rows}", str(error), "Free some space and try again."
+            ) from error
         raise DamagedFile(
             "a segment cannot be read", str(error), "`periplus verify` names every damaged file."
         ) from error

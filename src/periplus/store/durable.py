@@ -1,6 +1,7 @@
-"""How does a file survive a power cut?
+"""Writes files that survive a power cut.
 
-Written to a temporary name, fsynced, renamed, and the directory fsynced: a reader sees the old file or the new one.
+A file is written under a temporary name, fsynced and renamed, and its directory is fsynced. A reader sees the old file
+or the complete new one.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from pathlib import Path
 
 from periplus.errors import DiskFull
 
-_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def sync_directory(folder: Path) -> None:
-    """Make names created, renamed or removed in *folder* durable."""
+    """Fsync *folder*, so that created, renamed and removed names are durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -26,7 +27,7 @@ def sync_directory(folder: Path) -> None:
 
 
 def sync_file(path: Path) -> None:
-    """Make the bytes of *path* durable."""
+    """Fsync the file *path*."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -35,7 +36,7 @@ def sync_file(path: Path) -> None:
 
 
 def move_into_place(temporary: Path, final: Path) -> None:
-    """Give a finished file its name; either the old file or the whole new one is there afterwards."""
+    """Fsync a finished file and rename it to *final*, atomically and durably."""
     sync_file(temporary)
     temporary.replace(final)
     sync_directory(final.parent)
@@ -48,19 +49,19 @@ def write_file(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
         move_into_place(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)  # it is there only when something failed
+        temporary.unlink(missing_ok=True)  # exists only after an error
 
 
 @contextmanager
 def reporting_full_disk(folder: Path) -> Iterator[None]:
-    """Turn the operating system's refusal to write into a message for a person."""
+    """Raise `DiskFull` with a message for the user instead of an OSError for a full disk or quota."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno not in _DISK_FULL:
             raise
         raise DiskFull(
-            f"no room left to write in {folder}",
+            f"no space left to write in {folder}",
             error.strerror or "disk full",
-            "Everything acknowledged is safe: free some space and run the same command again.",
+            "Acknowledged pages are safe: free some space and run the same command again.",
         ) from error

@@ -1,8 +1,8 @@
-"""Which generation of ranks is live, is it whole, and who still reads it?
+"""Opens, verifies and removes generations of ranks.
 
-A generation is a folder, `ranks/gen-N`, written once and never changed. `ranks/CURRENT` names the live one; `meta.json`
-in it lists its files with their sizes and digests. Whoever reads a generation holds a shared lock on that list, and
-nobody removes what is held.
+A generation is a folder, `ranks/gen-N`, written once and never changed. `ranks/CURRENT` names the live one. Its
+`meta.json` lists the files with sizes and digests. A reader holds a shared lock on `meta.json`, and a locked generation
+is not removed.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from periplus.store.checksums import verified, wrong_content, wrong_size
 FORMAT = 1
 CURRENT = "CURRENT"
 META = "meta.json"
-REMEDY = "`periplus rank` makes new ranks."
+REMEDY = "Run `periplus rank` to compute new ranks."
 _NAME = re.compile(r"gen-[0-9]+")
 
 
 class Generation:
-    """A generation with all its files, which stays as long as this object does."""
+    """An open generation; it is not removed as long as this object exists."""
 
     def __init__(self, folder: Path) -> None:
-        """Check that every file is there with its size; `damage` looks at every byte."""
+        """Check that every file exists with its size; `damage` checks every byte."""
         self.folder = folder
-        _hold(folder / META, self)
-        self.stated = _stated(folder)
-        for name, file in self.stated["files"].items():
+        _lock_shared(folder / META, self)
+        self.meta = _read_meta(folder)
+        for name, file in self.meta["files"].items():
             if (problem := wrong_size(folder / name, file["bytes"])) is not None:
                 raise DamagedFile(f"{folder / name} is damaged", problem, REMEDY)
 
     @property
     def number(self) -> int:
-        """Which one it is."""
+        """The number of the generation."""
         return number_of(self.folder)
 
 
-def _hold(path: Path, holder: object) -> None:
-    """Lock a file for reading, until *holder* is no more."""
+def _lock_shared(path: Path, holder: object) -> None:
+    """Lock a file for reading until *holder* is garbage-collected."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         weakref.finalize(holder, os.close, descriptor)
@@ -58,7 +58,7 @@ def _hold(path: Path, holder: object) -> None:
 
 
 def live_generation(folder: Path) -> Generation | None:
-    """The generation that CURRENT names; one that took its place while it was being opened; None before the first."""
+    """Open the generation that CURRENT names, or its successor if it is removed meanwhile; None before the first."""
     name = _live_name(folder)
     while name is not None:
         try:
@@ -86,44 +86,44 @@ def number_of(generation: Path) -> int:
 
 
 def complete_generations(folder: Path) -> list[Path]:
-    """Every generation that was written to its end, live or not, oldest first."""
+    """Every complete generation, live or not, oldest first."""
     return sorted((path for path in folder.glob("gen-*") if _NAME.fullmatch(path.name)), key=number_of)
 
 
-def forget(generation: Path) -> None:
-    """Remove a generation, unless somebody reads it: then a later ranking does."""
-    doomed = generation.with_suffix(".tmp")  # a name that the next ranking removes if this one is killed
+def remove_generation(generation: Path) -> None:
+    """Remove a generation unless a reader has locked it; then a later ranking removes it."""
+    removed = generation.with_suffix(".tmp")  # the next ranking removes this name if this process is killed
     try:
         lock = os.open(generation / META, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
-        shutil.rmtree(generation.rename(doomed))  # damaged: nobody can read it
+        shutil.rmtree(generation.rename(removed))  # damaged: no reader can have opened it
         return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(generation.rename(doomed))
+        shutil.rmtree(generation.rename(removed))
     except BlockingIOError:
         pass
     finally:
         os.close(lock)
 
 
-def _stated(folder: Path) -> dict[str, Any]:
+def _read_meta(folder: Path) -> dict[str, Any]:
     try:
-        stated = verified((folder / META).read_bytes())
-        version = stated["format"]
+        meta = verified((folder / META).read_bytes())
+        version = meta["format"]
     except (OSError, ValueError, KeyError) as error:
         raise DamagedFile(f"{folder / META} is damaged", str(error), REMEDY) from error
     if version > FORMAT:
-        why = f"this release ({__version__}) knows formats up to {FORMAT}"
+        why = f"this release ({__version__}) supports formats up to {FORMAT}"
         raise NewerFormat(f"{folder} has format {version}", why, "Use a later release, or run `periplus rank` again.")
-    return stated
+    return meta
 
 
 # -- every byte -------------------------------------------------------------------------------------------------
 
 
 def damage(folder: Path) -> Iterator[tuple[str, str]]:
-    """What is wrong with the live generation: the file, relative to *folder*, and what was found, byte by byte."""
+    """Check every byte of the live generation; yields each damaged file, relative to *folder*, and the problem."""
     complete = complete_generations(folder)
     try:
         name = _live_name(folder)
@@ -136,13 +136,13 @@ def damage(folder: Path) -> Iterator[tuple[str, str]]:
         found = list(_damage_of(folder / name))
         if (folder / name).is_dir():
             yield from ((f"{name}/{file}", problem) for file, problem in found)
-        elif name == _live_name(folder):  # or else it was removed meanwhile
+        elif name == _live_name(folder):  # otherwise it was removed meanwhile
             yield CURRENT, f"it names {name}, which is not there"
 
 
 def _damage_of(generation: Path) -> Iterator[tuple[str, str]]:
     try:
-        files = _stated(generation)["files"]
+        files = _read_meta(generation)["files"]
     except (DamagedFile, NewerFormat) as error:
         yield META, error.why
         return

@@ -1,7 +1,6 @@
-"""What goes into a segment, and what is it called?
+"""Records and file names of segments.
 
-Apart from the code that writes them, which brings the library for it along: the process that watches over a crawl, and
-every command that only asks the catalog, does without.
+Separate from `segments`, which imports Arrow: the supervisor and commands that only read the catalog do without it.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from typing import NamedTuple
 from periplus.errors import DamagedFile
 from periplus.model import Fetch, Page
 
-UNFINISHED, UNFINISHED_AGAIN = ".tmp", ".again"  # written by a crawl, by a second reading
+UNFINISHED, UNFINISHED_AGAIN = ".tmp", ".again"  # suffixes of temporary files of a crawl, and of a reparse
 _NAME = re.compile(r"\w+-w(\d+)-(\d+)(?:-r(\d+))?\.parquet")
 
 
 class SealedSegment(NamedTuple):
-    """One line of the manifest."""
+    """One entry of the manifest: a complete segment file."""
 
     name: str
     kind: str  # pages or links
@@ -27,19 +26,19 @@ class SealedSegment(NamedTuple):
 
 
 class PageRow(NamedTuple):
-    """A parsed page with what the crawl knows about it."""
+    """A parsed page, and the fetch that it is from."""
 
     fetch: Fetch
     page: Page
 
 
 def segment_name(kind: str, worker: int, number: int, revision: int = 0) -> str:
-    """The name of a worker's n-th segment of a kind; it changes when its pages are read again."""
+    """Return the name of a worker's n-th segment of a kind; each reparse raises the revision."""
     return f"{kind}-w{worker:02d}-{number:06d}{f'-r{revision}' if revision else ''}.parquet"
 
 
 def place_of(name: str) -> tuple[int, int, int]:
-    """Worker, number and revision of a segment."""
+    """Parse worker, number and revision from the name of a segment."""
     found = _NAME.fullmatch(name)
     if found is None:
         raise DamagedFile(f"{name} is not the name of a segment")

@@ -1,6 +1,6 @@
-"""What is known about every URL, host, run and file?
+"""Reads the catalog: URLs, hosts, runs and files.
 
-Questions only: nothing here changes a row, so any number of processes may ask while one writes.
+Nothing here changes a row, so any number of processes may read while others write.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from periplus.model import (
     UrlState,
     Verdict,
 )
-from periplus.store import batch as ledger
+from periplus.store import batch as records
 from periplus.store.batch import ArchiveFile
 from periplus.store.database import Database
 from periplus.store.manifest import SealedSegment
@@ -38,22 +38,22 @@ STATE_COUNTERS = {
 }
 
 
-_LAST_TEXT = chr(0x10FFFF)  # past every URL
+_AFTER_EVERY_URL = chr(0x10FFFF)
 _WITH_CONTENT = (Verdict.FETCHED, Verdict.READ)
 
 
 class Queries:
-    """The rows of a collection, for those who ask."""
+    """Read access to the database of a collection."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self._database = Database(path, create=create)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def check(self) -> list[str]:
-        """What SQLite itself finds wrong with the file."""
+        """The problems that SQLite's integrity check finds."""
         return self._database.check()
 
     def robots(self, origin: str) -> RobotsFile | None:
@@ -62,7 +62,7 @@ class Queries:
         return RobotsFile(*row) if row else None
 
     def policy(self, host: str) -> HostPolicy | None:
-        """How a host is treated, if it is known."""
+        """The politeness state of a host, or None for an unknown host."""
         row = self._database.row("policy", host)
         return HostPolicy(*row) if row else None
 
@@ -78,15 +78,15 @@ class Queries:
         return [ArchiveFile(*row) for row in rows]
 
     def archive_workers(self) -> list[int]:
-        """The workers that have ever written an archive file."""
+        """The numbers of all workers that have written an archive file."""
         return [worker for (worker,) in self._database.rows("archive_workers")]
 
     def fetches_in(self, archive_id: int, offset: int = 0) -> Iterator[Fetch]:
-        """What lies in an archive file from *offset* on, in order."""
-        return map(ledger.fetch_from_row, self._database.rows("fetches_of_archive", archive_id, offset))
+        """The fetches in an archive file from *offset* on, in order."""
+        return map(records.fetch_from_row, self._database.rows("fetches_of_archive", archive_id, offset))
 
     def redirects(self) -> Iterator[tuple[str, str, float]]:
-        """Every redirect that was met: the address, where it led, and when."""
+        """Every redirect: URL, target and time."""
         return self._database.rows("redirects")
 
     def segments(self, kind: str | None = None) -> list[SealedSegment]:
@@ -120,9 +120,9 @@ class Queries:
         return row | {"arguments": json.loads(row["arguments"]), "summary": summary}
 
     def progress(self, run_id: int, rounds: dict[str, Any] | None = None) -> dict[str, Any]:
-        """What the workers of a run that has not ended had done together by their last commits.
+        """The sum of what the workers of a running run have committed.
 
-        *rounds*: what was noted at the end of its last round.
+        *rounds* is the sum of its finished rounds.
         """
         summaries = [json.loads(summary) for (summary,) in self._database.rows("worker_summaries", run_id)]
         counters = self.counters()
@@ -134,99 +134,99 @@ class Queries:
         return together | known | {"rounds": rounds["rounds"]}
 
     def worker_summary(self, run_id: int, worker: int) -> dict[str, Any]:
-        """What one worker of a run had done by its last commit; empty before its first."""
+        """The summary of one worker of a run as of its last commit; empty before the first."""
         row = self._database.row("worker_summary", run_id, worker)
         return dict(json.loads(row[0])) if row else {}
 
     def counters(self) -> dict[str, int]:
-        """The running figures; `recount` computes the same from the rows."""
+        """The stored counters; `recount` computes the same numbers from the rows."""
         found = dict(self._database.rows("counters"))
         return {name: found.get(name, 0) for name in ("known", *STATE_COUNTERS.values(), "fetched", "bytes")}
 
     def recount(self) -> dict[str, int]:
-        """The figures that `counters` should hold, counted row by row."""
+        """The numbers that `counters` should have, counted row by row."""
         by_state = dict(self._database.rows("recount_urls"))
         fetched, size = self._database.row("recount_fetches")
         counts = {name: by_state.get(int(state), 0) for state, name in STATE_COUNTERS.items()}
         return {"known": sum(by_state.values()), **counts, "fetched": fetched, "bytes": size}
 
     def miscounted_hosts(self) -> list[tuple[str, int, int]]:
-        """Hosts whose number of URLs is not what a recount gives: name, what is noted, what was counted."""
+        """Hosts whose counter of URLs is wrong: host, stored number, counted number."""
         return list(self._database.rows("miscounted_hosts"))
 
     def refusals(self) -> dict[str, int]:
-        """Links refused so far, by reason."""
+        """Number of refused links, by reason."""
         return dict(self._database.rows("refusals_by_reason"))
 
     def next_due_again(self, after: float) -> float | None:
-        """When the first of the URLs that stand in no queue and are not due yet will be; None when none will."""
+        """When the next URL becomes due for a recrawl after *after*; None when none will."""
         (due,) = self._database.row("next_due_again", after)
         return None if due is None else float(due)
 
     def due_by_interval(self, now: float, bounds: tuple[float, float, float]) -> dict[int, int]:
-        """How many URLs are due again, by the number of bounds that their intervals exceed; of the first million."""
+        """Number of URLs due for a recrawl, by the number of *bounds* below their interval; at most a million."""
         return dict(self._database.rows("due_by_interval", now, *bounds))
 
     def vanished(self, url: str | None = None) -> Iterator[tuple[str, float, str]]:
-        """Pages that were there once, and are gone, moved or refused by now: when they were last asked for, and why.
+        """Once fetched pages that are now gone, redirected or refused: URL, time of the last visit, and reason.
 
         With *url*, only that page.
         """
-        return self._database.rows("vanished", *(("", _LAST_TEXT) if url is None else (url, f"{url}\0")))
+        return self._database.rows("vanished", *(("", _AFTER_EVERY_URL) if url is None else (url, f"{url}\0")))
 
     def imported_out_of_scope(self) -> Iterator[str]:
-        """Pages that an import took although the scope refused them, or did not ask for."""
+        """Imported pages that the scope refused, or was not checked for."""
         return (url for (url,) in self._database.rows("imported_out_of_scope"))
 
     # -- one URL ------------------------------------------------------------------------------------------------
 
     def url(self, text: str) -> dict[str, Any] | None:
-        """Everything the catalog holds about one URL, or None when it was never admitted."""
+        """The row of one URL, or None when it was never admitted."""
         return self._database.record("url", text)
 
     def fetches_of(self, text: str) -> list[Fetch]:
         """Every attempt at one URL, oldest first."""
-        rows = self._database.rows("fetches_of_url", ledger.signed(url_key(text)), text)
-        return [ledger.fetch_from_row(row) for row in rows]
+        rows = self._database.rows("fetches_of_url", records.signed(url_key(text)), text)
+        return [records.fetch_from_row(row) for row in rows]
 
     def version_of(self, text: str) -> Fetch | None:
-        """The last version of a URL, with the validators that its server sent last; None when it was never fetched."""
+        """The last version of a URL, with the latest ETag and Last-Modified; None when it was never fetched."""
         fetched = [fetch for fetch in self.fetches_of(text) if fetch.decision.verdict in _WITH_CONTENT]
         version = next((fetch for fetch in reversed(fetched) if fetch.decision.reason is not Reason.SAME_CONTENT), None)
         return version and version._replace(etag=fetched[-1].etag, last_modified=fetched[-1].last_modified)
 
-    def was_dull(self, text: str) -> bool:
-        """Whether a page was found to say nothing new."""
+    def had_nothing_new(self, text: str) -> bool:
+        """Whether the last fetch of a page found nothing new."""
         row = self._database.row("url", text)
         return row is not None and row[3] == NOTHING_NEW
 
     def copy(self, text: str) -> Copy | None:
-        """Which page a URL repeats, if it does."""
+        """The page that a URL is a duplicate of, or None."""
         row = self._database.row("copy", text)
         return Copy(*row) if row else None
 
     def copies_of(self, text: str, limit: int) -> list[str]:
-        """URLs that repeat a page."""
+        """The first *limit* duplicates of a page."""
         return [url for (url,) in self._database.rows("copies_of", text, limit)]
 
     def refusal_of(self, host: str, text: str) -> tuple[str, str, str] | None:
-        """Reason, detail and referring page of a refused link, when it is among the samples kept."""
+        """Reason, detail and referring page of a refused link, if it is one of the stored samples."""
         row = self._database.row("refusal_sample", host, text)
         return (row[0], row[1], row[2]) if row else None
 
     # -- one host -----------------------------------------------------------------------------------------------
 
-    def standings(self, host: str) -> Counter[tuple[UrlState, str]]:
-        """How many URLs of a host stand where, and why."""
+    def url_states(self, host: str) -> Counter[tuple[UrlState, str]]:
+        """Number of URLs of a host by state and reason."""
         found: Counter[tuple[UrlState, str]] = Counter()
         for scheme in ("http", "https"):
             for start in (f"{scheme}://{host}/", f"{scheme}://{host}:"):
-                for state, reason, number in self._database.rows("standings_between", start, _past(start)):
+                for state, reason, number in self._database.rows("url_states_between", start, _past(start)):
                     found[UrlState(state), reason] += number
         return found
 
     def robots_of(self, host: str) -> list[RobotsFile]:
-        """The robots.txt files of a host, one for each scheme and port that was asked."""
+        """The robots.txt files of a host, one per scheme and port."""
         found: list[Any] = []
         for origin in (f"http://{host}", f"https://{host}"):
             with_port = f"{origin}:"
@@ -234,24 +234,24 @@ class Queries:
         return [RobotsFile(*row) for row in found]
 
     def refusals_of(self, host: str) -> dict[str, int]:
-        """Links to a host that were refused so far, by reason."""
+        """Number of refused links to a host, by reason."""
         return dict(self._database.rows("refusals_of_host", host))
 
-    def worth_of(self, host: str) -> tuple[int, CrawlQuality]:
-        """How many pages of a host were looked at, and how good they looked on average."""
-        pages, *clues = self._database.row("worth", host) or (0,)
-        return pages, CrawlQuality(*clues)
+    def quality_of(self, host: str) -> tuple[int, CrawlQuality]:
+        """Number of rated pages of a host, and the average of their quality features."""
+        pages, *features = self._database.row("quality", host) or (0,)
+        return pages, CrawlQuality(*features)
 
     def patterns_of(self, host: str) -> list[Pattern]:
-        """What was learned about the addresses of a host."""
+        """The URL patterns of a host."""
         return [Pattern(*row) for row in self._database.rows("patterns_of_host", host)]
 
     def size_of_domain(self, domain: str) -> tuple[int, int]:
-        """How many hosts of a registrable domain have URLs, and how many those are."""
+        """Number of hosts with URLs in a registrable domain, and number of those URLs."""
         hosts, urls = self._database.row("size_of_domain", domain)
         return hosts, urls
 
 
 def _past(start: str) -> str:
-    """The first text after all that begin so."""
+    """The smallest string greater than all that begin with *start*."""
     return start[:-1] + chr(ord(start[-1]) + 1)

@@ -1,7 +1,7 @@
-"""How do ranks, links and anchor texts get from the link analysis to everybody who asks for them?
+"""Reads ranks, links and anchor texts of the live generation.
 
 Arrays are memory-mapped, so a look-up costs a few page faults whatever the size of the graph. Pages are *nodes*,
-numbered by (reversed host, path); the identity of a URL that was folded into another leads to that one's node.
+numbered by (reversed host, path); a URL that was merged into another has the node of that other URL.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from periplus.errors import DamagedFile
 from periplus.store.arrays import map_array
 from periplus.store.generations import REMEDY, Generation, live_generation
 
-URLS_AT_ONCE = 1 << 16  # rows of a batch of nodes.arrow: node n is row n % this of batch n // this
+URLS_AT_ONCE = 1 << 16  # rows per batch of nodes.arrow: node n is row n % URLS_AT_ONCE of batch n // URLS_AT_ONCE
 
 HOST_COLUMNS = ["host", "domain", "rank", "nodes", "pages"]
 Ids = NDArray[np.bytes_]  # dtype S16
@@ -30,7 +30,7 @@ Ids = NDArray[np.bytes_]  # dtype S16
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a generation says about itself; no clock in it, so that equal input gives equal bytes."""
+    """The figures of a generation, without times, so that equal input gives equal bytes."""
 
     nodes: int
     edges: int
@@ -40,12 +40,12 @@ class Figures:
     damping: float
     floor: float  # the rank of a page that nothing links to
     host_floor: float
-    inputs: str  # digest of the segments it was made from
+    inputs: str  # digest of the segments that it was computed from
 
 
 @dataclass(frozen=True, slots=True)
 class Anchors:
-    """What others call a page."""
+    """The anchor texts of a page."""
 
     texts: tuple[str, ...]  # strongest first
     weights: tuple[float, ...]
@@ -53,29 +53,29 @@ class Anchors:
 
 
 def open_ranks(folder: Path) -> RankTable | None:
-    """The live generation in *folder*, or None before the first."""
+    """Open the live generation in *folder*; None before the first."""
     generation = live_generation(folder)
     return None if generation is None else RankTable(generation)
 
 
 class RankTable:
-    """One generation, for reading."""
+    """Reads one generation of ranks."""
 
     def __init__(self, generation: Generation) -> None:
-        self._generation = generation  # which keeps it from being removed
+        self._generation = generation  # keeps the generation from being removed
         self.folder, self.number = generation.folder, generation.number
-        self.figures = Figures(**generation.stated["figures"])
+        self.figures = Figures(**generation.meta["figures"])
 
     @contextmanager
     def naming_damage(self) -> Iterator[None]:
-        """Tell in one line that what was read makes no sense; `damage` finds the file."""
+        """Raise `DamagedFile` for errors caused by damaged data; `generations.damage` finds the file."""
         try:
             yield
         except (ArithmeticError, LookupError, MemoryError, ValueError, OSError, pa.ArrowException) as error:
             raise DamagedFile(f"{self.folder} is damaged", str(error)[:200], REMEDY) from error
 
     def of(self, ids: Ids) -> NDArray[np.float32]:
-        """The rank of each URL identity; one that is not known has the rank of a page that nothing links to."""
+        """The rank of each URL id; an unknown URL has the rank of a page without links to it."""
         nodes = self.nodes_of(ids)
         if not self.figures.nodes:
             return np.full(len(ids), self.figures.floor, np.float32)
@@ -83,28 +83,28 @@ class RankTable:
             return np.where(nodes >= 0, self.ranks[nodes], np.float32(self.figures.floor))
 
     def of_hosts(self, hosts: Sequence[str]) -> NDArray[np.float32]:
-        """The rank of each host; one that is not known has the rank of a host that nothing links to."""
+        """The rank of each host; an unknown host has the rank of a host without links to it."""
         known, ranks = self._host_numbers, self.hosts["rank"].to_numpy()
         floor = self.figures.host_floor
         return np.array([ranks[known[host]] if host in known else floor for host in hosts], np.float32)
 
     def nodes_of(self, ids: Ids) -> NDArray[np.int64]:
-        """The node of each URL identity, -1 where there is none."""
+        """The node of each URL id, -1 for an unknown URL."""
         if not len(self._ids):
             return np.full(len(ids), -1)
         places = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
         return np.where(self._ids[places] == ids, self._numbers[places].astype(np.int64), -1)
 
     def node_of(self, url_id: bytes) -> int | None:
-        """The node of one URL identity."""
+        """The node of one URL id, or None."""
         node = int(self.nodes_of(np.frombuffer(url_id, "S16"))[0])
         return node if node >= 0 else None
 
     def url(self, node: int) -> str:
-        """The address of a node."""
+        """The URL of a node."""
         with self.naming_damage():
             batch = self._urls.get_batch(node // URLS_AT_ONCE)
-            batch.validate(full=True)  # a damaged one could lead anywhere in memory
+            batch.validate(full=True)  # offsets of a damaged batch could point anywhere in memory
             return str(batch.column(0)[node % URLS_AT_ONCE])
 
     def sources(self, node: int) -> NDArray[np.uint32]:
@@ -112,7 +112,7 @@ class RankTable:
         return self.all_sources[int(self.indptr[node]) : int(self.indptr[node + 1])]
 
     def anchors(self, url_id: bytes) -> Anchors | None:
-        """What others call a page; *url_id* is that of its node, or of the page that was fetched in its stead."""
+        """The anchor texts of a page; *url_id* is that of its node, or of the page that was fetched in its place."""
         with self.naming_damage():
             rows = parquet.read_table(self.anchors_file, filters=[("target_id", "==", url_id)]).to_pylist()
         if not rows:
@@ -138,22 +138,22 @@ class RankTable:
 
     @cached_property
     def degrees(self) -> NDArray[np.uint32]:
-        """How many links of every node are counted."""
+        """The number of counted links out of every node."""
         return self._array("degrees", np.uint32, self.figures.nodes)
 
     @cached_property
     def crawled(self) -> NDArray[np.bool_]:
-        """Whether a node was fetched, or is only known from links."""
+        """Whether each node was fetched; the others are only known from links."""
         return self._array("crawled", np.bool_, self.figures.nodes)
 
     @cached_property
     def indptr(self) -> NDArray[np.uint64]:
-        """Where the sources of every node begin."""
+        """The offset of the sources of every node in `all_sources`."""
         return self._array("indptr", np.uint64, self.figures.nodes + 1)
 
     @cached_property
     def all_sources(self) -> NDArray[np.uint32]:
-        """The sources of all nodes, one after the other."""
+        """The sources of all nodes, concatenated."""
         return self._array("sources", np.uint32, self.figures.edges)
 
     @cached_property

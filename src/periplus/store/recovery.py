@@ -1,4 +1,4 @@
-"""Which acknowledged pages does no segment hold yet, because the run that fetched them was killed?"""
+"""Adds acknowledged pages that are in no segment yet, because the run that fetched them was killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Reader(Protocol):
 
 
 def recover(collection: Collection, catalog: Catalog, settings: Storage, reader: Reader, worker: int) -> int:
-    """Bring the segments of a worker up to its archive; returns how many pages were parsed again."""
+    """Write segments for all acknowledged pages of a worker; returns the number of parsed pages."""
     stream = SegmentStream(catalog, collection.segments, settings, worker)
     try:
         with reporting_full_disk(collection.home):

@@ -1,7 +1,4 @@
-"""What has this run done so far?
-
-What have the workers of a run, or its rounds, done together?
-"""
+"""Counts what one worker does in a run, and adds up the summaries of workers and rounds."""
 
 from __future__ import annotations
 
@@ -12,26 +9,26 @@ from typing import Any
 
 from periplus.model import Decision, Fetch, Page, Reason, Response, Verdict
 
-_THE_SAME_FOR_ALL = frozenset({"run_id"})
+_NOT_ADDED = frozenset({"run_id"})
 
 
 def sum_of_workers(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One summary of several: numbers are added up, except the time, which passed for all of them together."""
+    """Add up the summaries of workers that ran at the same time; the time is that of the longest."""
     if len(summaries) == 1:
         return dict(summaries[0])
     total: dict[str, Any] = {}
     for summary in summaries:
         for key, value in summary.items():
-            total[key] = value if key in _THE_SAME_FOR_ALL else _sum(total.get(key), value)
+            total[key] = value if key in _NOT_ADDED else _sum(total.get(key), value)
     total["seconds"] = max((summary["seconds"] for summary in summaries), default=0.0)
     total["pages_per_second"] = round(total["fetched"] / max(total["seconds"], 1e-9), 2)
     return total
 
 
 def sum_of_rounds(summaries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One summary of several that came one after the other: the time adds up, and the last one tells what is left."""
+    """Add up the summaries of successive rounds: times are added, `parked` is that of the last round."""
     total = sum_of_workers(summaries)
-    total["parked"] = summaries[-1].get("parked", {})  # the next round asks parked hosts again
+    total["parked"] = summaries[-1].get("parked", {})  # the next round requests parked hosts again
     total["seconds"] = round(sum(summary["seconds"] for summary in summaries), 3)
     total["pages_per_second"] = round(total["fetched"] / max(total["seconds"], 1e-9), 2)
     return total
@@ -42,12 +39,12 @@ def _sum(total: Any, value: Any) -> Any:
         before, more = total or {}, value or {}
         return {key: _sum(before.get(key), more.get(key)) for key in {**before, **more}}
     if isinstance(total, str) or isinstance(value, str):
-        return total or value  # the first text
+        return total or value  # keep the first text
     number = (total or 0) + (value or 0)
     return round(number, 3) if isinstance(number, float) else number
 
 
-# Refused by us, not failed by the host.
+# Failures that are our own refusals, not errors of the host.
 _NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT, Reason.SCOPE_HOST})
 _PDF = "application/pdf"
 _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
@@ -55,40 +52,40 @@ _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 
 @dataclass(slots=True)
 class StepTimes:
-    """Seconds spent in each step; every figure adds up over requests and over workers."""
+    """Seconds spent in each step, summed over requests and workers."""
 
-    idle_since: float | None  # when the last request under way ended; None while one is
-    under_way: int = 0
-    idle: float = 0.0  # no request was under way
-    robots: float = 0.0  # requests for robots.txt were under way
-    delay: float = 0.0  # requests waited because their host was resting
-    connect: float = 0.0  # other requests looked up names, reached servers and shook hands
-    fetch: float = 0.0  # other requests waited for answers and read them
-    parse: float = 0.0  # pages were read and their links admitted
-    archive: float = 0.0  # answers were compressed into the archive
-    commit: float = 0.0  # files and tables were written; counted by the thread that does it, and by nobody else
+    idle_since: float | None  # when the last open request ended; None while a request is open
+    under_way: int = 0  # open requests
+    idle: float = 0.0  # no request was open
+    robots: float = 0.0  # requests for robots.txt
+    delay: float = 0.0  # requests waited for the delay of their host
+    connect: float = 0.0  # other requests: DNS, TCP and TLS
+    fetch: float = 0.0  # other requests: from there to the last byte
+    parse: float = 0.0  # parsing pages and admitting their links
+    archive: float = 0.0  # compressing responses into the archive
+    commit: float = 0.0  # writing files and tables; only the commit thread writes this
 
     def resume(self, steps: dict[str, float], now: float) -> None:
-        """Go on from what `shown` told."""
+        """Continue from the values that `shown` returned."""
         self.idle, self.idle_since = steps["idle"], now
         self.robots, self.delay, self.connect = steps["robots"], steps["delay"], steps["connect"]
         self.fetch, self.parse, self.archive = steps["fetch"], steps["parse"], steps["store"]
 
     def begin(self, now: float) -> None:
-        """A visit begins."""
+        """Count the start of a visit."""
         if self.idle_since is not None:
             self.idle += now - self.idle_since
             self.idle_since = None
         self.under_way += 1
 
     def end(self, now: float) -> None:
-        """A visit is over."""
+        """Count the end of a visit."""
         self.under_way -= 1
         if not self.under_way:
             self.idle_since = now
 
     def count(self, response: Response, *, robots: bool) -> None:
-        """A request is over."""
+        """Add the times of a finished request."""
         if robots:
             self.robots += response.seconds
         else:
@@ -96,11 +93,11 @@ class StepTimes:
             self.fetch += response.seconds - response.connect_seconds
 
     def idle_until(self, now: float) -> float:
-        """How long no request was under way."""
+        """Seconds without an open request."""
         return self.idle + (0.0 if self.idle_since is None else now - self.idle_since)
 
     def shown(self, now: float) -> dict[str, float]:
-        """The steps in the order in which a URL takes them."""
+        """The seconds by step, in the order in which a URL passes the steps."""
         steps = {
             "idle": self.idle_until(now),
             "robots": self.robots,
@@ -115,7 +112,7 @@ class StepTimes:
 
 @dataclass(slots=True)
 class RunCounters:
-    """The figures of one run."""
+    """The counters of one worker in one run."""
 
     run_id: int
     started: float
@@ -123,25 +120,25 @@ class RunCounters:
     html: int = 0
     pdf: int = 0
     bytes: int = 0
-    revisits: int = 0  # queued again because they were due
-    unchanged: int = 0  # asked again, and not sent again because they are as they were
+    revisits: int = 0  # pages queued because they were due for a recrawl
+    unchanged: int = 0  # recrawled pages that had not changed
     errors: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
-    parked: Counter[str] = field(default_factory=Counter)  # hosts left for the next run, by reason; counted at the end
-    known_links: int = 0  # links to URLs that were met before
-    traps_learned: int = 0  # patterns of URLs that were found to lead to nothing new
-    saved: int = 0  # requests that were not made because of such patterns
-    failed_extractors: Counter[str] = field(
+    parked: Counter[str] = field(
         default_factory=Counter
-    )  # pages by the name of an extractor that failed over them
-    exceptions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by kind: how many pages, and the first one
+    )  # hosts parked until the next run, by reason; counted at the end
+    known_links: int = 0  # links to known URLs
+    traps_learned: int = 0  # URL patterns that became suspected traps
+    saved: int = 0  # URLs refused by such patterns
+    failed_extractors: Counter[str] = field(default_factory=Counter)  # pages by the name of the extractor that failed
+    exceptions: dict[str, dict[str, Any]] = field(default_factory=dict)  # by kind: number of pages, and the first URL
     timing: StepTimes = field(init=False)
 
     def __post_init__(self) -> None:
         self.timing = StepTimes(self.started)
 
     def resume(self, summary: dict[str, Any], died: int, now: float) -> None:
-        """Take the place of a worker that died, as *died* workers have, and go on from what it had acknowledged."""
+        """Continue from the last committed summary of a dead worker; *died* is the number of dead workers so far."""
         if summary:
             for name in ("fetched", "html", "pdf", "bytes", "revisits", "unchanged", "known_links"):
                 setattr(self, name, summary[name])
@@ -154,7 +151,7 @@ class RunCounters:
         self.errors["worker_died"] = died
 
     def count(self, fetch: Fetch) -> None:
-        """Take an attempt into account."""
+        """Count an attempt."""
         if fetch.decision.verdict is Verdict.FETCHED:
             self.fetched += 1
             self.bytes += fetch.size
@@ -166,28 +163,28 @@ class RunCounters:
             self.errors[_kind(fetch.decision, fetch.status)] += 1
 
     def count_robots(self, response: Response) -> None:
-        """A robots.txt that could not be had is an error too."""
+        """Count a robots.txt that could not be fetched as an error."""
         if response.failure not in _NO_ERROR:
             self.errors[f"robots_{response.failure}"] += 1
 
     def count_reading(self, page: Page) -> None:
-        """Count what is wrong with a page that was read, and the extractors that failed over it."""
+        """Count the problem of a parsed page, and the extractors that failed on it."""
         if page.problem is not None:
             self.set_aside(page.problem)
         self.failed_extractors.update(page.failed_extractors)
 
     def set_aside(self, reason: Reason) -> None:
-        """A page was fetched that nobody will be shown."""
+        """Count a fetched page that will not be indexed."""
         (self.refused if reason is Reason.OTHER_LANGUAGE else self.errors)[reason.value] += 1
 
     def count_exception(self, kind: str, url: str) -> str:
-        """Count a page that Periplus itself failed over; returns the first URL of this kind."""
+        """Count a page on which Periplus itself failed; returns the first URL of this kind of error."""
         found = self.exceptions.setdefault(kind, {"pages": 0, "first": url})
         found["pages"] += 1
         return str(found["first"])
 
     def refuse(self, reason: Reason) -> None:
-        """A rule kept a URL out."""
+        """Count a refused URL."""
         self.refused[reason.value] += 1
 
     def summary(self, now: float, known: int = 0, queued: int = 0) -> dict[str, Any]:

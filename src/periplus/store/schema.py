@@ -1,7 +1,7 @@
-"""Which columns do segments have, and what do those lack that an older release wrote?
+"""Defines the columns of segments, and reads segments of all versions.
 
-Every segment states its version in its metadata. Columns are only ever added: a reader asks for the columns it needs,
-and gets for an older segment what a page without them would have.
+Every segment states its version in its metadata. Columns are only ever added: a column that an older segment lacks is
+read as empty.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pyarrow import parquet
 
 from periplus.model import Quality
 
-SKIMMED_VERSION = 1  # what a crawl reads in passing
-SCHEMA_VERSION = 2
+SKIMMED_VERSION = 1  # segments of a crawl, with the quickly extracted fields
+SCHEMA_VERSION = 2  # segments of `periplus reparse`
 _ID = pa.binary(16)
 _MEDIA = pa.list_(pa.struct([("url", pa.string()), ("words", pa.string())]))
 
@@ -51,7 +51,7 @@ PAGES = pa.schema(
         ("modified", pa.float64()),
         ("signature", pa.int64()),  # 64 bits, the highest being the sign
         ("quality", pa.struct([(name, pa.float32()) for name in Quality._fields])),
-        ("problem", pa.string()),  # a reason why nobody is shown the page
+        ("problem", pa.string()),  # the reason why the page is not indexed
     ]
 )
 LINKS = pa.schema(
@@ -63,7 +63,7 @@ LINKS = pa.schema(
         ("target", pa.string()),
         ("anchor", pa.string()),
         ("nofollow", pa.bool_()),
-        ("fetched_at", pa.float64()),  # of the source: the latest version of a page is the one that counts
+        ("fetched_at", pa.float64()),  # of the source page: only its latest version counts
     ]
 )
 
@@ -72,18 +72,18 @@ SKIMMED_PAGES = pa.schema(list(PAGES)[: PAGES.get_field_index("main")])
 
 
 def described(kind: str, schema: pa.Schema, version: int) -> pa.Schema:
-    """The schema with the kind and version of the segment in its metadata."""
+    """Return the schema with kind and version of the segment in its metadata."""
     return schema.with_metadata({"periplus": json.dumps({"kind": kind, "version": version})})
 
 
 def is_skimmed(path: Path) -> bool:
-    """Whether the pages of a segment have yet to be read closely."""
+    """Whether the pages of a segment have yet to be parsed completely by a reparse."""
     stated = schema_version(path)
     return stated is not None and stated[1] < SCHEMA_VERSION
 
 
 def schema_version(path: Path) -> tuple[str, int] | None:
-    """The kind and version a segment states about itself."""
+    """The kind and version in the metadata of a segment, or None."""
     try:
         stated = json.loads((parquet.read_schema(path).metadata or {})[b"periplus"])
         return str(stated["kind"]), int(stated["version"])
@@ -92,22 +92,23 @@ def schema_version(path: Path) -> tuple[str, int] | None:
 
 
 def read_pages(path: Path, columns: Sequence[str], at_once: int) -> Iterator[pa.RecordBatch]:
-    """The rows of a segment in order, some at a time; columns that it does not have are empty."""
+    """Stream the rows of a segment in order, *at_once* per batch; missing columns are empty."""
     with parquet.ParquetFile(path) as file:
-        there = set(file.schema_arrow.names)
-        for batch in file.iter_batches(at_once, columns=[name for name in columns if name in there]):
+        present = set(file.schema_arrow.names)
+        for batch in file.iter_batches(at_once, columns=[name for name in columns if name in present]):
             arrays = [
-                batch.column(name) if name in there else _empty(PAGES.field(name).type, len(batch)) for name in columns
+                batch.column(name) if name in present else _empty(PAGES.field(name).type, len(batch))
+                for name in columns
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema([PAGES.field(name) for name in columns]))
 
 
 def _empty(kind: pa.DataType, rows: int) -> pa.Array:
-    """No list is an empty list; of other things there is none."""
+    """Values for a missing column: empty lists, or nulls for other types."""
     return pa.array([[]] * rows, kind) if pa.types.is_list(kind) else pa.nulls(rows, kind)
 
 
 def main_text(text: str, main: Sequence[int]) -> str:
-    """The main text of a row, or all of its text when nothing stands out."""
+    """The main text of a row, or all its text when no main text was found."""
     pieces = [text[start:end] for start, end in zip(main[::2], main[1::2], strict=True)]
     return "\n".join(pieces) if pieces else text

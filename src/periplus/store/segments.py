@@ -1,7 +1,7 @@
-"""How do parsed pages and links become tables that every later stage can read?
+"""Writes parsed pages and links into segments, the Parquet files that ranking and indexing read.
 
-A segment is a pair of Parquet files, written once and never changed. It is derived: everything in it can be parsed
-again from the archive.
+A segment is a pair of files (pages and links), written once and never changed. Its content can be parsed again from the
+archive.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from periplus.url import host_of, url_id
 
 logger = logging.getLogger("periplus.store")
 
-_IDLE_AGE = 5.0  # seconds that a page waits for others to share its segment while the worker is idle
-_IDLE_APART = 60.0  # seconds from one segment to the next of an idle worker, so that it does not make many small ones
+_IDLE_AGE = 5.0  # seconds after which an idle worker completes its segment
+_IDLE_INTERVAL = 60.0  # minimum seconds between two segments of an idle worker, against many small ones
 _REPEATING_COLUMNS = {
     "pages": ["host", "mime", "language", "archive", "categories.list.element", "problem"],
     "links": ["source_id", "source_host", "target_host", "target_id", "target", "anchor", "fetched_at"],
 }
-_ROW_GROUP_PAGES = 256  # these two bound what waits in memory
+_ROW_GROUP_PAGES = 256  # this and the next limit the memory for unwritten pages
 _ROW_GROUP_CHARACTERS = 2 << 20
-_ENDS_REMEMBERED = 20_000
-_UNWRITABLE = (ValueError, TypeError, OverflowError)  # what Arrow raises for a value, not for a full disk
+_LINK_ENDS_CACHED = 20_000
+_UNWRITABLE = (ValueError, TypeError, OverflowError)  # what Arrow raises for an invalid value, not for a full disk
 
 
 class SegmentWriter:
-    """Collects pages into one segment; nothing of it exists for readers before `seal`."""
+    """Collects pages into one segment; readers see nothing of it before `seal`."""
 
     def __init__(self, folder: Path, worker: int, number: int, revision: int = 0) -> None:
-        """The first revision holds what a crawl skimmed, later ones what was read closely."""
+        """Revision 0 has the fields that a crawl extracts; later ones, of a reparse, have all fields."""
         self._folder, self.worker, self.number, self._revision = folder, worker, number, revision
         self._rows: list[PageRow] = []
-        self._waiting = 0  # characters of text
-        self._ends = _Ends()
+        self._waiting = 0  # characters of unwritten text
+        self._ends = _EndCache()
         self._pages = PAGES if revision else SKIMMED_PAGES
         self._files = {"pages": self._begin("pages", self._pages)}
         try:
@@ -58,7 +58,7 @@ class SegmentWriter:
         self.pages = 0
 
     def add(self, row: PageRow) -> None:
-        """Take a page that is acknowledged."""
+        """Add an acknowledged page."""
         self._rows.append(row)
         self._waiting += len(row.page.text)
         self.pages += 1
@@ -67,16 +67,16 @@ class SegmentWriter:
 
     @property
     def size(self) -> int:
-        """What has been written so far."""
+        """Bytes written so far."""
         return sum(file.path.stat().st_size for file in self._files.values())
 
     def seal(self) -> list[SealedSegment]:
-        """Finish both files and give them their names; they are live once the manifest lists them."""
+        """Complete and rename both files; they are live once the manifest lists them."""
         self._flush()
         return [self._finish(kind, file) for kind, file in self._files.items()]
 
     def discard(self) -> None:
-        """Drop what was collected; it can be parsed again."""
+        """Remove the unfinished files; the pages can be parsed again."""
         for file in self._files.values():
             file.discard()
 
@@ -97,13 +97,13 @@ class SegmentWriter:
             pages, links = self._tables()
             self._files["pages"].write(pages)
             self._files["links"].write(links)
-            if len(self._ends) > _ENDS_REMEMBERED:
+            if len(self._ends) > _LINK_ENDS_CACHED:
                 self._ends.clear()
             self._rows.clear()
             self._waiting = 0
 
     def _tables(self) -> tuple[pa.Table, pa.Table]:
-        """The rows as tables; a page that no table can hold becomes an empty one, and costs no other page."""
+        """The rows as tables; a page that cannot be stored in a table is replaced by an empty page."""
         try:
             return _page_table(self._rows, self._pages), _link_table(self._rows, self._ends)
         except _UNWRITABLE:
@@ -115,7 +115,7 @@ class SegmentWriter:
             _page_table([row], self._pages)
             _link_table([row], self._ends)
         except _UNWRITABLE:
-            logger.exception("the page %s cannot be written to a segment: please report this error", row.fetch.url)
+            logger.exception("cannot write the page %s to a segment; please report this error", row.fetch.url)
             return row._replace(page=Page(noindex=True, problem=Reason.PARSE_CRASH))
         return row
 
@@ -129,15 +129,15 @@ class SegmentWriter:
 
 
 class _OpenFile:
-    """A Parquet file being written."""
+    """An unfinished Parquet file."""
 
     def __init__(self, path: Path, writer: parquet.ParquetWriter) -> None:
         self.path, self.writer, self.rows = path, writer, 0
 
     def discard(self) -> None:
-        with suppress(OSError):  # a full disk has no room for the end of the file either
+        with suppress(OSError):  # on a full disk the footer cannot be written either
             self.writer.close()
-        self.writer.is_open = False  # or it would be closed once more when it is forgotten, and complain aloud
+        self.writer.is_open = False  # otherwise its destructor closes it again and raises
         self.path.unlink(missing_ok=True)
 
     def write(self, table: pa.Table) -> None:
@@ -146,7 +146,7 @@ class _OpenFile:
 
 
 def _page_table(rows: list[PageRow], schema: pa.Schema) -> pa.Table:
-    columns = _skimmed(rows) if schema is SKIMMED_PAGES else _skimmed(rows) | _read_closely(rows)
+    columns = _skimmed(rows) if schema is SKIMMED_PAGES else _skimmed(rows) | _reparsed(rows)
     return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
 
 
@@ -175,7 +175,7 @@ def _skimmed(rows: list[PageRow]) -> dict[str, list[Any]]:
     }
 
 
-def _read_closely(rows: list[PageRow]) -> dict[str, list[Any]]:
+def _reparsed(rows: list[PageRow]) -> dict[str, list[Any]]:
     return {
         "main": [[edge for span in row.page.main for edge in span] for row in rows],
         "language_certainty": [row.page.language_certainty for row in rows],
@@ -191,21 +191,21 @@ def _read_closely(rows: list[PageRow]) -> dict[str, list[Any]]:
 
 
 class _End(NamedTuple):
-    """Of a link, either of the two: the page by its identity and its host."""
+    """One end of a link: URL id and host of a page."""
 
     url_id: bytes
     host: str
 
 
-class _Ends(dict[str, _End]):
-    """The ends of links met of late: the pages of one site link to the same ones."""
+class _EndCache(dict[str, _End]):
+    """A cache of link ends by URL: the pages of one site link to the same pages."""
 
     def __missing__(self, url: str) -> _End:
         end = self[url] = _End(url_id(url), host_of(url))
         return end
 
 
-def _link_table(rows: list[PageRow], ends: _Ends) -> pa.Table:
+def _link_table(rows: list[PageRow], ends: _EndCache) -> pa.Table:
     links = [link for row in rows for link in row.page.links]
     targets = [ends[link.target] for link in links]
     sources = [(ends[row.fetch.url], row.fetch.at, len(row.page.links)) for row in rows if row.page.links]
@@ -231,17 +231,17 @@ def _ids(joined: bytes) -> pa.Array:
 
 
 class SegmentStream:
-    """Feeds acknowledged pages to segments and seals one when it is large or old enough."""
+    """Adds acknowledged pages to segments, and completes a segment when it is large or old enough."""
 
     def __init__(self, catalog: Catalog, folder: Path, settings: Storage, worker: int) -> None:
         self._catalog, self._folder, self._settings, self._worker = catalog, folder, settings, worker
         self._open: SegmentWriter | None = None
         self._since = 0.0
-        self._sealed = -math.inf  # when the last segment was sealed
+        self._sealed = -math.inf  # when the last segment was completed
         self._covered: dict[int, int] = {}
 
     def add(self, rows: list[PageRow], archive_id: int, size: int) -> None:
-        """Take the pages of one commit, which end at *size* bytes of their archive file."""
+        """Add the pages of one commit, after which the archive file has *size* bytes."""
         if rows and self._open is None:
             self._open = SegmentWriter(self._folder, self._worker, self._catalog.last_segment(self._worker) + 1)
             self._since = time.monotonic()
@@ -253,7 +253,7 @@ class SegmentStream:
             self.seal()
 
     def seal(self) -> None:
-        """Make what was collected a segment that readers see."""
+        """Complete the open segment and add it to the manifest."""
         if not self._covered:
             return
         if self._open is None:
@@ -266,18 +266,18 @@ class SegmentStream:
         self._covered = {}
 
     def discard(self) -> None:
-        """Drop an unfinished segment; its pages are still in the archive."""
+        """Remove an unfinished segment; its pages are still in the archive."""
         if self._open is not None:
             self._open.discard()
             self._open = None
 
     def is_overdue(self, *, idle: bool) -> bool:
-        """Whether pages have waited too long for others to share their segment; *idle*: no others are coming."""
+        """Whether the open segment should be completed now; *idle*: the worker has nothing to do."""
         if self._open is None:
             return False
         now = time.monotonic()
         age = now - self._since
-        is_idle_long = idle and age >= _IDLE_AGE and now - self._sealed >= _IDLE_APART
+        is_idle_long = idle and age >= _IDLE_AGE and now - self._sealed >= _IDLE_INTERVAL
         return is_idle_long or age >= self._settings.segment_seconds
 
     def _is_due(self, segment: SegmentWriter) -> bool:

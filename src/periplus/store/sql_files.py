@@ -1,4 +1,4 @@
-"""Where is the SQL? In files of named blocks, read here."""
+"""Reads SQL files, which consist of named blocks."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ _BLOCK = re.compile(r"^-- name: (\w+)\n([^;]*);$", re.MULTILINE)
 
 @lru_cache(maxsize=8)
 def read_statements(package: str, name: str) -> dict[str, str]:
-    """The blocks of an SQL file that lies beside the code of *package*; a block ends at its only semicolon."""
+    """Read the blocks of an SQL file in *package*, by name; a block ends at its only semicolon."""
     return dict(_BLOCK.findall(resources.files(package).joinpath(name).read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""What does one WARC record look like?"""
+"""Builds WARC records."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from periplus import __version__
 from periplus.model import Fetch, Response
 
 NOT_MODIFIED = 304
-_LONGEST_HEAD = 30_000  # bytes of headers that are kept; some tools give up on a file with more than 32 KiB
+_LONGEST_HEAD = 30_000  # bytes of headers; some tools fail on a file with more than 32 KiB
 _TRANSFER_HEADER = re.compile(
     rb"^(content-encoding|content-length|transfer-encoding)(?=\s*:)", re.IGNORECASE | re.MULTILINE
 )
 
 
 def exchange(response: Response, content_id: bytes, earlier: Fetch | None, profile: str) -> tuple[bytes, bytes]:
-    """A request and its answer; with *earlier*, which it repeats, the answer is a revisit of that profile."""
+    """Build the records of a request and its response; with *earlier* the response is a revisit record."""
     date = _warc_date(response.fetched_at)
     random_digits = urandom(32).hex()
     response_id, request_id = _record_id(random_digits[:32]), _record_id(random_digits[32:])
@@ -42,7 +42,7 @@ def exchange(response: Response, content_id: bytes, earlier: Fetch | None, profi
 
 
 def _reference(earlier: Fetch, profile: str) -> str:
-    """What a record refers to that holds no body of its own."""
+    """The headers by which a revisit record refers to the earlier record."""
     return (
         f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}\r\n"
         f"WARC-Refers-To-Target-URI: {earlier.url}\r\n"
@@ -57,7 +57,7 @@ def _record(kind: str, record_id: str, head: str, *block: bytes) -> bytes:
 
 
 def warcinfo(name: str) -> bytes:
-    """The record that opens a file."""
+    """Build the first record of a file."""
     now = _warc_date(datetime.now(UTC).timestamp())
     head = f"WARC-Date: {now}\r\nWARC-Filename: {name}\r\nContent-Type: application/warc-fields\r\n"
     fields = f"software: periplus/{__version__}\r\nformat: WARC File Format 1.1\r\n"
@@ -82,9 +82,9 @@ def _second(seconds: int) -> str:
 
 def _stored_head(response: Response) -> bytes:
     headers = response.headers
-    head = response.head if len(response.head) <= _LONGEST_HEAD else _shortened(response.head)
+    head = response.head if len(response.head) <= _LONGEST_HEAD else _without_longest_lines(response.head)
     if response.status == NOT_MODIFIED:
-        return head  # it has no body, and may well say how long the page is
+        return head  # has no body, but may state the Content-Length of the page
     length = headers.get("content-length")
     as_sent = "content-encoding" not in headers and "transfer-encoding" not in headers
     if as_sent and (length is None or length == str(len(response.body))):
@@ -93,8 +93,8 @@ def _stored_head(response: Response) -> bytes:
     return renamed + b"Content-Length: %d\r\n" % len(response.body)
 
 
-def _shortened(head: bytes) -> bytes:
-    """A head without its longest lines, which are none of those that say what the page is."""
+def _without_longest_lines(head: bytes) -> bytes:
+    """Remove the longest header lines, which are never those that describe the page."""
     status_line, *lines = head.splitlines(keepends=True)
     room, kept = _LONGEST_HEAD - len(status_line), set()
     for number, line in sorted(enumerate(lines), key=lambda entry: len(entry[1])):

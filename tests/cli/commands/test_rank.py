@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import periplus, typed
-from graph.webs import Told, web
+from graph.webs import CrawledPage, web
 
 HUB, A, B = "https://hub.org/", "https://a.org/", "https://b.org/"
 
@@ -15,7 +15,7 @@ HUB, A, B = "https://hub.org/", "https://a.org/", "https://b.org/"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ranked") / "collection"
-    web(folder, Told(A, [HUB, B]), Told(B, [HUB]), Told(HUB))
+    web(folder, CrawledPage(A, [HUB, B]), CrawledPage(B, [HUB]), CrawledPage(HUB))
     return folder
 
 
@@ -36,11 +36,11 @@ def test_rank_tells_a_person_the_steps_on_stderr_and_the_figures_on_stdout(home:
     outcome = periplus("rank", "--home", home)
     assert outcome.code == 0
     assert "3 (3 crawled, 0 only known from links) on 3 hosts" in outcome.out
-    assert "iteration 1: ranks still move by" in outcome.err
+    assert "PageRank 1/200, error " in outcome.err
 
 
 def test_rank_tells_how_many_of_the_trusted_hosts_are_known(tmp_path: Path) -> None:
-    web(tmp_path, Told(A, [HUB]))
+    web(tmp_path, CrawledPage(A, [HUB]))
     (tmp_path / "periplus.toml").write_text('[graph]\ntrusted_hosts = ["a.org", "a.ogr"]\n')
     assert "1 of 2 hosts are known" in typed("rank", "--home", tmp_path).out
 
@@ -56,7 +56,7 @@ def test_top_shows_the_highest_first(home: Path) -> None:
 
 
 def test_top_before_the_first_ranking_says_what_to_do(tmp_path: Path) -> None:
-    web(tmp_path, Told(A))
+    web(tmp_path, CrawledPage(A))
     outcome = typed("top", "pages", "--home", tmp_path)
     assert outcome.code == 1
     assert "`periplus rank` computes them" in outcome.complaint

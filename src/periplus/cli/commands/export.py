@@ -15,6 +15,7 @@ from periplus.cli.output import print_json, print_table, size
 from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.errors import UsageError
+from periplus.store.archive import SUFFIX
 from periplus.store.collection import open_collection
 
 app = typer.Typer(add_completion=False)
@@ -22,7 +23,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, usually named *.warc.gz.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=f"The file to write, usually named *{SUFFIX}.")],
     home: Home = DEFAULT_HOME,
     host: Annotated[list[str] | None, typer.Option(help="Only this host and those below it; may be repeated.")] = None,
     after: Annotated[str, typer.Option(metavar="DATE", help="Only what was fetched then or later.")] = "",

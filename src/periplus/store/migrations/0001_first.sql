@@ -1,4 +1,4 @@
--- One row a host name: the unit of politeness.
+-- One row per host name, the unit of politeness.
 CREATE TABLE hosts (
     host_id    INTEGER PRIMARY KEY,
     host       TEXT NOT NULL UNIQUE,
@@ -6,11 +6,11 @@ CREATE TABLE hosts (
     delay      REAL,                      -- seconds; NULL: the configured one
     delay_why  TEXT NOT NULL DEFAULT '',
     next_fetch REAL NOT NULL DEFAULT 0,
-    failures   INTEGER NOT NULL DEFAULT 0, -- errors in a row
-    urls       INTEGER NOT NULL DEFAULT 0  -- admitted so far; what the caps count
+    failures   INTEGER NOT NULL DEFAULT 0, -- consecutive errors
+    urls       INTEGER NOT NULL DEFAULT 0  -- admitted so far; checked against the caps
 );
 
--- One row a URL that was admitted. Clustered by its text, so that the links of one page lie side by side.
+-- One row per admitted URL. Clustered by URL, so that the links of one page are adjacent.
 CREATE TABLE urls (
     url        TEXT PRIMARY KEY,
     host_id    INTEGER NOT NULL,
@@ -38,14 +38,14 @@ CREATE TABLE seen (
     keys     BLOB NOT NULL               -- unsigned, little-endian
 );
 
--- The queues: what one host still has to give, best first.
+-- The queues: the queued URLs of each host, best first.
 CREATE INDEX urls_queue ON urls (host_id, priority, due) WHERE state = 0;
 
--- One row an acknowledged attempt, never changed.
+-- One row per acknowledged attempt, never changed.
 CREATE TABLE fetches (
     fetch_id      INTEGER PRIMARY KEY,
     run_id        INTEGER NOT NULL,
-    url_key       INTEGER NOT NULL,       -- 64 bits of the URL's identity
+    url_key       INTEGER NOT NULL,       -- 64-bit hash of the URL
     url           TEXT NOT NULL,
     at            REAL NOT NULL,
     status        INTEGER NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE archives (
     sealed     INTEGER NOT NULL DEFAULT 0
 );
 
--- The manifest: the segments that are live.
+-- The manifest: the live segments.
 CREATE TABLE segments (
     segment_id   INTEGER PRIMARY KEY,
     name         TEXT NOT NULL UNIQUE,
@@ -100,7 +100,7 @@ CREATE TABLE seeds (
     given REAL NOT NULL
 ) WITHOUT ROWID;
 
--- Links that a rule refused are counted, and a few are kept to show.
+-- Refused links are counted, and a few are stored as samples.
 CREATE TABLE refusals (
     host    TEXT NOT NULL,
     reason  TEXT NOT NULL,
@@ -116,7 +116,7 @@ CREATE TABLE refusal_samples (
     PRIMARY KEY (host, reason, url)
 ) WITHOUT ROWID;
 
--- What `status` shows without counting millions of rows; `verify` recounts.
+-- Counters, so that `status` need not count millions of rows; `verify` recounts.
 CREATE TABLE counters (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
@@ -125,7 +125,7 @@ CREATE TABLE counters (
 CREATE TABLE runs (
     run_id    INTEGER PRIMARY KEY,
     started   REAL NOT NULL,
-    ended     REAL,                       -- NULL: under way, or killed
+    ended     REAL,                       -- NULL: running, or killed
     outcome   TEXT NOT NULL DEFAULT 'running',
     arguments TEXT NOT NULL,              -- JSON
     summary   TEXT NOT NULL DEFAULT '{}'  -- JSON, as of the last commit

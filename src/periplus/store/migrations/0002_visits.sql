@@ -1,3 +1,3 @@
--- How often a URL was fetched, or found as it was: whoever asks for it again knows without a look at its fetches whether
--- there is a version to compare with.
+-- Fetches that returned the page or found it unchanged. A recrawl reads here whether there is a version to compare with,
+-- without looking at the fetches.
 ALTER TABLE urls ADD COLUMN visits INTEGER NOT NULL DEFAULT 0;

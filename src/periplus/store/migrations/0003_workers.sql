@@ -1,10 +1,10 @@
--- Links into domains of another worker wait here until their owner has taken them in.
+-- URLs forwarded to the workers that own their domains, until the owner has admitted them.
 CREATE TABLE inbox (
-    letter_id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again, so that readers may go on from the last one they saw
-    share     INTEGER NOT NULL,                  -- the share of the web that its domain falls into
+    letter_id INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, so that readers can continue from the last id
+    share     INTEGER NOT NULL,                  -- the share of the web that contains the domain
     url       TEXT NOT NULL,
     depth     INTEGER NOT NULL,
-    reason    TEXT NOT NULL,                     -- why it is to be admitted: model.Reason
+    reason    TEXT NOT NULL,                     -- why it is admitted: model.Reason
     via       TEXT NOT NULL,
     redirects INTEGER NOT NULL
 );

@@ -1,4 +1,4 @@
--- The first URL that had a content: whoever has the same is a copy of it, whichever worker fetched it.
+-- The first URL with each content: other URLs with the same content are duplicates, whichever worker fetched them.
 CREATE TABLE contents (
     content BLOB PRIMARY KEY,             -- the first half of its SHA-256
     url_key INTEGER NOT NULL
@@ -8,7 +8,7 @@ SELECT substr(content_id, 1, 16), url_key FROM fetches
 WHERE content_id IS NOT NULL AND verdict = 'fetched' AND bytes > 0 ORDER BY fetch_id
 ON CONFLICT DO NOTHING;
 
--- Patterns of URLs that were found to lead to nothing new, or are suspected of it.
+-- URL patterns whose pages had nothing new.
 CREATE TABLE patterns (
     host    TEXT NOT NULL,
     pattern TEXT NOT NULL,
@@ -20,10 +20,10 @@ CREATE TABLE patterns (
     PRIMARY KEY (host, pattern)
 ) WITHOUT ROWID;
 
--- Pages that are copies, as of their last version.
+-- Duplicates, as of their last version.
 CREATE TABLE copies (
     url      TEXT PRIMARY KEY,
     original TEXT NOT NULL,
-    bits     INTEGER                       -- in which their signatures differ, NULL when even the bytes are the same
+    bits     INTEGER                       -- differing signature bits; NULL: same bytes
 ) WITHOUT ROWID;
 CREATE INDEX copies_original ON copies (original);

@@ -1,4 +1,4 @@
--- How good the pages of a host looked in passing: how many there were, and the sums of their clues (model.Worth).
+-- The quality of the pages of a host: their number, and the sums of their features (model.CrawlQuality).
 ALTER TABLE hosts ADD COLUMN pages INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE hosts ADD COLUMN text REAL NOT NULL DEFAULT 0;
 ALTER TABLE hosts ADD COLUMN length REAL NOT NULL DEFAULT 0;

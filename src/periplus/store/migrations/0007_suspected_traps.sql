@@ -1,4 +1,4 @@
--- Suspected traps: how many of their pages repeated another page, and how much of the allowance they have spent.
+-- Suspected traps: pages with the same text as another page, and pages fetched of the allowance.
 
 ALTER TABLE patterns ADD COLUMN repeated INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE patterns ADD COLUMN spent INTEGER NOT NULL DEFAULT 0;

@@ -45,7 +45,7 @@ def test_the_entrance_leads_to_every_host(server: DocumentationServer) -> None:
     status, _, text = ask(server, "docs.localhost", "/")
     assert status == 200
     assert f'href="http://valgrind.docs.localhost:{server.port}/"' in text
-    assert server.entrance == f"http://docs.localhost:{server.port}/"
+    assert server.index_url == f"http://docs.localhost:{server.port}/"
 
 
 def test_robots_are_welcome_everywhere(server: DocumentationServer) -> None:

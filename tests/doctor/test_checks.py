@@ -17,7 +17,7 @@ from periplus.config import load
 from periplus.doctor import disk, machine
 from periplus.doctor import machine as sandbox
 from periplus.doctor.check import Check, Grade
-from periplus.doctor.checks import contact, examine
+from periplus.doctor.checks import contact, run_checks
 from periplus.parse.sandbox.parent import Sandbox
 
 MOUNTS = """\
@@ -50,9 +50,9 @@ def test_all_libraries_load_here() -> None:
 
 def test_a_reader_that_was_not_compiled_is_worth_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "IS_COMPILED", True)
-    assert machine.reader().grade is Grade.OK
+    assert machine.html_scanner().grade is Grade.OK
     monkeypatch.setattr(machine, "IS_COMPILED", False)
-    check = machine.reader()
+    check = machine.html_scanner()
     assert check.grade is Grade.WARN
     assert "compiler" in check.advice
 
@@ -260,6 +260,6 @@ def test_a_contact_that_nobody_can_use_is_noticed(tmp_path: Path, text: str, gra
 
 def test_settings_that_cannot_be_read_do_not_stop_the_other_checks(tmp_path: Path) -> None:
     (tmp_path / "periplus.toml").write_text("nonsense", encoding="utf-8")
-    checks = {check.name: check for check in examine(tmp_path)}
+    checks = {check.name: check for check in run_checks(tmp_path)}
     assert is_bad(checks["settings"])
     assert checks["python"].grade is Grade.OK

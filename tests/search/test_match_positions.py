@@ -24,7 +24,7 @@ text = st.lists(st.sampled_from([*WORDS, *ODD, ".", "\n", "(", "_"]), max_size=3
 @example("die", "she was dying", "en")
 def test_a_text_holds_what_analysing_it_says(asked: str, page: str, language: str) -> None:
     wanted = QueryWords(asked, language)
-    assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
+    assert wanted.found_in(page) == wanted.distinct & set(terms(language, page))
 
 
 @settings(deadline=None, max_examples=200)
@@ -46,7 +46,7 @@ def test_matches_are_whole_words_and_all_of_them(asked: str, page: str, language
 @given(st.text(max_size=40), st.text(st.characters(exclude_categories=["Cs"]), max_size=200), language)
 def test_any_text_can_be_looked_through(asked: str, page: str, language: str) -> None:
     wanted = QueryWords(asked.encode("utf-8", "replace").decode(), language)
-    assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
+    assert wanted.found_in(page) == wanted.distinct & set(terms(language, page))
     for start, end, term in wanted.matches(page):
         assert term in terms(language, page[start:end])
 

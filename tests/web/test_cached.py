@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.model import CachedPage
-from periplus.web.cached import inert, media_type
+from periplus.web.cached import media_type, sanitized
 from web.engines import ARCHIVED, CRAWLED, FakeEngine
 from web.serving import Site, searching
 
@@ -136,7 +136,7 @@ def test_only_text_is_shown(mime: str, shown_as: str) -> None:
 
 def html(body: bytes | str, charset: str = "utf-8") -> str:
     page = CachedPage("", 0, "text/html", body if isinstance(body, bytes) else body.encode(), charset)
-    return inert(page).decode()
+    return sanitized(page).decode()
 
 
 @pytest.mark.parametrize(

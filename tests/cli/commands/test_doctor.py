@@ -7,7 +7,7 @@ from pathlib import Path
 from crawl.voyage import environment, periplus
 
 NAMES = {
-    "python", "libraries", "page reader", "settings", "contact", "folder", "file system", "disk space", "free inodes",
+    "python", "libraries", "HTML scanner", "settings", "contact", "folder", "file system", "disk space", "free inodes",
     "fsync", "memory", "open files", "clock", "port", "sandbox",
 }  # fmt: skip
 

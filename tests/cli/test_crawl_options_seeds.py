@@ -57,7 +57,7 @@ def test_a_line_that_is_no_url_is_named(file: Path, content: str, line: int) -> 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n", b"a.test\t\n"])
 def test_a_file_without_any_url_is_told(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    with pytest.raises(UsageError, match="names no URL"):
+    with pytest.raises(UsageError, match="contains no seed URL"):
         read_seeds(file)
 
 
@@ -81,7 +81,9 @@ def test_a_dash_is_stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     assert read_seeds(Path("-")) == ["http://a.test/", "http://a.test/2"]
 
 
-@pytest.mark.parametrize(("text", "words"), [("", "stdin names no URL"), ("http://a.test/\nx\n", "line 2 of stdin")])
+@pytest.mark.parametrize(
+    ("text", "words"), [("", "stdin contains no seed URL"), ("http://a.test/\nx\n", "line 2 of stdin")]
+)
 def test_mistakes_on_stdin_are_told(monkeypatch: pytest.MonkeyPatch, text: str, words: str) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with pytest.raises(UsageError, match=words):

@@ -149,7 +149,7 @@ def test_a_mistake_of_ours_asks_to_be_reported_and_debug_shows_where(monkeypatch
 
     monkeypatch.setattr(main, "app", fail)
     plain, debugged = typed("x"), typed("x", "--debug")
-    assert "internal error: ValueError: oops. --debug shows where" in plain.err
+    assert "internal error: ValueError: oops. Please report it with the output of --debug" in plain.err
     assert "Traceback" in debugged.err
     assert "test_main.py" in debugged.err
     assert (plain.code, debugged.code) == (1, 1)

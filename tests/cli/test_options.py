@@ -58,7 +58,7 @@ def test_a_file_is_not_a_collection(tmp_path: Path, command: tuple[str, ...]) ->
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         outcome = typed(*command, "--home", home)
         assert outcome.code == 1
-        assert outcome.complaint == f"periplus: {home} is not a folder. Name another one with --home."
+        assert outcome.complaint == f"periplus: {home} is not a folder. Choose another one with --home."
 
 
 @pytest.mark.parametrize("command", READING[:3])
@@ -79,7 +79,9 @@ def test_a_folder_that_may_not_be_read_is_told(
     monkeypatch.setattr(Path, "iterdir", locked)
     outcome = typed(*command, "--home", tmp_path)
     assert outcome.code == 1
-    assert outcome.complaint == f"periplus: {tmp_path} cannot be read: Permission denied. Name another one with --home."
+    assert (
+        outcome.complaint == f"periplus: {tmp_path} cannot be read: Permission denied. Choose another one with --home."
+    )
 
 
 @pytest.mark.parametrize("name", ["ünïcode 日本", "with space", "new\nline", "-dash"])

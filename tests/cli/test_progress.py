@@ -81,13 +81,13 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert lines[0] == (
-        "3,000 pages, 2.5 MB, 250.0 pages/s (12.5 on average); 4 requests under way, 3 errors; "
+        "3,000 pages, 2.5 MB, 250.0 pages/s (12.5 on average); 4 active requests, 3 errors; "
         "queue: 50 in memory, 16 on disk, 7 hosts waiting"
     )
 
 
 def test_the_rate_is_that_of_late(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+    monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     with crawl_progress(None, quiet=False) as watch:
@@ -103,7 +103,7 @@ def test_the_rate_is_that_of_late(capsys: pytest.CaptureFixture[str], monkeypatc
 def test_what_is_left_of_a_budget_and_the_round_are_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, left: float, words: str
 ) -> None:
-    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+    monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
     with crawl_progress(None, quiet=False) as watch:
         watch(replace(figures(5), left=left, round=2))
     line = capsys.readouterr().err
@@ -114,7 +114,7 @@ def test_what_is_left_of_a_budget_and_the_round_are_told(
 def test_a_program_that_asked_for_json_is_not_disturbed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+    monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
     with crawl_progress(None, quiet=True) as watch:
         watch(figures(1))
     assert capsys.readouterr().err == ""

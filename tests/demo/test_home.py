@@ -45,7 +45,8 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
 
 
 def test_a_second_demo_is_told_about_the_first(tmp_path: Path) -> None:
-    program = "import sys; from pathlib import Path; from periplus.demo.home import locked\nwith locked(Path(sys.argv[1])): pass"
+    program = "import sys; from pathlib import Path; from periplus.demo.home import locked\n"
+        "with locked(Path(sys.argv[1])): pass"
     with locked(tmp_path):
         child = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=False)
         assert "running already" in child.stderr

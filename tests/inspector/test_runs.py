@@ -81,7 +81,7 @@ def test_one_run_is_told_in_full(home: Path) -> None:
 def test_an_unknown_run_says_which_are_known(home: Path) -> None:
     with pytest.raises(UsageError) as caught:
         asked(home, lambda collection, catalog: one_run(collection, catalog, 7))
-    assert str(caught.value) == "there is no run 7: runs 1 to 2 are known. `periplus runs` lists them."
+    assert str(caught.value) == "there is no run 7: there are runs 1 to 2. `periplus runs` lists them."
 
 
 def test_shares_of_no_time_at_all_are_nothing() -> None:

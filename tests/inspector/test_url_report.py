@@ -75,7 +75,7 @@ def test_any_spelling_of_the_address_finds_it(home: Path, spelling: str) -> None
         ("secret/x", "refused", "robots", "robots.txt line 2: Disallow: /secret/"),
         ("a.zip", "unknown", "extension", ".zip is in scope.skip_extensions"),
         ("unloved", "unknown", "nofollow", ""),
-        ("never/linked", "unknown", "never_met", "it is in scope, but no page linked to it so far"),
+        ("never/linked", "unknown", "never_met", "it is in scope, but no crawled page links to it"),
     ],
 )
 def test_a_page_that_is_not_here_says_why(home: Path, path: str, state: str, reason: str, detail: str) -> None:
@@ -113,7 +113,7 @@ def test_a_link_refused_by_a_rule_of_then_is_judged_by_those_of_today(home: Path
     found = history(home, f"{SEED}a.zip", scope__skip_extensions=["gz"])
     assert found["reason"] == "never_met"
     assert found["detail"] == (
-        "it is in scope; a link to it was refused before, by extension (.zip is in scope.skip_extensions)"
+        "it is in scope; a link to it was refused before: extension (.zip is in scope.skip_extensions)"
     )
     assert history(home, f"{SEED}unloved", scope__skip_extensions=["gz"])["reason"] == "nofollow"
 

@@ -39,7 +39,7 @@ def test_a_page_tells_who_links_to_it_and_what_they_call_it(home: Path) -> None:
     assert found["anchors"]["texts"] == ("The hub",)
     told = typed("inspect", "url", HUB, "--home", home)
     assert "number 1" in told.out
-    assert "http://a.test/b gives" in told.out
+    assert "http://a.test/b adds" in told.out
     assert typed("inspect", "url", HUB, "--home", home, "--json").json["rank"]["place"] == 1
 
 

@@ -161,7 +161,7 @@ def test_json_lists_every_problem(home: Path) -> None:
     assert outcome.code == 1
     found = outcome.json
     assert found["ok"] is False
-    assert {"where": FILES["pages"], "what": "its content is not what was sealed"} in found["problems"]
+    assert {"where": FILES["pages"], "what": "the content does not match its checksum"} in found["problems"]
     assert {"where": FILES["links"], "what": "the file is missing"} in found["problems"]
     assert "problems found" in outcome.complaint
 
@@ -197,12 +197,12 @@ def unpacked(data: bytes | bytearray) -> list[bytes]:
         ("DELETE FROM urls WHERE url = 'http://a.test/end'", "crawl.db", "the counter 'known' says"),
         ("DELETE FROM fetches WHERE status = 404", FILES["archive"], "is not in the catalog"),
         ("UPDATE fetches SET status = 200 WHERE status = 404", FILES["archive"], "status 404, the catalog says 200"),
-        ("UPDATE fetches SET url = 'http://a.test/x' WHERE status = 404", FILES["archive"], "the archive holds"),
+        ("UPDATE fetches SET url = 'http://a.test/x' WHERE status = 404", FILES["archive"], "the archive has"),
         ("UPDATE fetches SET length = 7 WHERE status = 404", FILES["archive"], "the catalog says 7"),
         ("UPDATE fetches SET bytes = 7 WHERE status = 404", FILES["archive"], "the catalog says 7"),
         ("UPDATE fetches SET content_id = x'00' WHERE url = 'http://a.test/end'", FILES["archive"], "not the one"),
         ("UPDATE fetches SET offset = offset + 1 WHERE status = 404", FILES["archive"], "is not in the catalog"),
-        ("UPDATE archives SET committed = committed + 9", FILES["archive"], "were acknowledged"),
+        ("UPDATE archives SET committed = committed + 9", FILES["archive"], "were committed"),
         ("UPDATE segments SET rows = 1 WHERE kind = 'pages'", FILES["pages"], "33 rows, the manifest says 1"),
         ("UPDATE segments SET kind = 'links' WHERE kind = 'pages'", FILES["pages"], "schema"),
         ("DELETE FROM segments WHERE kind = 'pages'", "segments", "is in 0 segments instead of one"),

@@ -199,7 +199,7 @@ def test_pages_with_some_of_the_words_follow_when_few_hold_all(few: SearchEngine
     assert [hit.all_words for hit in results.hits] == [True] * 3 + [False] * 12
     assert all(hit.url.startswith("http://both.test/") for hit in results.hits[:3])
     assert results.total == 15
-    assert results.hints == ("Only 3 pages hold all words; pages that hold some of them follow.",)
+    assert results.hints == ("Only 3 pages have all your words. Partial matches follow.",)
 
 
 def test_on_the_next_page_too(few: SearchEngine) -> None:
@@ -224,9 +224,9 @@ def test_any_word_can_be_asked_for_and_the_pages_with_all_are_told(few: SearchEn
 
 
 def test_one_page_is_one_page(few: SearchEngine) -> None:
-    assert few.search('"Both 1" lamp').hints == ("No page holds all words; pages that hold some of them follow.",)
+    assert few.search('"Both 1" lamp').hints == ("No page has all your words. Partial matches follow.",)
     results = few.search('"Both 1" reef lighthouse')
-    assert results.hints == ("Only 1 page holds all words; pages that hold some of them follow.",)
+    assert results.hints == ("Only 1 page has all your words. Partial matches follow.",)
 
 
 def test_enough_pages_with_all_words_need_no_others(engine: SearchEngine) -> None:
@@ -240,7 +240,7 @@ def test_enough_pages_with_all_words_need_no_others(engine: SearchEngine) -> Non
 def test_words_that_cannot_be_looked_for_are_told(few: SearchEngine, query: str) -> None:
     results = few.search(query)
     assert results.total == 0
-    assert results.hints[-1].startswith("No word of the query can be looked for")
+    assert results.hints[-1] == "Only very common words or punctuation. Add a more specific word."
 
 
 @pytest.mark.parametrize("query", ["", "()", "-reef", "   "])

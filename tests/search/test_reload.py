@@ -121,7 +121,7 @@ def test_a_generation_that_cannot_be_opened_changes_nothing(
         for _ in range(3):
             engine.reload()
     (complaint,) = (record.getMessage() for record in caplog.records)
-    assert complaint.startswith("generation 1 goes on answering: ")
+    assert complaint.startswith("still serving generation 1: ")
     assert "heads.dat is damaged" in complaint
     assert urls(engine.search("harbour")) == [OLD.url]
     index(collection)

@@ -30,7 +30,7 @@ def site() -> Iterator[Site]:
 def test_people_get_a_page_with_a_way_on(site: Site) -> None:
     answer = site.get("/nowhere")
     assert answer.status == 404
-    assert answer.page.select("h1")[0].text == "There is nothing here"
+    assert answer.page.select("h1")[0].text == "Page not found"
     assert answer.page.select("form[role=search] input[name=q]")
     assert answer.page.select('main a[href="/"]')
 
@@ -38,7 +38,7 @@ def test_people_get_a_page_with_a_way_on(site: Site) -> None:
 def test_programs_get_json(site: Site) -> None:
     answer = site.get("/api/nowhere")
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json == {"status": 404, "error": "No page of this site has that address."}
+    assert answer.json == {"status": 404, "error": "Page not found."}
 
 
 def test_another_method_is_told_which_ones_there_are(site: Site) -> None:

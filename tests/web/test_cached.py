@@ -82,7 +82,7 @@ def test_an_address_that_is_not_of_the_web_is_no_link(site: Site) -> None:
 def test_what_was_never_archived_is_not_found(site: Site, path: str) -> None:
     answer = site.get(path, url="http://a.example/nowhere")
     assert answer.status == 404
-    assert "No copy of that page is in the archive." in answer.text
+    assert "No cached copy of this page." in answer.text
     assert site.get(path).status == 400
     assert site.get(path, url="x" * 5_000).status == 400
 

@@ -156,7 +156,7 @@ def test_a_search_that_would_wait_too_long_is_refused_at_once() -> None:
 def test_a_search_under_way_when_the_site_stops_is_answered_and_no_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(server, "_GRACE", 0)
+    monkeypatch.setattr(server, "_SHUTDOWN_SECONDS", 0)
     gate = Gate()
     with ThreadPoolExecutor() as pool:
         with searching(gate.engine) as site:

@@ -23,7 +23,7 @@ from periplus.signals import Stopped, heeded, stoppable
 
 COMMANDS = {
     "demo": "Try it offline: crawl, rank and serve the documentation on this machine.",
-    "crawl": "Crawl politely until the queue is empty, a budget is reached, or Ctrl-C; run again to continue.",
+    "crawl": "Crawl politely until the queue is empty, a budget is reached, or Ctrl-C; the same command continues.",
     "import": "Import pages from WARC or ARC files.",
     "rank": "Compute PageRank from the links of the crawled pages.",
     "reparse": "Re-extract text from archived pages.",
@@ -31,12 +31,12 @@ COMMANDS = {
     "search": "Search the collection in the terminal.",
     "serve": "Serve the search site.",
     "top": "List the pages or hosts with the highest PageRank.",
-    "status": "Show the size of a collection and its last crawl.",
+    "status": "Show the URLs and pages of a collection, and its last crawl.",
     "runs": "List the crawls so far, with the time spent in each step.",
     "export": "Write archived pages to a WARC file.",
     "inspect": "Show everything known about one URL or host, and why.",
     "traps": "List URL patterns suspected to be crawler traps, or unlearn them.",
-    "verify": "Check the files of a collection for damage.",
+    "verify": "Check that the files of a collection are undamaged and agree.",
     "doctor": "Check this machine and say how to fix problems.",
     "config": "Show the effective settings and where each comes from.",
 }

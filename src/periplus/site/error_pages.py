@@ -35,6 +35,11 @@ _SENTENCES = {
     500: "Internal error; it has been logged. Please try again.",
     503: "The index cannot be read at the moment. Please try again shortly.",
 }
+_ADVICE = {  # shown below the heading, where the sentence would repeat it
+    404: "Check the URL, or search for the page.",
+    405: "This URL accepts GET requests only.",
+    414: "Shorten the query.",
+}
 _log = logging.getLogger("periplus.site")
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
@@ -63,9 +68,9 @@ class ErrorPages:
             body = orjson.dumps({"status": status, "error": message})
             return Response(body, status, uncached | {"content-type": JSON})
         heading = _HEADINGS.get(status, "Error")
-        # A message that only repeats the heading is left out.
-        shown = "" if message.rstrip(".") == heading else message
-        return self._pages.response("error.html", status, uncached, code=status, heading=heading, sentence=shown)
+        if message == f"{heading}.":
+            message = _ADVICE.get(status, message)
+        return self._pages.response("error.html", status, uncached, code=status, heading=heading, sentence=message)
 
     async def _http_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

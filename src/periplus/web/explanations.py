@@ -43,7 +43,7 @@ def reasons(score: float, explain: Mapping[str, float]) -> ScoreReasons:
 
 
 def _corrected(amounts: list[int], total: int) -> list[int]:
-    """Adds the rounding error to the largest amounts; a larger difference is an error in the score and stays visible."""
+    """Adds the rounding error to the largest amounts; a larger difference is a bug and stays visible."""
     missing = total - sum(amounts)
     if abs(missing) > len(amounts):
         return amounts

@@ -256,12 +256,12 @@ TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
     ("too many at once", nothing, ["crawl", SEED, "--concurrency", "99999"], 2, "less than or equal to 4096"),
     ("no seeds at all", nothing, ["crawl"], 2, "nothing to crawl: no seed was given, now or before"),
     ("missing seeds", nothing, ["crawl", "--seeds", "{}/none.txt"], 2, "none.txt cannot be read"),
-    ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "names no URL. Write one URL a line."),
+    ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "contains no seed URL. Write one URL a line."),
     ("binary seeds", garbage, ["crawl", "--seeds", "{}/garbage"], 2, "garbage cannot be read"),
     ("seeds folder", nothing, ["crawl", "--seeds", "{}"], 2, "cannot be read"),
     ("log file", nothing, ["crawl", SEED, "--log-file", "{}/no/such/folder/log"], 2, "cannot be written"),
     ("no ca file", nothing, ["crawl", SEED], 2, "fetch.ca_file '/no/ca.pem' cannot be used"),
-    ("file as home", a_file, ["crawl", SEED], 1, "is not a folder. Name another one with --home."),
+    ("file as home", a_file, ["crawl", SEED], 1, "is not a folder. Choose another one with --home."),
     ("foreign folder", foreign, ["crawl", SEED], 1, "is neither empty nor a collection: it holds 'thesis.tex'"),
     ("newer format", newer, ["crawl", SEED], 1, "has format 2: this release"),
     ("newer format", newer, ["status"], 1, "has format 2: this release"),
@@ -320,7 +320,7 @@ def test_a_folder_that_cannot_be_made_is_told(place: str) -> None:
     outcome = periplus("crawl", SEED, "--home", place)
     assert outcome.code == 1
     assert place in outcome.complaint
-    assert "Name another one with --home" in outcome.complaint
+    assert "Choose another one with --home" in outcome.complaint
 
 
 @pytest.mark.slow
@@ -362,8 +362,8 @@ def test_a_person_at_a_terminal_sees_figures_that_change(tmp_path: Path) -> None
     shown = os.read(leader, 1 << 20).decode()
     os.close(leader)
     assert child.returncode == 0
-    assert "1 requests under way" in " ".join(shown.split())
-    assert "1 pages" in out
+    assert "1 active request," in " ".join(shown.split())
+    assert "1 page," in out
 
 
 # -- where to begin, and when to stop -------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ def test_rounds_are_told_in_a_table_and_in_the_json(tmp_path: Path) -> None:
         found = crawl(web, tmp_path / "j", SEED, "--rounds", "2", "--json").json
         assert [one["fetched"] for one in found["rounds"]] == [1, 2]
         lines = crawl(web, tmp_path / "t", SEED, "--rounds", "2").out.splitlines()
-    assert lines[-3].split() == ["round", "known", "URLs", "fresh", "fetched", "seconds"]
+    assert lines[-3].split() == ["round", "known", "URLs", "new", "fetched", "seconds"]
     assert [line.split()[:4] for line in lines[-2:]] == [["1", "3", "3", "1"], ["2", "7", "4", "2"]]
 
 

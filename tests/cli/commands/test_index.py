@@ -35,7 +35,7 @@ def test_it_tells_a_person_too(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["--home", str(tmp_path)])
     assert result.exit_code == 0
     lines = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
-    assert lines[0] == ["documents", "3 (3 duplicates folded)"]
+    assert lines[0] == ["documents", "3 (3 duplicates merged)"]
     assert [name for name, _ in lines] == ["documents", "left", "generation", "time", "size"]
 
 

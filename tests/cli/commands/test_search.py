@@ -79,7 +79,7 @@ def test_all_or_any_words_can_be_asked_for(home: Path) -> None:
 
 
 def test_both_at_once_make_no_sense(home: Path) -> None:
-    with pytest.raises(UsageError, match="exclude each other"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         shown(home, "--and", "--or", "reef")
 
 
@@ -105,7 +105,7 @@ def test_a_person_sees_places_titles_addresses_and_the_passage(home: Path) -> No
 
 
 def test_a_hint_comes_before_the_results(home: Path) -> None:
-    assert shown(home, '"reef').startswith("(A quotation mark is not closed; it was ignored.)")
+    assert shown(home, '"reef').startswith("(Ignored an unclosed quotation mark.)")
 
 
 def test_a_page_cannot_speak_to_the_terminal(home: Path) -> None:

@@ -82,7 +82,7 @@ def test_an_index_that_is_built_meanwhile_is_served_without_a_restart(tmp_path: 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_was_indexed_is_found_and_ctrl_c_ends_it(home: Path, workers: str) -> None:
     with serving(home, "--workers", workers) as (child, site, line):
-        assert line.startswith("2 pages to search at http://127.0.0.1:")
+        assert line.startswith("Serving 2 pages at http://127.0.0.1:")
         assert site.get("/healthz").json == {"status": "ok", "generation": 1, "documents": 2}
         found = site.get("/api/search", q="harbour rome", mode="and").json
         assert [result["url"] for result in found["results"]] == [OSTIA]

@@ -15,7 +15,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def group() -> None:
-    """Effective settings and where each value comes from."""
+    """Show the effective settings and where each value comes from."""
 
 
 @app.command()

@@ -24,7 +24,7 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show URLs, pages, files and due pages of a collection, and its last crawl."""
+    """Show the URLs, pages, files and due pages of a collection, and its last crawl."""
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
         found = overview(collection, catalog) if run is None else one_run(collection, catalog, run)

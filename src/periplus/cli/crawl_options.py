@@ -112,13 +112,18 @@ Rounds = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Crawl in N rounds; links found in a round wait for the next.")
 ]
 Delay = Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help="Seconds between two requests to a host.")]
-Continuous = Annotated[bool, typer.Option("--continuous", help="Never stop: recrawl pages when they are due.")]
+Continuous = Annotated[
+    bool, typer.Option("--continuous", metavar="", help="Never stop: recrawl pages when they are due.")
+]
 OfClass = Annotated[
     RecrawlClass | None, typer.Option("--class", help="Of the due pages, recrawl only those of this class.")
 ]
-NewOnly = Annotated[bool, typer.Option("--new-only", help="Do not recrawl known pages, except seeds given here.")]
+NewOnly = Annotated[
+    bool, typer.Option("--new-only", metavar="", help="Do not recrawl known pages, except seeds given here.")
+]
 NoTraps = Annotated[
-    bool, typer.Option("--no-traps", help="Do not suspect URL patterns; fetch URLs that were skipped as traps.")
+    bool,
+    typer.Option("--no-traps", metavar="", help="Do not suspect URL patterns; fetch URLs that were skipped as traps."),
 ]
 Workers = Annotated[
     int, typer.Option(min=1, max=64, metavar="N", help="Worker processes; each owns some of the domains.")
@@ -133,7 +138,8 @@ ConnectTo = Annotated[
     ),
 ]
 AllowPrivate = Annotated[
-    bool | None, typer.Option("--allow-private", help="Also crawl private addresses (127.0.0.1, 10.x, ...).")
+    bool | None,
+    typer.Option("--allow-private", metavar="", help="Also crawl private addresses (127.0.0.1, 10.x, ...)."),
 ]
 
 

@@ -39,5 +39,5 @@ Home = Annotated[
         callback=_check_home,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
 DEFAULT_HOME = Path("periplus-data")

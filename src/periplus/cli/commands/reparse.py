@@ -21,7 +21,8 @@ app = typer.Typer(add_completion=False)
 def command(
     home: Home = DEFAULT_HOME,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Also pages with extracted text, for example after an update.")
+        bool,
+        typer.Option("--everything", metavar="", help="Also pages with extracted text, for example after an update."),
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -23,7 +23,9 @@ _HEADINGS = ("run", "started", "outcome", "pages", "pages/s", "seconds", "errors
 def command(
     home: Home = DEFAULT_HOME,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="Number of runs to show.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects instead of text.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="Print a JSON list of objects instead of text.")
+    ] = False,
 ) -> None:
     """List the crawls so far, newest first, with the share of time spent in each step."""
     collection = open_collection(home)

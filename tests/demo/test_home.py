@@ -1,4 +1,4 @@
-"""A second start uses what the first has made, and nobody else's folder is touched."""
+"""A second start reuses the demo; a folder that is not a demo is left alone."""
 
 from __future__ import annotations
 
@@ -44,9 +44,11 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     assert (tmp_path / "documentation" / "thesis.tex").exists()
 
 
-def test_a_second_demo_is_told_about_the_first(tmp_path: Path) -> None:
-    program = "import sys; from pathlib import Path; from periplus.demo.home import locked\n"
+def test_a_second_demo_names_the_first_process(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from periplus.demo.home import locked\n"
         "with locked(Path(sys.argv[1])): pass"
+    )
     with locked(tmp_path):
         child = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=False)
         assert "running already" in child.stderr

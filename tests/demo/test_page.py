@@ -1,4 +1,4 @@
-"""A page of the documentation is a whole page, whatever is written on it."""
+"""A documentation page is complete, escaped HTML."""
 
 from __future__ import annotations
 

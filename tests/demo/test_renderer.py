@@ -1,4 +1,4 @@
-"""The documentation of Python is written once, whole, by processes that cannot harm the demo."""
+"""The Python documentation is rendered completely or not at all; a child process that fails costs some pages only."""
 
 from __future__ import annotations
 

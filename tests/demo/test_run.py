@@ -1,4 +1,4 @@
-"""The demo from an empty folder: documentation of this machine, crawled and searchable, and quick the second time."""
+"""The demo is built from an empty folder, and starts quickly the second time."""
 
 from __future__ import annotations
 

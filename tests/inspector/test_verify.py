@@ -1,4 +1,4 @@
-"""Is every damage found, named, and told in one line?"""
+"""`verify` finds every kind of damage and describes it in one line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def crawled(web: TestWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(crawled: Path, tmp_path: Path) -> Path:
-    """A copy of a sound collection, to be damaged."""
+    """A copy of an undamaged collection, for a test to damage."""
     shutil.copytree(crawled, tmp_path / "home")
     return tmp_path / "home"
 
@@ -90,7 +90,7 @@ def flip(path: Path) -> None:
 DAMAGES = [delete, zero, empty, halve, flip]
 
 
-# -- what is sound --------------------------------------------------------------------------------------------------
+# -- undamaged -----------------------------------------------------------------------------------------------------
 
 
 def test_a_sound_collection_has_no_problems_and_says_what_was_looked_at(crawled: Path) -> None:
@@ -208,13 +208,13 @@ def unpacked(data: bytes | bytearray) -> list[bytes]:
         ("DELETE FROM segments WHERE kind = 'pages'", "segments", "is in 0 segments instead of one"),
     ],
 )
-def test_rows_and_files_that_disagree_are_told(home: Path, statement: str, where: str, what: str) -> None:
+def test_rows_and_files_that_disagree_are_reported(home: Path, statement: str, where: str, what: str) -> None:
     sql(home, statement)
     found = problems(home)
     assert any(problem.where == where and what in problem.what for problem in found), found
 
 
-def test_a_page_in_two_segments_is_told(home: Path) -> None:
+def test_a_page_in_two_segments_is_reported(home: Path) -> None:
     shutil.copy(home / FILES["pages"], home / "segments" / "pages-w00-000002.parquet")
     sql(
         home,

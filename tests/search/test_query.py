@@ -1,4 +1,4 @@
-"""Any text is a query: it is read as it was meant, or as plain words with a hint, and never takes long."""
+"""Any text is a valid query: it is parsed as typed, or as plain words with a hint, and never slowly."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_query_is_read_as_it_is_meant(text: str, root: Node) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n", "()", '""', '" "', "-", "--", "( - )", "site:..", '-""'])
-def test_a_query_without_a_word_is_told(text: str) -> None:
+def test_a_query_without_a_word_has_a_hint(text: str) -> None:
     assert parse_query(text) == parse_query("")
     assert parse_query(text).hints == ("The query has no word.",)
 
@@ -255,7 +255,7 @@ trees: st.SearchStrategy[Node] = st.recursive(
 
 @settings(deadline=None, max_examples=60)
 @given(trees)
-def test_every_tree_that_asks_for_something_can_be_written(root: Node) -> None:
+def test_every_tree_with_a_positive_word_can_be_written(root: Node) -> None:
     assume(has_positive(root))
     parsed = parse_query(str(root))
     assert parsed.root == root

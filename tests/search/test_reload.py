@@ -1,4 +1,4 @@
-"""Does a site go over to a new index without a question going wrong?"""
+"""A running site switches to a new index without a failed search."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def publish_another(collection: Collection) -> None:
     index(collection)
 
 
-def test_a_new_generation_answers_once_somebody_looked(
+def test_a_new_generation_answers_after_a_reload(
     collection: Collection, engine: ReloadingEngine, closed: list[int]
 ) -> None:
     publish_another(collection)

@@ -1,4 +1,4 @@
-"""The score is a plain weighted sum, and each summand is what its name says."""
+"""The score is a weighted sum, and each summand is what its name says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A snippet shows the passage that answers, marks exactly the words, and is never long."""
+"""A snippet shows the best passage, marks exactly the query words, and is short."""
 
 from __future__ import annotations
 

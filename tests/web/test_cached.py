@@ -1,4 +1,4 @@
-"""A page from the archive can be read, and can do nothing."""
+"""A cached page is readable and has no active content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in an address is either understood, moved to the nearest sense, or answered with a sentence."""
+"""A parameter is read, clamped to its range, or answered with an error message."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_cached_page_must_be_named() -> None:
         mode=st.sampled_from(["auto", "and", "or"]),
     )
 )
-def test_a_link_leads_to_what_was_asked(asked: SearchParameters) -> None:
+def test_a_link_has_the_same_parameters(asked: SearchParameters) -> None:
     values = parse_qs(urlsplit(asked.link(asked.page)).query, keep_blank_values=True)
     assert read({name: value[-1] for name, value in values.items()}) == asked
 

@@ -1,4 +1,4 @@
-"""A page of results says what was found, how it was read, and where to go on."""
+"""A page of results shows the number of results, the parsed query and links to other pages."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_beyond_the_end_the_way_back_leads_to_the_end() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 100), st.integers(1, 100), st.booleans())
-def test_every_number_is_a_page_that_can_be_asked_for(total: int, page: int, size: int, exact: bool) -> None:
+def test_every_page_number_is_a_valid_page(total: int, page: int, size: int, exact: bool) -> None:
     links = paging(SearchParameters("x", size=size), found(total, page=page, size=size, exact=exact))
     shown = [number for number, _ in links.numbers]
     assert shown == sorted(set(shown))

@@ -1,4 +1,4 @@
-"""Everything on the site works with scripts switched off."""
+"""The whole site works with scripts disabled."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ def test_the_box_holds_what_was_searched_for(site: Site) -> None:
         assert page.select("title")[0].text == f"{query} \u2013 Periplus"
 
 
-def test_how_the_query_was_read_and_what_is_odd_about_it(site: Site, engine: FakeEngine) -> None:
+def test_the_parsed_query_and_the_hints_are_shown(site: Site, engine: FakeEngine) -> None:
     assert not site.get("/search?q=harbour").page.select(".hint")
     engine.understood, engine.hints = "new harbour", ("One <i>.", "Two.")
-    told = site.get('/search?q="new harbour'.replace(" ", "+")).page.select(".hint")
-    assert told[0].text == "Interpreted as new harbour"
-    assert [item.text for item in told[1].select("li")] == ["One <i>.", "Two."]
+    hints = site.get('/search?q="new harbour'.replace(" ", "+")).page.select(".hint")
+    assert hints[0].text == "Interpreted as new harbour"
+    assert [item.text for item in hints[1].select("li")] == ["One <i>.", "Two."]
 
 
 def test_hits_with_only_some_words_are_set_apart(site: Site, engine: FakeEngine) -> None:
@@ -151,7 +151,7 @@ def test_every_page_can_be_reached_by_links(site: Site) -> None:
     assert seen == [15, 15, 12]
 
 
-def test_a_page_beyond_the_end_leads_back(site: Site) -> None:
+def test_a_page_beyond_the_end_links_to_the_last_and_first_page(site: Site) -> None:
     page = site.get("/search?q=harbour&page=50").page
     assert page.select("h1")[0].text == "No more results for “harbour”"
     assert [link.attrs["href"] for link in page.select(".notice a")] == [
@@ -166,7 +166,7 @@ def test_a_page_that_is_no_number_is_explained(site: Site) -> None:
     assert answer.page.select(".notice p")[1].text == 'Invalid page number "two" (1-100).'
 
 
-def test_nothing_found_helps(site: Site, engine: FakeEngine) -> None:
+def test_without_results_there_are_suggestions(site: Site, engine: FakeEngine) -> None:
     engine.hits = []
     page = site.get("/search", q='"new harbour" site:a.example').page
     assert page.select("h1")[0].text == 'No results for “"new harbour" site:a.example”'

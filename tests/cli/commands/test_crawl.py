@@ -1,4 +1,4 @@
-"""Does `periplus crawl` do what is typed, and say what it cannot do?"""
+"""`periplus crawl`: options, output, exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def test_a_senseless_option_is_a_usage_error(tmp_path: Path, arguments: list[str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["/proc/periplus", "/dev/null/periplus"])
-def test_a_folder_that_cannot_be_made_is_told(place: str) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(place: str) -> None:
     outcome = periplus("crawl", SEED, "--home", place)
     assert outcome.code == 1
     assert place in outcome.complaint
@@ -324,7 +324,7 @@ def test_a_folder_that_cannot_be_made_is_told(place: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_second_crawl_of_the_same_collection_is_told_who_has_it(tmp_path: Path) -> None:
+def test_a_second_crawl_of_the_same_collection_names_the_first_process(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page(handler=hostile.silence)})]) as web:
         first = start("crawl", SEED, "--home", tmp_path, *reach(web))
         web.log.wait_for(2)
@@ -403,7 +403,7 @@ def test_seeds_are_read_from_stdin(tmp_path: Path) -> None:
         assert set(web.log.fetched()) == {f"http://a.test/{n}" for n in (1, 2, 3)}
 
 
-def test_an_entry_is_asked_until_there_is_enough(tmp_path: Path) -> None:
+def test_an_entry_is_refetched_until_the_budget_is_reached(tmp_path: Path) -> None:
     with TestWeb([islands()]) as web:
         outcome = crawl(web, tmp_path / "c", "--entry", "http://a.test/random", "--until-pages", "4", "--json")
         assert (outcome.code, outcome.json["fetched"]) == (0, 4)
@@ -411,7 +411,7 @@ def test_an_entry_is_asked_until_there_is_enough(tmp_path: Path) -> None:
         assert again.json["fetched"] == 2
 
 
-def test_rounds_are_told_in_a_table_and_in_the_json(tmp_path: Path) -> None:
+def test_rounds_are_shown_in_a_table_and_in_the_json(tmp_path: Path) -> None:
     with TestWeb([tree("a.test", 2, 3)]) as web:
         found = crawl(web, tmp_path / "j", SEED, "--rounds", "2", "--json").json
         assert [one["fetched"] for one in found["rounds"]] == [1, 2]
@@ -438,7 +438,7 @@ def test_mistakes_about_beginnings_are_one_line(tmp_path: Path, words: list[str]
     assert not (tmp_path / "c").exists()
 
 
-def test_a_class_of_which_nothing_is_due_is_told(tmp_path: Path) -> None:
+def test_a_class_without_due_pages_is_reported(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()})]) as web:
         assert typed("crawl", "http://a.test/", "--home", tmp_path, *reach(web)).code == 0
         outcome = typed("crawl", "--home", tmp_path, "--class", "hot", *reach(web))
@@ -447,7 +447,7 @@ def test_a_class_of_which_nothing_is_due_is_told(tmp_path: Path) -> None:
         assert web.log.count("a.test", "/") == 1
 
 
-def test_wishes_that_exclude_each_other_are_told(tmp_path: Path) -> None:
+def test_options_that_exclude_each_other_are_an_error(tmp_path: Path) -> None:
     outcome = typed("crawl", "http://a.test/", "--home", tmp_path, "--continuous", "--new-only")
     assert outcome.code == 2
     assert "do not go together" in outcome.complaint

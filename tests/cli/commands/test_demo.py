@@ -1,4 +1,4 @@
-"""`periplus demo`: one command on an empty machine, and a search site is there."""
+"""`periplus demo` builds and serves a search site with one command."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_other_commands_work_on_what_it_made(home: Path) -> None:
     assert found["results"][0]["url"].endswith("/library/http.server.html")
 
 
-def test_a_second_demo_in_the_same_folder_is_told_about_the_first(home: Path) -> None:
+def test_a_second_demo_in_the_same_folder_is_refused(home: Path) -> None:
     child = start("demo", "--home", home, "--port", "0")
     try:
         address(child)

@@ -1,4 +1,4 @@
-"""`periplus doctor` looks at this machine and says what to do."""
+"""`periplus doctor` checks this machine and gives advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does `periplus inspect` explain a page or a host to a person?"""
+"""`periplus inspect` explains a URL or a host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KNOWN = [
     "first_seen", "host_policy", "robots", "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality",
     "rank",
 ]  # fmt: skip
-STRANGER = [
+UNKNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots",
     "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality", "rank",
 ]  # fmt: skip
@@ -41,7 +41,7 @@ def rows(home: Path, url: str) -> dict[str, str]:
 
 def test_the_json_has_exactly_these_keys(home: Path) -> None:
     assert list(typed("inspect", "url", SEED, "--home", home, "--json").json) == KNOWN
-    assert list(typed("inspect", "url", "http://b.test/", "--home", home, "--json").json) == STRANGER
+    assert list(typed("inspect", "url", "http://b.test/", "--home", home, "--json").json) == UNKNOWN
     fetch = typed("inspect", "url", SEED, "--home", home, "--json").json["fetches"][0]
     assert list(fetch) == [
         "at", "status", "verdict", "reason", "detail", "mime", "bytes", "seconds", "content_id", "redirect_to",
@@ -53,7 +53,7 @@ def test_a_page_that_is_here(home: Path) -> None:
     text = typed("inspect", "url", f"{SEED}late", "--home", home).out
     assert "done" in text
     assert "as link at depth 1, via http://a.test/" in text
-    assert "allows it (no rule matches; fetched " in text
+    assert "allowed (no rule matches; fetched " in text
     assert "0.1 s between requests (Crawl-delay in robots.txt), 0 errors in a row" in text
     assert "500: delayed, retry (answered 500; try 2 follows)" in text
     assert "200: fetched, ok; " in text
@@ -120,7 +120,8 @@ def test_an_unknown_host_gets_one_line_with_the_verdict_of_today(home: Path) -> 
     outcome = typed("inspect", "host", "b.test", "--home", home)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == (
-        "b.test is not in this collection: scope_host (b.test is not the host of a seed, and scope.hosts names no other); "
+        "b.test is not in this collection: "
+        "scope_host (b.test is not the host of a seed, and scope.hosts names no other); "
         "refused links to it: 1 scope_host\n"
     )
     env = environment(scope__hosts=".*")

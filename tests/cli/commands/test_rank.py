@@ -1,4 +1,4 @@
-"""`periplus rank` and `periplus top` as they are typed."""
+"""`periplus rank` and `periplus top` on the command line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_rank_tells_a_person_the_steps_on_stderr_and_the_figures_on_stdout(home:
     assert "iteration 1: ranks still move by" in outcome.err
 
 
-def test_rank_tells_how_many_of_the_trusted_hosts_are_known(tmp_path: Path) -> None:
+def test_rank_shows_how_many_trusted_hosts_are_known(tmp_path: Path) -> None:
     web(tmp_path, Told(A, [HUB]))
     (tmp_path / "periplus.toml").write_text('[graph]\ntrusted_hosts = ["a.org", "a.ogr"]\n')
     assert "1 of 2 hosts known" in typed("rank", "--home", tmp_path).out

@@ -1,4 +1,4 @@
-"""Does `periplus runs` put crawls side by side?"""
+"""`periplus runs` lists crawls; `periplus status --run` shows one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_run_killed_at_once_has_a_row_too(home: Path, tmp_path: Path) -> None:
     assert (row[0], row[3], row[-1]) == ("2", "killed", "-")
 
 
-def test_status_tells_one_run_in_full(home: Path) -> None:
+def test_status_shows_one_run_in_full(home: Path) -> None:
     found = typed("status", "--home", home, "--run", "2", "--json").json
     assert list(found) == ["run_id", "started", "ended", "outcome", "arguments", "summary"]
     assert (found["arguments"]["pages"], found["summary"]["fetched"]) == (3, 3)

@@ -1,4 +1,4 @@
-"""Does `periplus serve` serve what was indexed, say where, and stop when it is told to?"""
+"""`periplus serve` serves the index, prints its URL, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_without_a_collection_there_is_nothing_to_serve(tmp_path: Path) -> None:
     assert "holds no collection" in outcome.complaint
 
 
-def test_without_an_index_the_reader_is_told_how_to_build_one(tmp_path: Path) -> None:
+def test_without_an_index_the_error_says_how_to_build_one(tmp_path: Path) -> None:
     shelve(tmp_path, DOCS)
     outcome = typed("serve", "--home", tmp_path)
     assert outcome.code == 1

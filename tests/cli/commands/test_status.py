@@ -1,4 +1,4 @@
-"""Does `periplus status` say what is there?"""
+"""`periplus status` shows the size of a collection and its last crawl."""
 
 from __future__ import annotations
 

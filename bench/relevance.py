@@ -26,7 +26,7 @@ from periplus.config import Settings
 from periplus.index.generations import Generations
 from periplus.index.writer import IndexWriter
 from periplus.search.engine import Mode, SearchEngine
-from periplus.search.score import MIDDLING
+from periplus.search.score import NEUTRAL_QUALITY
 from periplus.store.collection import Collection, create_collection
 from periplus.url import url_id
 
@@ -126,9 +126,9 @@ def rows(judged: Judged) -> Iterator[Mapping[str, Any]]:
         "fetched_at": 0.0,
         "archive": None,
         "rank": 1.0,
-        "quality": MIDDLING,
+        "quality": NEUTRAL_QUALITY,
     }
-    equal = {"rank": 1.0, "quality": MIDDLING}
+    equal = {"rank": 1.0, "quality": NEUTRAL_QUALITY}
     for number, document in enumerate(judged.documents):
         url = f"http://{number}.test/"
         place = {"number": number, "url": url, "url_id": url_id(url), "host": f"{number}.test"}

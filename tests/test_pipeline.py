@@ -9,7 +9,7 @@ import pytest
 from crawl.voyage import settings_for, sound
 from periplus.crawl.run import Progress, Request
 from periplus.errors import NothingToCrawl
-from periplus.pipeline import Watch, build, open_engine
+from periplus.pipeline import ProgressCallbacks, build, open_engine
 from testweb import Page, Site, TestWeb
 
 SITE = Site(
@@ -46,7 +46,10 @@ def test_every_step_says_how_far_it_is(tmp_path: Path) -> None:
     with TestWeb([slow]) as web:
         request = Request(tmp_path / "sea", settings_for(web), ["http://a.test/"])
         build(
-            request, Watch(crawled, lambda _: said.add("rank"), lambda done, total: said.add(f"index {done <= total}"))
+            request,
+            ProgressCallbacks(
+                crawled, lambda _: said.add("rank"), lambda done, total: said.add(f"index {done <= total}")
+            ),
         )
     assert {"crawl True", "rank"} <= said
 

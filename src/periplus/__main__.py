@@ -9,10 +9,10 @@ from periplus.signals import Stopped, stoppable
 
 
 def main() -> NoReturn:
-    """The `periplus` program. Loading it takes a moment, in which Ctrl-C is one line too."""
+    """Runs the `periplus` program. Ctrl-C during the imports prints one line, not a traceback."""
     try:
         with stoppable():
-            from periplus.cli.main import main as command  # noqa: PLC0415  # signals are handled first
+            from periplus.cli.main import main as command  # noqa: PLC0415  # the signal handlers come first
     except Stopped as stopped:
         os.write(2, f"periplus: {stopped}. Nothing was changed.\n".encode())
         os._exit(stopped.exit_code)

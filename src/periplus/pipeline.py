@@ -1,8 +1,8 @@
-"""What happens, in order?
+"""Runs all steps in order, from seeds to a search engine.
 
-    seeds -> crawl -> archive and segments -> rank -> close reading -> index -> engine
+    seeds -> crawl -> archive and segments -> rank -> reparse -> index -> engine
 
-Each step reads what the one before has made durable, so any of them can be run again by itself.
+Each step reads the files that the step before has written, so any step can be run again by itself.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from periplus.store.collection import open_collection
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
-    """Who is told how far each step is."""
+class ProgressCallbacks:
+    """One callback per step; each is called with the progress of its step."""
 
     crawl: Callable[[Progress], None] = lambda _: None
     rank: Callable[[str], None] = lambda _: None
@@ -31,28 +31,28 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """What each step did."""
+class BuildResult:
+    """The summaries of all steps."""
 
     crawl: Result
     rank: RankSummary
     index: IndexSummary
 
 
-def build(request: Request, watch: Watch = Watch()) -> Built:  # noqa: B008  # it is frozen
-    """From seeds to a published index."""
-    crawled = crawl(request, watch.crawl)
+def build(request: Request, progress: ProgressCallbacks = ProgressCallbacks()) -> BuildResult:  # noqa: B008  # it is frozen
+    """Crawls, ranks, reparses and indexes; ends with a published index."""
+    crawled = crawl(request, progress.crawl)
     if crawled.failure is not None:
         raise crawled.failure
     if crawled.ending is Ending.INTERRUPTED:
-        raise Interrupted("stopped as asked", hint="Everything fetched is kept; the same command continues.")
+        raise Interrupted("stopped by the user", hint="Everything fetched is kept; the same command continues.")
     collection = open_collection(request.home)
-    ranked = rank(collection, request.settings.graph, progress=watch.rank)
+    ranked = rank(collection, request.settings.graph, progress=progress.rank)
     reparse(collection, request.settings, everything=False)
-    indexed = build_index(collection, request.settings.index, watch.index, page_rules(request.settings.scope))
-    return Built(crawled, ranked, indexed)
+    indexed = build_index(collection, request.settings.index, progress.index, page_rules(request.settings.scope))
+    return BuildResult(crawled, ranked, indexed)
 
 
 def open_engine(request: Request) -> SearchEngine:
-    """The engine over what was built last."""
+    """Opens the search engine on the latest published index."""
     return SearchEngine.open(open_collection(request.home), request.settings)

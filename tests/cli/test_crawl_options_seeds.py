@@ -1,4 +1,4 @@
-"""Is every way to write a list of seeds understood, and every mistake in one named?"""
+"""Seed lists are read from the command line, files, stdin and sitemaps; mistakes are reported with their line."""
 
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ def test_a_line_that_is_no_url_is_named(file: Path, content: str, line: int) -> 
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"# only a comment\n", b"a.test\t\n"])
-def test_a_file_without_any_url_is_told(file: Path, content: bytes) -> None:
+def test_a_file_without_any_url_is_an_error(file: Path, content: bytes) -> None:
     file.write_bytes(content)
-    with pytest.raises(UsageError, match="names no URL"):
+    with pytest.raises(UsageError, match="contains no seed URL"):
         read_seeds(file)
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00http", bytes(range(256)), b"http://a.test/\n\x80\n"])
-def test_a_file_that_is_no_text_is_told(file: Path, content: bytes) -> None:
+def test_a_file_that_is_not_text_is_an_error(file: Path, content: bytes) -> None:
     file.write_bytes(content)
     with pytest.raises(UsageError) as raised:
         read_seeds(file)
     assert "seeds.txt" in str(raised.value)
 
 
-def test_a_file_that_is_missing_or_a_folder_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_a_folder_is_an_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none", tmp_path):
         with pytest.raises(UsageError, match="cannot be read"):
             read_seeds(path)
@@ -81,8 +81,10 @@ def test_a_dash_is_stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     assert read_seeds(Path("-")) == ["http://a.test/", "http://a.test/2"]
 
 
-@pytest.mark.parametrize(("text", "words"), [("", "stdin names no URL"), ("http://a.test/\nx\n", "line 2 of stdin")])
-def test_mistakes_on_stdin_are_told(monkeypatch: pytest.MonkeyPatch, text: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "words"), [("", "stdin contains no seed URL"), ("http://a.test/\nx\n", "line 2 of stdin")]
+)
+def test_mistakes_on_stdin_are_reported(monkeypatch: pytest.MonkeyPatch, text: str, words: str) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with pytest.raises(UsageError, match=words):
         read_seeds(Path("-"))
@@ -134,7 +136,7 @@ def test_an_index_in_a_file_leads_to_sitemaps_and_an_address_is_one(tmp_path: Pa
     ("content", "words"),
     [("<html></html>", "lists nothing: It is neither"), ("", "It lists nothing"), (None, "No such")],
 )
-def test_a_file_that_is_no_sitemap_is_told(tmp_path: Path, content: str | None, words: str) -> None:
+def test_a_file_that_is_not_a_sitemap_is_an_error(tmp_path: Path, content: str | None, words: str) -> None:
     path = tmp_path / "s.xml"
     if content is not None:
         path.write_text(content)
@@ -142,6 +144,6 @@ def test_a_file_that_is_no_sitemap_is_told(tmp_path: Path, content: str | None, 
         SeedList().add_sitemap(str(path))
 
 
-def test_an_address_of_a_sitemap_that_is_none_is_told() -> None:
+def test_an_invalid_sitemap_url_is_an_error() -> None:
     with pytest.raises(BadUrl):
         SeedList().add_sitemap("ftp://a.test/sitemap.xml")

@@ -1,4 +1,4 @@
-"""Is the command quick to help, clear when it fails, and quiet when nobody listens?"""
+"""Help is fast, errors are one line with the right exit code, and a closed stdout is no error."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_summary_of_a_command_is_its_own_help_made_shorter(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", HERE)
-def test_the_summary_of_a_command_speaks_of_the_same_thing_as_its_help(name: str) -> None:
+def test_the_summary_of_a_command_shares_words_with_its_help(name: str) -> None:
     telling = {word for word in words(COMMANDS[name]) if len(word) > 4}
     assert telling & set(own_words(name))
 
@@ -105,7 +105,7 @@ def test_every_command_can_be_pointed_at_a_collection(name: str) -> None:
         assert "--home" in {option for parameter in leaf.params for option in parameter.opts}
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     assert typed("--version").out == f"periplus {__version__}\n"
 
 
@@ -143,13 +143,13 @@ def test_a_failure_is_one_line_and_its_exit_code(
     assert "Traceback" not in outcome.err
 
 
-def test_a_mistake_of_ours_asks_to_be_reported_and_debug_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_asks_for_a_report_and_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(**_: object) -> None:
         raise ValueError("oops")
 
     monkeypatch.setattr(main, "app", fail)
     plain, debugged = typed("x"), typed("x", "--debug")
-    assert "internal error: ValueError: oops. --debug shows where" in plain.err
+    assert "internal error: ValueError: oops. Please report it with the output of --debug" in plain.err
     assert "Traceback" in debugged.err
     assert "test_main.py" in debugged.err
     assert (plain.code, debugged.code) == (1, 1)
@@ -176,7 +176,7 @@ def test_debug_may_stand_anywhere() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_whoever_has_seen_enough_may_stop_reading(options: list[str]) -> None:
+def test_a_closed_pipe_is_no_error(options: list[str]) -> None:
     """`periplus config show | head -1`"""
     child = start("config", "show", *options)
     assert child.stdout is not None
@@ -188,7 +188,7 @@ def test_whoever_has_seen_enough_may_stop_reading(options: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_output_that_cannot_be_written_is_told() -> None:
+def test_output_that_cannot_be_written_is_reported() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "periplus", "config", "show", "--json"],
@@ -238,7 +238,7 @@ def test_the_app_is_what_the_script_runs() -> None:
         (["inspect", "url"], "Missing argument 'URL'"),
     ],
 )
-def test_a_mistyped_command_is_told_in_one_line(words: list[str], complaint: str) -> None:
+def test_a_mistyped_command_is_one_line(words: list[str], complaint: str) -> None:
     outcome = typed(*words)
     assert (outcome.code, outcome.out) == (2, "")
     assert complaint in outcome.complaint

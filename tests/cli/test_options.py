@@ -1,4 +1,4 @@
-"""Do options that mean the same behave the same, on every command?"""
+"""Shared options behave the same in every command."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_a_file_is_not_a_collection(tmp_path: Path, command: tuple[str, ...]) ->
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         outcome = typed(*command, "--home", home)
         assert outcome.code == 1
-        assert outcome.complaint == f"periplus: {home} is not a folder. Name another one with --home."
+        assert outcome.complaint == f"periplus: {home} is not a folder. Choose another one with --home."
 
 
 @pytest.mark.parametrize("command", READING[:3])
-def test_a_folder_that_is_no_collection_is_told_and_not_made(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_folder_without_a_collection_is_an_error_and_is_not_created(tmp_path: Path, command: tuple[str, ...]) -> None:
     outcome = typed(*command, "--home", tmp_path / "none")
     assert outcome.code == 1
     assert "holds no collection. `periplus crawl URL` makes one" in outcome.complaint
@@ -70,7 +70,7 @@ def test_a_folder_that_is_no_collection_is_told_and_not_made(tmp_path: Path, com
 
 
 @pytest.mark.parametrize("command", [*READING, ("crawl", "http://a.test/")])
-def test_a_folder_that_may_not_be_read_is_told(
+def test_a_folder_without_read_permission_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
 ) -> None:
     def locked(path: Path) -> Iterator[Path]:
@@ -79,7 +79,9 @@ def test_a_folder_that_may_not_be_read_is_told(
     monkeypatch.setattr(Path, "iterdir", locked)
     outcome = typed(*command, "--home", tmp_path)
     assert outcome.code == 1
-    assert outcome.complaint == f"periplus: {tmp_path} cannot be read: Permission denied. Name another one with --home."
+    assert (
+        outcome.complaint == f"periplus: {tmp_path} cannot be read: Permission denied. Choose another one with --home."
+    )
 
 
 @pytest.mark.parametrize("name", ["ünïcode 日本", "with space", "new\nline", "-dash"])

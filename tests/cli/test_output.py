@@ -1,4 +1,4 @@
-"""Is what we print readable for people and programs, and harmless for terminals?"""
+"""Output is readable for people and programs, and safe for terminals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_markup_is_shown_and_not_obeyed(capsys: pytest.CaptureFixture[str]) -> N
     assert "[bold]a[/bold]" in capsys.readouterr().out
 
 
-def test_where_nobody_looks_a_long_value_stays_on_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_a_long_value_is_not_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
     url = "http://a.test/" + "x" * 3000
     print_table([("url", url)])
     print_table([("name", url)], ("setting", "value"))

@@ -1,4 +1,4 @@
-"""Does a log tell what happened, and does a broken one stop nothing?"""
+"""Progress lines and the log file of a crawl; a log that cannot be written does not stop the crawl."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_log_is_continued_by_the_next_crawl(web: TestWeb, tmp_path: Path) -> N
         assert len(log.read_text().splitlines()) == 5 * number
 
 
-def test_a_log_that_cannot_be_written_is_told_once_and_the_crawl_goes_on(web: TestWeb, tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_written_is_reported_once_and_the_crawl_continues(web: TestWeb, tmp_path: Path) -> None:
     err = crawl(web, tmp_path / "home", "/dev/full")
     assert err == "periplus: the log file /dev/full cannot be written: [Errno 28] No space left on device\n"
     assert web.log.count("a.test", "/end") == 1
@@ -69,7 +69,7 @@ def figures(pages: int) -> Progress:
     return Progress(summary, under_way=4, buffered=50, hosts=7)
 
 
-def test_without_a_terminal_there_is_a_line_now_and_then(
+def test_without_a_terminal_there_is_a_line_every_ten_seconds(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
@@ -81,13 +81,15 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert lines[0] == (
-        "3,000 pages, 2.5 MB, 250.0 pages/s (12.5 on average); 4 requests under way, 3 errors; "
+        "3,000 pages, 2.5 MB, 250.0 pages/s (12.5 on average); 4 active requests, 3 errors; "
         "queue: 50 in memory, 16 on disk, 7 hosts waiting"
     )
 
 
-def test_the_rate_is_that_of_late(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+def test_the_rate_is_that_of_the_last_seconds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     with crawl_progress(None, quiet=False) as watch:
@@ -100,10 +102,10 @@ def test_the_rate_is_that_of_late(capsys: pytest.CaptureFixture[str], monkeypatc
 @pytest.mark.parametrize(
     ("left", "words"), [(0.4, "0 s left"), (59.0, "59 s left"), (61.0, "1 min 1 s left"), (7300.0, "2 h 1 min left")]
 )
-def test_what_is_left_of_a_budget_and_the_round_are_told(
+def test_the_remaining_time_and_the_round_are_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, left: float, words: str
 ) -> None:
-    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+    monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
     with crawl_progress(None, quiet=False) as watch:
         watch(replace(figures(5), left=left, round=2))
     line = capsys.readouterr().err
@@ -111,10 +113,8 @@ def test_what_is_left_of_a_budget_and_the_round_are_told(
     assert f", {words}; " in line
 
 
-def test_a_program_that_asked_for_json_is_not_disturbed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "_PLAIN_EVERY", 0.0)
+def test_with_json_no_progress_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
     with crawl_progress(None, quiet=True) as watch:
         watch(figures(1))
     assert capsys.readouterr().err == ""

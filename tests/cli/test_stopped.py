@@ -170,7 +170,7 @@ def test_a_demo_that_is_stopped_leaves_no_half_written_documentation(number: sig
     assert outcome.code == CODES[number]
     lines = outcome.err.splitlines()
     assert lines[-1].startswith(f"periplus: {WORDS[number]}. What is complete is kept;")
-    assert all(line.startswith("writing the documentation") for line in lines[:-1]), outcome.err
+    assert all(line.startswith("rendering the Python documentation") for line in lines[:-1]), outcome.err
     assert not unfinished(tmp_path)
 
 
@@ -198,7 +198,7 @@ def in_the_background(*words: str | Path) -> list[str]:
 def test_a_site_in_the_background_ignores_ctrl_c_and_ends_with_sigterm(home: Path, workers: str) -> None:
     child = begin(in_the_background("serve", "--home", home, "--port", "0", "--workers", workers))
     assert child.stderr is not None
-    assert "pages to search at" in child.stderr.readline()
+    assert "Serving " in child.stderr.readline()
     expected = 1 if workers == "1" else 4  # the supervisor, two workers, and the one that tracks shared memory
     deadline = time.monotonic() + 60
     while not are_serving(child.pid, expected):

@@ -1,4 +1,4 @@
-"""Which demo do the tests look at? One for the whole test run, because making it takes many seconds.
+"""One demo for the whole test run, because building it takes many seconds.
 
 One test at a time has it: its documentation is served under a port that belongs to its addresses.
 """

@@ -1,4 +1,4 @@
-"""A second start uses what the first has made, and nobody else's folder is touched."""
+"""A second start reuses the demo; a folder that is not a demo is left alone."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from periplus.demo.home import DemoNote, begin_anew, collection, documentation, edition_of, held, read_note, write_note
+from periplus.demo.home import DemoState, collection, documentation, edition_of, locked, read_state, reset, write_state
 from periplus.demo.library import Site
 from periplus.errors import CollectionError, CollectionLocked
 
-NOTE = DemoNote("an edition", 8090, ready=False)
+STATE = DemoState("an edition", 8090, ready=False)
 
 
 def test_a_note_is_read_as_it_was_written(tmp_path: Path) -> None:
-    assert read_note(tmp_path) is None
-    write_note(tmp_path, NOTE)
-    assert read_note(tmp_path) == NOTE
+    assert read_state(tmp_path) is None
+    write_state(tmp_path, STATE)
+    assert read_state(tmp_path) == STATE
 
 
 @pytest.mark.parametrize("text", ["", "nonsense", "[]", "{}", '{"edition": 1}', '{"strange": 2}'])
 def test_a_damaged_note_is_no_note(tmp_path: Path, text: str) -> None:
     (tmp_path / "demo.json").write_text(text, encoding="utf-8")
-    assert read_note(tmp_path) is None
+    assert read_state(tmp_path) is None
 
 
 def test_beginning_anew_removes_what_a_demo_has_made(tmp_path: Path) -> None:
-    write_note(tmp_path, NOTE)
+    write_state(tmp_path, STATE)
     for folder in (documentation(tmp_path), collection(tmp_path)):
         folder.mkdir()
         (folder / "file").touch()
-    begin_anew(tmp_path, DemoNote("another", 8091, ready=False))
+    reset(tmp_path, DemoState("another", 8091, ready=False))
     assert {path.name for path in tmp_path.iterdir()} == {"demo.json"}
 
 
@@ -40,28 +40,29 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     (tmp_path / "documentation").mkdir()
     (tmp_path / "documentation" / "thesis.tex").touch()
     with pytest.raises(CollectionError, match="something else than a demo"):
-        begin_anew(tmp_path, NOTE)
+        reset(tmp_path, STATE)
     assert (tmp_path / "documentation" / "thesis.tex").exists()
 
 
-def test_a_second_demo_is_told_about_the_first(tmp_path: Path) -> None:
+def test_a_second_demo_names_the_first_process(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from periplus.demo.home import held\nwith held(Path(sys.argv[1])): pass"
+        "import sys; from pathlib import Path; from periplus.demo.home import locked\n"
+        "with locked(Path(sys.argv[1])): pass"
     )
-    with held(tmp_path):
+    with locked(tmp_path):
         child = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=False)
         assert "running already" in child.stderr
     assert subprocess.run([sys.executable, "-c", program, tmp_path], check=False).returncode == 0
 
 
 def test_a_second_demo_in_the_same_process_is_refused_too(tmp_path: Path) -> None:
-    with held(tmp_path), pytest.raises(CollectionLocked), held(tmp_path):
+    with locked(tmp_path), pytest.raises(CollectionLocked), locked(tmp_path):
         pass
 
 
 def test_a_place_that_is_no_folder_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CollectionError, match="--home"), held(tmp_path / "file"):
+    with pytest.raises(CollectionError, match="--home"), locked(tmp_path / "file"):
         pass
 
 

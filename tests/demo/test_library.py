@@ -1,4 +1,4 @@
-"""Documentation that is installed is found, bounded, and nothing else is."""
+"""Installed documentation is found, limited in size, and nothing else is served."""
 
 from __future__ import annotations
 

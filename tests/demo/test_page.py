@@ -1,8 +1,8 @@
-"""A page of the documentation is a whole page, whatever is written on it."""
+"""A documentation page is complete, escaped HTML."""
 
 from __future__ import annotations
 
-from periplus.demo.page import link, listing, page
+from periplus.demo.page import link, link_list, page
 from periplus.model import Response
 from periplus.parse.page import PageParser
 from periplus.url import Canonicalizer
@@ -11,7 +11,7 @@ ADDRESS = "http://docs.localhost:8090/library/x.html"
 
 
 def test_the_crawler_reads_its_title_description_language_and_links() -> None:
-    body = page("re: <patterns> & more", "<h1>re</h1>", description='"quoted"', trail=(("../", "Python"),))
+    body = page("re: <patterns> & more", "<h1>re</h1>", description='"quoted"', parents=(("../", "Python"),))
     found = PageParser(Canonicalizer(), links_per_page=100).parse(
         Response(ADDRESS, 1.0, status=200, headers={"content-type": "text/html"}, body=body)
     )
@@ -23,10 +23,10 @@ def test_the_crawler_reads_its_title_description_language_and_links() -> None:
 
 
 def test_its_text_begins_with_what_it_is_about() -> None:
-    body = page("x", "<h1>What it is about</h1>", trail=(("../", "Python"),)).decode()
+    body = page("x", "<h1>What it is about</h1>", parents=(("../", "Python"),)).decode()
     assert body.index("What it is about") < body.index(">Python<")
 
 
 def test_names_cannot_become_markup() -> None:
     assert link('x"><script>', "<b>") == '<a href="x&quot;&gt;&lt;script&gt;">&lt;b&gt;</a>'
-    assert "<script>" not in listing([("a", "b", "<script>")])
+    assert "<script>" not in link_list([("a", "b", "<script>")])

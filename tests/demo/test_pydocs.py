@@ -1,4 +1,4 @@
-"""The page of a module says what it is for, leads only to pages that exist, and tells nothing about this machine."""
+"""The page of a module describes it, links only to existing pages, and shows nothing about this machine."""
 
 from __future__ import annotations
 

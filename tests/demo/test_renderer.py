@@ -1,4 +1,4 @@
-"""The documentation of Python is written once, whole, by processes that cannot harm the demo."""
+"""The Python documentation is rendered completely or not at all; a child process that fails costs some pages only."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ def test_a_process_that_writes_nothing_leaves_nothing_behind(tmp_path: Path, mon
 
 @pytest.mark.slow
 def test_a_process_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering, "_LONGEST", 0.01)
+    monkeypatch.setattr(rendering, "_TIMEOUT", 0.01)
     with pytest.raises(PeriplusError, match="could not be written"):
         write_python_pages(tmp_path / "pages")

@@ -1,4 +1,4 @@
-"""The demo from an empty folder: documentation of this machine, crawled and searchable, and quick the second time."""
+"""The demo is built from an empty folder, and starts quickly the second time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from crawl.voyage import sound
 from demo.shared_demo import Demo, own_ports
-from periplus.demo.home import collection, read_note, write_note
+from periplus.demo.home import collection, read_state, write_state
 from periplus.demo.library import installed_sites
 from periplus.demo.run import QUERIES, Step, run_demo
 from periplus.demo.server import LOOPBACK, listen
@@ -67,14 +67,14 @@ def test_the_second_start_makes_nothing_anew(home: Path) -> None:
 
 
 def test_an_interrupted_demo_goes_on_where_it_stopped(home: Path) -> None:
-    note = read_note(home)
-    assert note is not None
-    write_note(home, replace(note, ready=False))
+    state = read_state(home)
+    assert state is not None
+    write_state(home, replace(state, ready=False))
     steps: list[Step] = []
     with run_demo(home, steps.append):
         pass
     assert "render" not in {step.name for step in steps}
-    assert read_note(home) == note
+    assert read_state(home) == state
     sound(collection(home))
 
 
@@ -94,9 +94,9 @@ def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_when_its_port_is_taken_the_addresses_are_made_anew(home: Path) -> None:
-    note = read_note(home)
-    assert note is not None
-    with listen(note.port), own_ports():
+    state = read_state(home)
+    assert state is not None
+    with listen(state.port), own_ports():
         ports = {urlsplit(hit.url).port for hit in first_hits(home)}
     assert ports
-    assert note.port not in ports
+    assert state.port not in ports

@@ -1,4 +1,4 @@
-"""The small web of the demo: several hosts at one loopback address, and nothing but documentation."""
+"""The documentation server serves several hosts on one loopback address, and nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def server(tmp_path: Path) -> Iterator[DocumentationServer]:
         yield opened
 
 
-def ask(server: DocumentationServer, host: str, path: str, method: str = "GET") -> tuple[int, str, str]:
+def fetch(server: DocumentationServer, host: str, path: str, method: str = "GET") -> tuple[int, str, str]:
     connection = HTTPConnection(LOOPBACK, server.port, timeout=5)
     connection.request(method, path, headers={"Host": host})
     answer = connection.getresponse()
@@ -35,39 +35,39 @@ def ask(server: DocumentationServer, host: str, path: str, method: str = "GET") 
     return answer.status, answer.getheader("content-type", ""), text
 
 
-def test_hosts_are_told_apart_by_name(server: DocumentationServer) -> None:
-    assert ask(server, "valgrind.docs.localhost", "/") == (200, "text/html", "<title>Valgrind</title>")
-    assert ask(server, f"Valgrind.docs.localhost:{server.port}", "/style.css")[:2] == (200, "text/css")
-    assert ask(server, "elsewhere.localhost", "/")[0] == 404
+def test_hosts_are_selected_by_name(server: DocumentationServer) -> None:
+    assert fetch(server, "valgrind.docs.localhost", "/") == (200, "text/html", "<title>Valgrind</title>")
+    assert fetch(server, f"Valgrind.docs.localhost:{server.port}", "/style.css")[:2] == (200, "text/css")
+    assert fetch(server, "elsewhere.localhost", "/")[0] == 404
 
 
 def test_the_entrance_leads_to_every_host(server: DocumentationServer) -> None:
-    status, _, text = ask(server, "docs.localhost", "/")
+    status, _, text = fetch(server, "docs.localhost", "/")
     assert status == 200
     assert f'href="http://valgrind.docs.localhost:{server.port}/"' in text
-    assert server.entrance == f"http://docs.localhost:{server.port}/"
+    assert server.index_url == f"http://docs.localhost:{server.port}/"
 
 
 def test_robots_are_welcome_everywhere(server: DocumentationServer) -> None:
     for host in server.hosts:
-        assert ask(server, host, "/robots.txt") == (200, "text/plain", "User-agent: *\nAllow: /\n")
+        assert fetch(server, host, "/robots.txt") == (200, "text/plain", "User-agent: *\nAllow: /\n")
 
 
 @pytest.mark.parametrize("path", ["/secret", "/../secret", "/%2e%2e/secret", "/index.html/", "/%00", "/%ff"])
 def test_nothing_but_the_files_it_was_given_is_served(server: DocumentationServer, path: str) -> None:
-    assert ask(server, "valgrind.docs.localhost", path)[0] == 404
+    assert fetch(server, "valgrind.docs.localhost", path)[0] == 404
 
 
 def test_a_page_that_has_vanished_is_not_found(server: DocumentationServer, tmp_path: Path) -> None:
     (tmp_path / "index.html").unlink()
-    assert ask(server, "valgrind.docs.localhost", "/")[0] == 404
+    assert fetch(server, "valgrind.docs.localhost", "/")[0] == 404
 
 
 def test_heads_are_answered_without_a_body(server: DocumentationServer) -> None:
-    assert ask(server, "valgrind.docs.localhost", "/", "HEAD") == (200, "text/html", "")
+    assert fetch(server, "valgrind.docs.localhost", "/", "HEAD") == (200, "text/html", "")
 
 
-def test_a_crawler_is_told_how_to_get_here_by_exactly_these_names(server: DocumentationServer) -> None:
+def test_connect_to_lists_exactly_these_hosts(server: DocumentationServer) -> None:
     at = f"{server.port}:127.0.0.1:{server.port}"
     assert server.connect_to == [f"docs.localhost:{at}", f"valgrind.docs.localhost:{at}"]
 

@@ -1,4 +1,4 @@
-"""The chapters of the language are pages with headings, code and links between them."""
+"""Language topics become pages with headings, code and links."""
 
 from __future__ import annotations
 

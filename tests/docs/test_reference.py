@@ -1,4 +1,4 @@
-"""Is the documentation what the code does?"""
+"""The documentation agrees with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each check of the doctor sees what is wrong with a machine, and says what to do about it."""
+"""Each check detects its problem and gives advice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from periplus.config import load
 from periplus.doctor import disk, machine
 from periplus.doctor import machine as sandbox
 from periplus.doctor.check import Check, Grade
-from periplus.doctor.checks import contact, examine
+from periplus.doctor.checks import contact, run_checks
 from periplus.parse.sandbox.parent import Sandbox
 
 MOUNTS = """\
@@ -48,11 +48,11 @@ def test_all_libraries_load_here() -> None:
     assert check.grade is Grade.OK, check.found
 
 
-def test_a_reader_that_was_not_compiled_is_worth_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_html_scanner_that_was_not_compiled_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "IS_COMPILED", True)
-    assert machine.reader().grade is Grade.OK
+    assert machine.html_scanner().grade is Grade.OK
     monkeypatch.setattr(machine, "IS_COMPILED", False)
-    check = machine.reader()
+    check = machine.html_scanner()
     assert check.grade is Grade.WARN
     assert "compiler" in check.advice
 
@@ -226,7 +226,7 @@ def test_the_level_is_what_the_reader_of_pdfs_really_reaches(
     assert check.grade is grade
 
 
-def test_a_reader_of_pdfs_that_does_not_start_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_parser_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/no/such/python")
     assert is_bad(sandbox.sandbox())
 
@@ -254,12 +254,12 @@ def test_looking_at_the_sandbox_changes_nothing() -> None:
         ("see https://example.org/bot", Grade.OK),
     ],
 )
-def test_a_contact_that_nobody_can_use_is_noticed(tmp_path: Path, text: str, grade: Grade) -> None:
+def test_an_unusable_contact_is_a_warning(tmp_path: Path, text: str, grade: Grade) -> None:
     assert contact(load(tmp_path, {"identity.contact": text}, {}).settings).grade is grade
 
 
 def test_settings_that_cannot_be_read_do_not_stop_the_other_checks(tmp_path: Path) -> None:
     (tmp_path / "periplus.toml").write_text("nonsense", encoding="utf-8")
-    checks = {check.name: check for check in examine(tmp_path)}
+    checks = {check.name: check for check in run_checks(tmp_path)}
     assert is_bad(checks["settings"])
     assert checks["python"].grade is Grade.OK

@@ -1,4 +1,4 @@
-"""Can everybody find out how a host is treated, and why?"""
+"""The report about a host shows its delay, robots.txt, queue, errors and caps, with reasons."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_urls_are_counted_by_state_errors_and_refusals_by_reason(home: Path) -> 
     assert found["refused_links"] == {"extension": 1}
 
 
-def test_the_delay_is_told_with_its_reason_and_the_next_moment(home: Path) -> None:
+def test_the_delay_is_reported_with_its_reason_and_the_next_fetch(home: Path) -> None:
     polite = report(home, "www.a.test")["politeness"]
     assert (polite["delay"], polite["why"], polite["failures"]) == (0.05, "Retry-After of 900 s", 1)
     assert time.time() + 600 < polite["next_fetch"] < time.time() + 901
@@ -61,7 +61,7 @@ def test_the_queue_shows_its_best_and_when_they_are_due(home: Path) -> None:
     assert waiting["due"] > 0
 
 
-def test_the_rules_of_robots_that_concern_us_are_told(home: Path) -> None:
+def test_the_robots_rules_for_our_user_agent_are_reported(home: Path) -> None:
     (robots,) = report(home, "www.a.test")["robots"]
     assert (robots["origin"], robots["status"], robots["crawl_delay"]) == ("http://www.a.test", 200, 0.05)
     assert robots["rules"] == [
@@ -72,7 +72,7 @@ def test_the_rules_of_robots_that_concern_us_are_told(home: Path) -> None:
     assert robots["expires_at"] == robots["fetched_at"] + 86_400
 
 
-def test_the_caps_of_its_domain_are_told_with_what_is_used(home: Path) -> None:
+def test_the_caps_of_the_domain_are_reported_with_their_use(home: Path) -> None:
     found = report(home, "www.a.test", scope__domain_pages={"a.test": 7}, scope__hosts_per_domain=3)
     assert found["cap"] == {"domain": "a.test", "urls": 7, "urls_allowed": 7, "hosts": 1, "hosts_allowed": 3}
     assert report(home, "www.a.test")["cap"]["urls_allowed"] == 10_000

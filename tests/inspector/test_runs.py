@@ -1,4 +1,4 @@
-"""Can runs be compared with each other, also those that were killed?"""
+"""Runs can be compared; a run that was killed is marked as killed."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def test_the_newest_run_comes_first_with_what_can_be_compared(home: Path) -> Non
     assert sum(newest["shares"].values()) == pytest.approx(1, abs=0.001)
 
 
-def test_no_more_are_told_than_asked_for(home: Path) -> None:
+def test_the_limit_is_respected(home: Path) -> None:
     assert [run["run_id"] for run in runs(home, limit=1)] == [2]
 
 
-def test_a_run_that_never_ended_was_killed_unless_somebody_is_at_it(home: Path) -> None:
+def test_a_run_without_an_end_was_killed_unless_the_collection_is_locked(home: Path) -> None:
     with catalog_of(home) as catalog:
         for _ in range(2):
             catalog.begin_run({})
@@ -73,7 +73,7 @@ def test_a_run_killed_before_it_wrote_anything_counts_as_nothing(home: Path) -> 
     )  # fmt: skip
 
 
-def test_one_run_is_told_in_full(home: Path) -> None:
+def test_one_run_is_reported_in_full(home: Path) -> None:
     found = asked(home, lambda collection, catalog: one_run(collection, catalog, 2))
     assert (found["run_id"], found["outcome"], found["summary"]["errors"]) == (2, "done", {"http_404": 1})
 
@@ -81,7 +81,7 @@ def test_one_run_is_told_in_full(home: Path) -> None:
 def test_an_unknown_run_says_which_are_known(home: Path) -> None:
     with pytest.raises(UsageError) as caught:
         asked(home, lambda collection, catalog: one_run(collection, catalog, 7))
-    assert str(caught.value) == "there is no run 7: runs 1 to 2 are known. `periplus runs` lists them."
+    assert str(caught.value) == "there is no run 7: there are runs 1 to 2. `periplus runs` lists them."
 
 
 def test_shares_of_no_time_at_all_are_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Does the overview say what a collection holds?"""
+"""The overview counts URLs, pages and files of a collection."""
 
 from __future__ import annotations
 

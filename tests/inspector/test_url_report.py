@@ -1,4 +1,4 @@
-"""Can everybody find out why a page is here, or why it is not?"""
+"""The report about a URL explains why it was crawled, or why not."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_any_spelling_of_the_address_finds_it(home: Path, spelling: str) -> None
         ("secret/x", "refused", "robots", "robots.txt line 2: Disallow: /secret/"),
         ("a.zip", "unknown", "extension", ".zip is in scope.skip_extensions"),
         ("unloved", "unknown", "nofollow", ""),
-        ("never/linked", "unknown", "never_met", "it is in scope, but no page linked to it so far"),
+        ("never/linked", "unknown", "never_met", "it is in scope, but no crawled page links to it"),
     ],
 )
 def test_a_page_that_is_not_here_says_why(home: Path, path: str, state: str, reason: str, detail: str) -> None:
@@ -90,17 +90,17 @@ def test_a_refused_link_names_the_page_that_linked_to_it(home: Path) -> None:
     assert (found["host_policy"], found["robots"], found["fetches"]) == (None, None, [])
 
 
-def test_a_stranger_is_judged_by_the_settings_of_today(home: Path) -> None:
+def test_an_unknown_url_is_judged_by_the_current_settings(home: Path) -> None:
     assert history(home, f"{SEED}new", scope__paths=["^/docs"])["reason"] == "scope_path"
     assert history(home, "http://c.test/", scope__hosts=["c.test"])["reason"] == "never_met"
 
 
-def test_a_stranger_that_robots_forbids_is_told_the_line(home: Path) -> None:
+def test_an_unknown_url_that_robots_disallows_names_the_line(home: Path) -> None:
     found = history(home, f"{SEED}secret/never/linked")
     assert (found["reason"], found["detail"]) == ("robots", "robots.txt line 2: Disallow: /secret/")
 
 
-def test_a_stranger_of_a_domain_that_is_full_is_told_the_cap(home: Path) -> None:
+def test_an_unknown_url_of_a_full_domain_names_the_cap(home: Path) -> None:
     found = history(home, f"{SEED}new", scope__pages_per_domain=2)
     assert found["reason"] == "domain_cap"
     assert found["detail"] == "a.test has 6 URLs, as many as scope.pages_per_domain allows"
@@ -109,11 +109,11 @@ def test_a_stranger_of_a_domain_that_is_full_is_told_the_cap(home: Path) -> None
     assert history(home, f"{SEED}new", scope__hosts_per_domain=1)["reason"] == "never_met"
 
 
-def test_a_link_refused_by_a_rule_of_then_is_judged_by_those_of_today(home: Path) -> None:
+def test_a_link_that_was_refused_is_judged_by_the_current_rules(home: Path) -> None:
     found = history(home, f"{SEED}a.zip", scope__skip_extensions=["gz"])
     assert found["reason"] == "never_met"
     assert found["detail"] == (
-        "it is in scope; a link to it was refused before, by extension (.zip is in scope.skip_extensions)"
+        "it is in scope; a link to it was refused before: extension (.zip is in scope.skip_extensions)"
     )
     assert history(home, f"{SEED}unloved", scope__skip_extensions=["gz"])["reason"] == "nofollow"
 
@@ -126,7 +126,7 @@ def test_every_attempt_is_listed_in_order(home: Path) -> None:
     assert all(one["archive"] for one in found["fetches"])
 
 
-def test_robots_and_the_manners_of_the_host_are_told(home: Path) -> None:
+def test_robots_and_the_delay_of_the_host_are_reported(home: Path) -> None:
     found = history(home, f"{SEED}secret/x")
     assert found["robots"]["allowed"] is False
     assert (found["robots"]["line"], found["robots"]["line_number"]) == ("Disallow: /secret/", 2)

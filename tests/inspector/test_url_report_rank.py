@@ -1,4 +1,4 @@
-"""Does everything known about a URL include why it ranks where it does?"""
+"""The report about a URL includes its rank and the links behind it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_before_the_first_ranking_there_is_nothing_to_tell(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_page_tells_who_links_to_it_and_what_they_call_it(home: Path) -> None:
+def test_a_page_shows_its_links_and_anchor_texts(home: Path) -> None:
     assert typed("rank", "--home", home).code == 0
     found = rank_of(open_collection(home), HUB)
     assert found is not None
@@ -39,7 +39,7 @@ def test_a_page_tells_who_links_to_it_and_what_they_call_it(home: Path) -> None:
     assert found["anchors"]["texts"] == ("The hub",)
     told = typed("inspect", "url", HUB, "--home", home)
     assert "number 1" in told.out
-    assert "http://a.test/b gives" in told.out
+    assert "http://a.test/b adds" in told.out
     assert typed("inspect", "url", HUB, "--home", home, "--json").json["rank"]["place"] == 1
 
 

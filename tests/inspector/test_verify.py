@@ -1,4 +1,4 @@
-"""Is every damage found, named, and told in one line?"""
+"""`verify` finds every kind of damage and describes it in one line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def crawled(web: TestWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(crawled: Path, tmp_path: Path) -> Path:
-    """A copy of a sound collection, to be damaged."""
+    """A copy of an undamaged collection, for a test to damage."""
     shutil.copytree(crawled, tmp_path / "home")
     return tmp_path / "home"
 
@@ -90,7 +90,7 @@ def flip(path: Path) -> None:
 DAMAGES = [delete, zero, empty, halve, flip]
 
 
-# -- what is sound --------------------------------------------------------------------------------------------------
+# -- undamaged -----------------------------------------------------------------------------------------------------
 
 
 def test_a_sound_collection_has_no_problems_and_says_what_was_looked_at(crawled: Path) -> None:
@@ -161,7 +161,7 @@ def test_json_lists_every_problem(home: Path) -> None:
     assert outcome.code == 1
     found = outcome.json
     assert found["ok"] is False
-    assert {"where": FILES["pages"], "what": "its content is not what was sealed"} in found["problems"]
+    assert {"where": FILES["pages"], "what": "the content does not match its checksum"} in found["problems"]
     assert {"where": FILES["links"], "what": "the file is missing"} in found["problems"]
     assert "problems found" in outcome.complaint
 
@@ -197,24 +197,24 @@ def unpacked(data: bytes | bytearray) -> list[bytes]:
         ("DELETE FROM urls WHERE url = 'http://a.test/end'", "crawl.db", "the counter 'known' says"),
         ("DELETE FROM fetches WHERE status = 404", FILES["archive"], "is not in the catalog"),
         ("UPDATE fetches SET status = 200 WHERE status = 404", FILES["archive"], "status 404, the catalog says 200"),
-        ("UPDATE fetches SET url = 'http://a.test/x' WHERE status = 404", FILES["archive"], "the archive holds"),
+        ("UPDATE fetches SET url = 'http://a.test/x' WHERE status = 404", FILES["archive"], "the archive has"),
         ("UPDATE fetches SET length = 7 WHERE status = 404", FILES["archive"], "the catalog says 7"),
         ("UPDATE fetches SET bytes = 7 WHERE status = 404", FILES["archive"], "the catalog says 7"),
         ("UPDATE fetches SET content_id = x'00' WHERE url = 'http://a.test/end'", FILES["archive"], "not the one"),
         ("UPDATE fetches SET offset = offset + 1 WHERE status = 404", FILES["archive"], "is not in the catalog"),
-        ("UPDATE archives SET committed = committed + 9", FILES["archive"], "were acknowledged"),
+        ("UPDATE archives SET committed = committed + 9", FILES["archive"], "were committed"),
         ("UPDATE segments SET rows = 1 WHERE kind = 'pages'", FILES["pages"], "33 rows, the manifest says 1"),
         ("UPDATE segments SET kind = 'links' WHERE kind = 'pages'", FILES["pages"], "schema"),
         ("DELETE FROM segments WHERE kind = 'pages'", "segments", "is in 0 segments instead of one"),
     ],
 )
-def test_rows_and_files_that_disagree_are_told(home: Path, statement: str, where: str, what: str) -> None:
+def test_rows_and_files_that_disagree_are_reported(home: Path, statement: str, where: str, what: str) -> None:
     sql(home, statement)
     found = problems(home)
     assert any(problem.where == where and what in problem.what for problem in found), found
 
 
-def test_a_page_in_two_segments_is_told(home: Path) -> None:
+def test_a_page_in_two_segments_is_reported(home: Path) -> None:
     shutil.copy(home / FILES["pages"], home / "segments" / "pages-w00-000002.parquet")
     sql(
         home,

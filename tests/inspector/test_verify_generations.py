@@ -1,4 +1,4 @@
-"""Damage to ranks and index is found by `verify`, met by everybody else in one line, and mended by making new ones."""
+"""Damage to ranks and index is found by `verify`, is one line in other commands, and goes away with a rebuild."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(built: Path, tmp_path: Path) -> Path:
-    """A copy of a sound collection, to be damaged."""
+    """A copy of an undamaged collection, for a test to damage."""
     shutil.copytree(built, tmp_path / "home")
     return tmp_path / "home"
 
@@ -66,9 +66,7 @@ def test_ranks_and_index_are_looked_at_when_the_catalog_is_damaged_too(home: Pat
 
 @pytest.mark.parametrize("command", [("inspect", "url", PAGE), ("top", "pages"), ("top", "hosts")])
 @pytest.mark.parametrize("kind", RANKS)
-def test_whoever_asks_for_damaged_ranks_is_answered_or_told_in_one_line(
-    home: Path, kind: str, command: tuple[str, ...]
-) -> None:
+def test_damaged_ranks_give_an_answer_or_one_error_line(home: Path, kind: str, command: tuple[str, ...]) -> None:
     whole = (home / kind).read_bytes()
     for way, damage in WAYS.items():
         damage(home / kind)

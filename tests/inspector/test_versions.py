@@ -1,4 +1,4 @@
-"""Can everybody find out how a page has changed, and when it is asked for again?"""
+"""The versions of a page and its recrawl schedule."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def test_a_version_that_is_not_there_is_refused(home: Path, url: str, number: in
         version_body(open_collection(home), catalog, url, number)
 
 
-def test_people_are_shown_the_plan_and_the_versions(home: Path) -> None:
+def test_people_see_the_recrawl_schedule_and_the_versions(home: Path) -> None:
     text = typed("inspect", "url", SEED, "--home", home).out
-    assert re.search(r"^asked +daily: every [\d.]+ hours, last 20", text, re.MULTILINE)
-    assert "due again            20" in text
+    assert re.search(r"^recrawl +daily: every [\d.]+ hours, last 20", text, re.MULTILINE)
+    assert re.search(r"^due +20", text, re.MULTILINE)
     assert ", 3 times" in text
     assert "version 2 " in text

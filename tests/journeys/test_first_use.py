@@ -1,4 +1,4 @@
-"""Does a newcomer get where they want to go?"""
+"""A newcomer crawls, ranks, indexes and searches with the documented commands."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_first_hour(web: TestWeb, tmp_path: Path) -> None:
     assert isinstance(status["urls"], dict)
     assert (status["urls"]["fetched"], status["urls"]["refused"]) == (4, 1)
 
-    # Ask why a page is here, and why another is not.
+    # Find out why one page was crawled and another was not.
     argo = run("inspect", "url", "http://museum.test/ships/argo")
     assert (argo["state"], argo["via"], argo["depth"]) == ("done", "http://museum.test/ships", 2)
     assert run("inspect", "url", "http://museum.test/admin/")["reason"] == "robots"
@@ -61,7 +61,7 @@ def test_the_first_hour(web: TestWeb, tmp_path: Path) -> None:
     # Be sure that all is well.
     assert run("verify")["ok"] is True
 
-    # Run the same command again: only the seed is asked whether it has changed.
+    # Run the same command again: only the seed is recrawled.
     requests = len(web.log.entries())
     again = run(*command)
     assert (again["fetched"], again["run_id"]) == (1, 2)
@@ -75,7 +75,7 @@ def test_the_first_hour(web: TestWeb, tmp_path: Path) -> None:
     assert run("verify")["ok"] is True
 
 
-def test_somebody_who_has_not_said_who_they_are(tmp_path: Path) -> None:
+def test_a_crawl_without_a_contact_is_refused(tmp_path: Path) -> None:
     """A private address is refused first, and the message and the second try agree."""
     with TestWeb([Site("127.0.0.1", {"/": Page("Home")})]) as web:
         url = f"http://127.0.0.1:{web.http_port}/"

@@ -1,4 +1,4 @@
-"""Which pages does a query mean? Answered by looking at every word of every page, without an index.
+"""Finds the pages of a query by a scan of every word of every page, without an index.
 
 The rules, as they are documented: a word stands in any field of a page, in the form its language gives it; a word of
 several terms is a phrase, unless any word of the query suffices; a phrase keeps the gaps that stop words leave; what is
@@ -28,7 +28,7 @@ class Meaning(NamedTuple):
     pages: frozenset[str]
 
 
-class Shelf:
+class PageScan:
     """Pages, taken apart once."""
 
     def __init__(self, docs: Iterable[Doc]) -> None:

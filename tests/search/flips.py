@@ -48,7 +48,7 @@ def outcome(collection: Collection, expected: list[Any]) -> str:
 
 
 def main() -> None:
-    """Flip, search, mend; as often as asked."""
+    """Flips a bit, searches, restores the bit; *number* times."""
     collection, chance = open_collection(Path(sys.argv[1])), random.Random(int(sys.argv[3]))
     generation = Generations(collection.index).current()
     files = sorted(path for path in generation.rglob("*") if path.is_file() and path.suffix != ".lock")

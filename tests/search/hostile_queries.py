@@ -1,4 +1,4 @@
-"""What would somebody type who wants to break a search engine?"""
+"""Queries that try to crash or slow down a search engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a test get a small collection to search, without a crawl?
+"""Builds small collections for search tests, without a crawl.
 
 Pages go straight into an archive, the catalog and a segment, in the order a crawl would write them, so that `verify`
 finds nothing wrong with the result.
@@ -110,7 +110,7 @@ def _settled(fetch: Fetch) -> Settled:
 
 
 def give_ranks(collection: Collection, ranks: Mapping[str, float]) -> None:
-    """Publish ranks of our own choosing, relative to that of a page that nothing links to."""
+    """Publishes the given ranks, relative to the rank of a page without links."""
     known = sorted((url_id(url), rank) for url, rank in ranks.items())
     floor = 1e-6
     with writing_ranks(collection.ranks) as draft:

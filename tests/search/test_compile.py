@@ -1,4 +1,4 @@
-"""A query finds exactly the pages that looking at every word of every page would find."""
+"""A query finds exactly the pages that a scan of every word of every page finds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from periplus.index.schema import schema
 from periplus.search.compile import Compiler
 from periplus.search.engine import SearchEngine
 from periplus.search.query import And, Not, Or, Phrase, Site, Word, parse_query
-from search.brute import Shelf
+from search.brute import PageScan
 from search.library import Doc, library, urls
 
 WORDS = ["red", "blue", "running", "run", "cat", "café", "the", "of", "not", "to", "north-west", "x_1", "Über", "42"]
@@ -71,10 +71,10 @@ def found(engine: SearchEngine, query: str, mode: str) -> frozenset[str]:
     return frozenset(urls(results))
 
 
-def agree(engine: SearchEngine, shelf: Shelf, query: str) -> None:
+def agree(engine: SearchEngine, scan: PageScan, query: str) -> None:
     root = parse_query(query).root
     for mode in ("and", "or"):
-        expected = shelf.found(root, mode) if root is not None else frozenset()
+        expected = scan.found(root, mode) if root is not None else frozenset()
         assert found(engine, query, mode) == expected, (query, mode)
 
 
@@ -87,7 +87,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries)
 def test_a_query_finds_what_brute_force_finds(engine: SearchEngine, query: str) -> None:
-    agree(engine, Shelf(FIXED), query)
+    agree(engine, PageScan(FIXED), query)
 
 
 @pytest.mark.slow
@@ -97,16 +97,16 @@ def test_a_query_finds_what_brute_force_finds(engine: SearchEngine, query: str) 
 )
 def test_it_does_so_whatever_the_pages(pages: list[Doc], asked: list[str]) -> None:
     with tempfile.TemporaryDirectory() as home, library(Path(home), pages) as opened:
-        shelf = Shelf(pages)
+        scan = PageScan(pages)
         for query in asked:
-            agree(opened, shelf, query)
+            agree(opened, scan, query)
 
 
 def test_a_heading_of_stop_words_keeps_its_neighbours_apart(tmp_path: Path) -> None:
     page = Doc("http://a.test/", description="café not", headings=("not to", "Über running café"), language="en")
     with library(tmp_path, [page]) as opened:
         for gap in ("", "to ", "to to ", "to to to ", "to to to to "):
-            agree(opened, Shelf([page]), f'"café {gap}running"')
+            agree(opened, PageScan([page]), f'"café {gap}running"')
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_heading_of_stop_words_keeps_its_neighbours_apart(tmp_path: Path) -> N
     ],
 )
 def test_what_some_queries_mean(engine: SearchEngine, query: str, expected: set[str]) -> None:
-    agree(engine, Shelf(FIXED), query)
+    agree(engine, PageScan(FIXED), query)
     assert {url.rpartition("/")[2] for url in found(engine, query, "and")} == expected
 
 

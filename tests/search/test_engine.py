@@ -1,4 +1,4 @@
-"""The best page comes first, and everything that is said about a result is true."""
+"""Results are ordered by score, and every key of a result is right."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_scores_fall_where_no_host_is_in_the_way(engine: SearchEngine) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_without_being_asked_nothing_is_explained(engine: SearchEngine) -> None:
+def test_without_explain_the_parts_are_empty(engine: SearchEngine) -> None:
     assert all(hit.explain == {} for hit in engine.search("harbour").hits)
 
 
@@ -172,7 +172,7 @@ def test_the_snippet_is_the_passage_that_answers(tmp_path: Path) -> None:
         assert elsewhere.snippet == "Nothing of that"
 
 
-def test_the_query_is_told_back_as_it_was_read(engine: SearchEngine) -> None:
+def test_the_parsed_query_is_part_of_the_answer(engine: SearchEngine) -> None:
     results = engine.search("  harbour   AND (reef OR deep) ")
     assert results.query == "  harbour   AND (reef OR deep) "
     assert results.understood == "harbour (reef OR deep)"
@@ -199,7 +199,7 @@ def test_pages_with_some_of_the_words_follow_when_few_hold_all(few: SearchEngine
     assert [hit.all_words for hit in results.hits] == [True] * 3 + [False] * 12
     assert all(hit.url.startswith("http://both.test/") for hit in results.hits[:3])
     assert results.total == 15
-    assert results.hints == ("Only 3 pages hold all words; pages that hold some of them follow.",)
+    assert results.hints == ("Only 3 pages have all your words. Partial matches follow.",)
 
 
 def test_on_the_next_page_too(few: SearchEngine) -> None:
@@ -216,7 +216,7 @@ def test_all_words_can_be_insisted_on(few: SearchEngine) -> None:
     assert all(hit.all_words for hit in results.hits)
 
 
-def test_any_word_can_be_asked_for_and_the_pages_with_all_are_told(few: SearchEngine) -> None:
+def test_mode_or_finds_any_word_and_marks_pages_with_all(few: SearchEngine) -> None:
     results = few.search("reef lighthouse", mode="or")
     assert results.total == 15
     assert {hit.url for hit in results.hits if hit.all_words} == {f"http://both.test/{n}" for n in range(3)}
@@ -224,9 +224,9 @@ def test_any_word_can_be_asked_for_and_the_pages_with_all_are_told(few: SearchEn
 
 
 def test_one_page_is_one_page(few: SearchEngine) -> None:
-    assert few.search('"Both 1" lamp').hints == ("No page holds all words; pages that hold some of them follow.",)
+    assert few.search('"Both 1" lamp').hints == ("No page has all your words. Partial matches follow.",)
     results = few.search('"Both 1" reef lighthouse')
-    assert results.hints == ("Only 1 page holds all words; pages that hold some of them follow.",)
+    assert results.hints == ("Only 1 page has all your words. Partial matches follow.",)
 
 
 def test_enough_pages_with_all_words_need_no_others(engine: SearchEngine) -> None:
@@ -237,14 +237,14 @@ def test_enough_pages_with_all_words_need_no_others(engine: SearchEngine) -> Non
 
 
 @pytest.mark.parametrize("query", ["the of", "!!!", '"…" -reef'])
-def test_words_that_cannot_be_looked_for_are_told(few: SearchEngine, query: str) -> None:
+def test_common_words_alone_have_a_hint(few: SearchEngine, query: str) -> None:
     results = few.search(query)
     assert results.total == 0
-    assert results.hints[-1].startswith("No word of the query can be looked for")
+    assert results.hints[-1] == "Only very common words or punctuation. Add a more specific word."
 
 
 @pytest.mark.parametrize("query", ["", "()", "-reef", "   "])
-def test_a_query_that_asks_for_nothing_is_told(few: SearchEngine, query: str) -> None:
+def test_a_query_without_a_positive_word_has_a_hint(few: SearchEngine, query: str) -> None:
     results = few.search(query)
     assert (results.total, results.hits) == (0, ())
     assert results.hints
@@ -287,7 +287,7 @@ def test_pages_are_slices_of_one_list(many: SearchEngine, query: str, size: int)
     assert all(len(page.hits) == size for page in pages[:-2])
 
 
-def test_a_page_does_not_depend_on_which_were_asked_for_before(many: SearchEngine) -> None:
+def test_a_page_does_not_depend_on_earlier_requests(many: SearchEngine) -> None:
     again = [urls(many.search("harbour", page=page)) for page in (9, 1, 22, 3, 9)]
     assert again[0] == again[4]
     assert again == [urls(many.search("harbour", page=page)) for page in (9, 1, 22, 3, 9)]
@@ -301,7 +301,7 @@ def test_one_host_has_two_results_of_a_page_while_others_are_left(many: SearchEn
     assert {hit.host for hit in alone.hits} == {"big.test"}
 
 
-def test_pages_with_all_words_stand_before_others_even_of_a_crowded_host(few: SearchEngine) -> None:
+def test_pages_with_all_words_come_before_others_despite_the_host_limit(few: SearchEngine) -> None:
     hits = few.search("reef lighthouse", size=6).hits
     assert [hit.host for hit in hits[:3]] == ["both.test"] * 3
     assert len({hit.host for hit in hits[3:]} - {"both.test"}) == 3
@@ -352,7 +352,7 @@ def test_the_archived_copy_of_a_page_can_be_shown(tmp_path: Path) -> None:
         assert engine.cached("") is None
 
 
-def test_without_an_index_the_reader_is_told_what_to_do(tmp_path: Path) -> None:
+def test_without_an_index_the_error_gives_advice(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "A")])
     with pytest.raises(NoIndex, match="`periplus index` builds one"):
         SearchEngine.open(collection, settings())

@@ -1,4 +1,4 @@
-"""A damaged index is told in one line that says what to do; nobody is shown a traceback."""
+"""A damaged index is one error line with advice, and never a traceback."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def search(collection: Collection) -> int:
 
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("flipped")])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_damaged_file_is_told_in_one_line(collection: Collection, kind: str, way: str) -> None:
+def test_a_damaged_file_is_one_error_line(collection: Collection, kind: str, way: str) -> None:
     generation = Generations(collection.index).current()
     path = min(generation.glob(kind))
     WAYS[way](path)

@@ -1,4 +1,4 @@
-"""No query takes long or takes the process with it, whatever it is and whatever the pages are."""
+"""No query takes long or crashes the process, whatever the pages contain."""
 
 from __future__ import annotations
 

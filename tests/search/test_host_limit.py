@@ -1,4 +1,4 @@
-"""One host does not fill a page while others are left, and pages are slices of one list."""
+"""One host does not fill a page while other hosts have results, and pages are slices of one list."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_no_host_has_more_than_its_share_while_others_are_left(results: str, per
     found = spread_out(results, per_host, size)
     for start in range(0, len(found), size):
         page, rest = found[start : start + size], found[start + size :]
-        crowding = {host for host, count in Counter(page).items() if count > per_host}
-        if crowding:  # then those after it are of hosts that have their share on the page too
+        over_limit = {host for host, count in Counter(page).items() if count > per_host}
+        if over_limit:  # then those after it are of hosts that have their share on the page too
             assert all(Counter(page)[host] >= per_host for host in set(rest))
 
 
@@ -69,6 +69,8 @@ def test_as_much_as_is_needed_can_be_taken(results: str, per_host: int, size: in
 def test_what_stands_before_counts_on_the_page_it_shares(first: str, second: str, per_host: int, size: int) -> None:
     begun = first[len(first) - len(first) % size :]
     page = begun + "".join(limit_per_host(second, str, per_host, size, first))[: size - len(begun)]
-    crowding = {host for host, count in Counter(page[len(begun) :]).items() if Counter(page)[host] > per_host and count}
+    over_limit = {
+        host for host, count in Counter(page[len(begun) :]).items() if Counter(page)[host] > per_host and count
+    }
     others = set(second) - set(page)
-    assert not (crowding and others and len(page) == size)
+    assert not (over_limit and others and len(page) == size)

@@ -1,4 +1,4 @@
-"""The words of a query are found in a text exactly where analysing all of it would find them."""
+"""Query words are found exactly where an analysis of the whole text finds them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ text = st.lists(st.sampled_from([*WORDS, *ODD, ".", "\n", "(", "_"]), max_size=3
 @given(query, text, language)
 @example("", "a text", "en")
 @example("die", "she was dying", "en")
-def test_a_text_holds_what_analysing_it_says(asked: str, page: str, language: str) -> None:
-    wanted = QueryWords(asked, language)
-    assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
+def test_found_words_are_those_of_the_analyzer(query: str, page: str, language: str) -> None:
+    wanted = QueryWords(query, language)
+    assert wanted.found_in(page) == wanted.distinct & set(terms(language, page))
 
 
 @settings(max_examples=200)
 @given(query, text, language)
 @example("über", "ÜBER uber", "en")
-def test_matches_are_whole_words_and_all_of_them(asked: str, page: str, language: str) -> None:
-    wanted = QueryWords(asked, language)
+def test_matches_are_whole_words_and_all_of_them(query: str, page: str, language: str) -> None:
+    wanted = QueryWords(query, language)
     words = [(found.start(), found.end()) for found in re.finditer(r"[^\W_]+", page)]
     expected = [
         (start, end, term)
@@ -44,16 +44,16 @@ def test_matches_are_whole_words_and_all_of_them(asked: str, page: str, language
 
 @settings(deadline=None)
 @given(st.text(max_size=40), st.text(st.characters(exclude_categories=["Cs"]), max_size=200), language)
-def test_any_text_can_be_looked_through(asked: str, page: str, language: str) -> None:
-    wanted = QueryWords(asked.encode("utf-8", "replace").decode(), language)
-    assert wanted.held_by(page) == wanted.distinct & set(terms(language, page))
+def test_any_text_can_be_searched_for_matches(query: str, page: str, language: str) -> None:
+    wanted = QueryWords(query.encode("utf-8", "replace").decode(), language)
+    assert wanted.found_in(page) == wanted.distinct & set(terms(language, page))
     for start, end, term in wanted.matches(page):
         assert term in terms(language, page[start:end])
 
 
-@pytest.mark.parametrize(("asked", "is_phrase"), [("", False), ("one", False), ("the one", False), ("one two", True)])
-def test_one_word_is_no_phrase(asked: str, is_phrase: bool) -> None:
-    assert QueryWords(asked, "en").is_phrase is is_phrase
+@pytest.mark.parametrize(("query", "is_phrase"), [("", False), ("one", False), ("the one", False), ("one two", True)])
+def test_one_word_is_no_phrase(query: str, is_phrase: bool) -> None:
+    assert QueryWords(query, "en").is_phrase is is_phrase
 
 
 def test_repeats_count_in_the_sequence_only() -> None:

@@ -1,4 +1,4 @@
-"""Any text is a query: it is read as it was meant, or as plain words with a hint, and never takes long."""
+"""Any text is a valid query: it is parsed as typed, or as plain words with a hint, and never slowly."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def test_a_query_is_read_as_it_is_meant(text: str, root: Node) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n", "()", '""', '" "', "-", "--", "( - )", "site:..", '-""'])
-def test_a_query_without_a_word_is_told(text: str) -> None:
+def test_a_query_without_a_word_has_a_hint(text: str) -> None:
     assert parse_query(text) == parse_query("")
-    assert parse_query(text).hints == ("The query holds no word.",)
+    assert parse_query(text).hints == ("The query has no word.",)
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_a_query_without_a_word_is_told(text: str) -> None:
         ("a -OR b", And((A, B)), "plain words"),
         ('a "b', And((A, B)), "quotation mark"),
         ('"a" b"', And((Phrase("a"), B)), "quotation mark"),
-        ("(a", A, "parentheses do not match"),
-        ("a) OR (b", Or((A, B)), "parentheses do not match"),
-        ("-a", None, "exclusions"),
-        ("-(a b)", None, "exclusions"),
-        ("-site:x.test", None, "exclusions"),
-        ("a OR -b", None, "exclusions"),
+        ("(a", A, "unmatched parentheses"),
+        ("a) OR (b", Or((A, B)), "unmatched parentheses"),
+        ("-a", None, "-foo only excludes"),
+        ("-(a b)", None, "-foo only excludes"),
+        ("-site:x.test", None, "-foo only excludes"),
+        ("a OR -b", None, "-foo only excludes"),
     ],
 )
 def test_a_mistake_is_a_hint_and_the_rest_is_read(text: str, root: Node | None, hint: str) -> None:
@@ -129,7 +129,7 @@ def test_only_so_many_words_are_read() -> None:
     parsed = parse_query(" ".join(f"w{number}" for number in range(100)))
     assert isinstance(parsed.root, And)
     assert parsed.root.nodes == tuple(Word(f"w{number}") for number in range(64))
-    assert parsed.hints == ("Only the first 64 words were read.",)
+    assert parsed.hints == ("Only the first 64 words were used.",)
 
 
 def test_operators_are_not_words() -> None:
@@ -143,7 +143,7 @@ def test_a_query_that_is_cut_keeps_its_meaning() -> None:
     parsed = parse_query(" OR ".join(f"w{number}" for number in range(100)))
     assert parsed.root == Or(tuple(Word(f"w{number}") for number in range(64)))
     deep = parse_query("a (b OR (c " + "d " * 61 + "-(e OR f")
-    assert deep.hints == ("Only the first 64 words were read.",)
+    assert deep.hints == ("Only the first 64 words were used.",)
     assert deep.root == And((A, Or((B, And((C, *[Word("d")] * 61))))))
 
 
@@ -157,7 +157,7 @@ def test_terms_hidden_in_one_word_or_phrase_count_too() -> None:
 def test_only_so_many_characters_are_read() -> None:
     parsed = parse_query("a" * 3_000)
     assert parsed.root == Word("a" * 2_048)
-    assert parsed.hints == ("Only the first 2,048 characters were read.",)
+    assert parsed.hints == ("Only the first 2,048 characters were used.",)
 
 
 @pytest.mark.parametrize("depth", [16, 17, 10_000])
@@ -255,7 +255,7 @@ trees: st.SearchStrategy[Node] = st.recursive(
 
 @settings(max_examples=60)
 @given(trees)
-def test_every_tree_that_asks_for_something_can_be_written(root: Node) -> None:
+def test_every_tree_with_a_positive_word_can_be_written(root: Node) -> None:
     assume(has_positive(root))
     parsed = parse_query(str(root))
     assert parsed.root == root

@@ -1,4 +1,4 @@
-"""Does a site go over to a new index without a question going wrong?"""
+"""A running site switches to a new index without a failed search."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def publish_another(collection: Collection) -> None:
     index(collection)
 
 
-def test_a_new_generation_answers_once_somebody_looked(
+def test_a_new_generation_answers_after_a_reload(
     collection: Collection, engine: ReloadingEngine, closed: list[int]
 ) -> None:
     publish_another(collection)
     assert (engine.generation, engine.documents, urls(engine.search("harbour"))) == (1, 1, [OLD.url])
-    engine.look()
+    engine.reload()
     assert (engine.generation, engine.documents) == (2, 2)
     assert sorted(urls(engine.search("harbour"))) == [OLD.url, NEW.url]
     assert engine.cached(NEW.url) is not None
@@ -70,13 +70,13 @@ def test_a_new_generation_answers_once_somebody_looked(
 
 def test_nothing_is_opened_while_the_same_generation_is_live(engine: ReloadingEngine, closed: list[int]) -> None:
     before = engine.search("harbour")
-    engine.look()
+    engine.reload()
     assert urls(engine.search("harbour")) == urls(before)
     assert closed == []
 
 
 def test_it_looks_by_itself(collection: Collection) -> None:
-    live = ReloadingEngine(collection, settings(), look_every=0.01)
+    live = ReloadingEngine(collection, settings(), check_seconds=0.01)
     try:
         publish_another(collection)
         deadline = time.monotonic() + 30
@@ -104,7 +104,7 @@ def test_a_question_under_way_ends_where_it_began(
         slow = [threads.submit(engine.search, "harbour") for _ in range(2)]
         assert all(asked.acquire(timeout=60) for _ in slow)
         publish_another(collection)
-        engine.look()
+        engine.reload()
         assert sorted(urls(engine.search("harbour"))) == [OLD.url, NEW.url]
         assert closed == []
         go_on.set()
@@ -119,13 +119,13 @@ def test_a_generation_that_cannot_be_opened_changes_nothing(
     (Generations(collection.index).current() / "heads.dat").write_bytes(b"")
     with caplog.at_level(logging.WARNING, "periplus.search"):
         for _ in range(3):
-            engine.look()
+            engine.reload()
     (complaint,) = (record.getMessage() for record in caplog.records)
-    assert complaint.startswith("generation 1 goes on answering: ")
+    assert complaint.startswith("still serving generation 1: ")
     assert "heads.dat is damaged" in complaint
     assert urls(engine.search("harbour")) == [OLD.url]
     index(collection)
-    engine.look()
+    engine.reload()
     assert (engine.generation, engine.documents) == (3, 2)
 
 

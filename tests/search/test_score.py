@@ -1,4 +1,4 @@
-"""The score is a plain weighted sum, and each summand is what its name says."""
+"""The score is a weighted sum, and each summand is what its name says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from periplus.config import Ranking
 from periplus.index.pagestore import Head
 from periplus.search.match_positions import QueryWords
-from periplus.search.score import FEATURES, MIDDLING, by_numbers, contributions
+from periplus.search.score import FEATURES, NEUTRAL_QUALITY, by_numbers, contributions
 from periplus.text.analyzer import OTHER, language_of, terms, url_words
 
 ONES = Ranking.model_validate(dict.fromkeys(FEATURES, 1.0))
@@ -40,7 +40,7 @@ def head(**parts: Any) -> Head:
 
 def features(query: str, text: float = 1.0, rank: float = 1.0, **parts: Any) -> dict[str, float]:
     page = head(**parts)
-    return contributions(text, rank, MIDDLING, page, QueryWords(query, language_of(page.language)), ONES)
+    return contributions(text, rank, NEUTRAL_QUALITY, page, QueryWords(query, language_of(page.language)), ONES)
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_the_short_cuts_of_ranking_change_nothing(
     page = head(title=title, headings=headings, opening=opening, url=url, language=language)
     wanted = QueryWords(query, language_of(language))
     numbers = {"text": 0.0, "rank": 0.0, "quality": 0.0}
-    assert contributions(0.0, 1.0, MIDDLING, page, wanted, ONES) == {**numbers, **plainly(page, wanted)}
+    assert contributions(0.0, 1.0, NEUTRAL_QUALITY, page, wanted, ONES) == {**numbers, **plainly(page, wanted)}

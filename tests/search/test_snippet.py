@@ -1,4 +1,4 @@
-"""A snippet shows the passage that answers, marks exactly the words, and is never long."""
+"""A snippet shows the best passage, marks exactly the query words, and is short."""
 
 from __future__ import annotations
 
@@ -112,5 +112,5 @@ def test_highlights_are_words_of_the_query_in_order_and_the_snippet_is_short(
     assert [end for _, end in found.highlights] == sorted(end for _, end in found.highlights)
     for word in marked(found):
         assert set(terms("en", word)) & wanted.distinct
-    if wanted.held_by(text):
+    if wanted.found_in(text):
         assert found.highlights

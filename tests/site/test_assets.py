@@ -1,4 +1,4 @@
-"""A style sheet is fetched once, and again only when it has changed."""
+"""A browser fetches a static file once, and again only when it has changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_page_links_to_names_that_carry_the_hash_of_the_content(site: Site) ->
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
 
 
-def test_the_plain_name_is_asked_for_again_after_an_hour(site: Site) -> None:
+def test_the_plain_name_is_cached_for_an_hour(site: Site) -> None:
     assert site.get("/static/logo.svg").headers["cache-control"] == "public, max-age=3600"
 
 
@@ -58,7 +58,7 @@ def test_every_file_says_what_it_is(site: Site, name: str, media_type: str) -> N
     "name",
     ["", "none.css", "../headers.py", "..%2fheaders.py", "%2e%2e/headers.py", "/etc/passwd", "style.css%00", "style"],
 )
-def test_nothing_outside_the_folder_can_be_asked_for(site: Site, name: str) -> None:
+def test_nothing_outside_the_folder_is_served(site: Site, name: str) -> None:
     assert site.get(f"/static/{name}").status == 404
 
 

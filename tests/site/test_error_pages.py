@@ -1,4 +1,4 @@
-"""A request that fails is answered with a sentence, for people or for programs, and never with our insides."""
+"""A failed request is answered with one sentence, as HTML or JSON, without internals."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def site() -> Iterator[Site]:
         yield served
 
 
-def test_people_get_a_page_with_a_way_on(site: Site) -> None:
+def test_people_get_a_page_with_a_link(site: Site) -> None:
     answer = site.get("/nowhere")
     assert answer.status == 404
-    assert answer.page.select("h1")[0].text == "There is nothing here"
+    assert answer.page.select("h1")[0].text == "Page not found"
     assert answer.page.select("form[role=search] input[name=q]")
     assert answer.page.select('main a[href="/"]')
 
@@ -38,10 +38,10 @@ def test_people_get_a_page_with_a_way_on(site: Site) -> None:
 def test_programs_get_json(site: Site) -> None:
     answer = site.get("/api/nowhere")
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json == {"status": 404, "error": "No page of this site has that address."}
+    assert answer.json == {"status": 404, "error": "Page not found."}
 
 
-def test_another_method_is_told_which_ones_there_are(site: Site) -> None:
+def test_another_method_gets_405_with_the_allowed_methods(site: Site) -> None:
     answer = site.get("/search", method="POST")
     assert answer.status == 405
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
@@ -52,7 +52,7 @@ def test_no_error_is_kept_by_a_cache(site: Site) -> None:
         assert site.get(path).headers["cache-control"] == "no-store"
 
 
-def test_a_mistake_in_the_request_is_told_as_it_is() -> None:
+def test_a_usage_error_is_shown_with_its_message() -> None:
     with failing(UsageError("the frobs are odd", "frobs are even", "Try two")) as site:
         answer = site.get("/api/search?q=x")
         assert (answer.status, answer.json["error"]) == (400, "The frobs are odd: frobs are even. Try two.")

@@ -1,4 +1,4 @@
-"""No answer of any kind leaves without its rules for the browser."""
+"""Every response has the security headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is put into a template comes out as text."""
+"""Every value in a template is escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client can neither flood the server before its request begins nor hold a connection by saying nothing."""
+"""A client can neither send an endless request head nor hold a connection with a slow one."""
 
 from __future__ import annotations
 

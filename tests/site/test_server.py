@@ -1,4 +1,4 @@
-"""A site starts where it is told to, says so when it cannot, and stops when it is asked to."""
+"""A site listens on the given address, explains why it cannot, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def wait_for_workers(parent: int, workers: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("workers", [1, 2])
-def test_being_told_to_stop_is_no_failure(tmp_path: Path, number: signal.Signals, workers: int) -> None:
+def test_a_stop_by_signal_is_no_failure(tmp_path: Path, number: signal.Signals, workers: int) -> None:
     with started(tmp_path, workers) as (process, site):
         assert site.get("/search?q=harbour").status == 200
         wait_for_workers(process.pid, workers)
-        os.killpg(process.pid, number)  # as a terminal does: the workers are told as well
+        os.killpg(process.pid, number)  # as a terminal does: the workers receive the signal too
         output, messages = process.communicate(timeout=20)
     assert (process.returncode, output.strip()) == (0, "ended")
     assert "Traceback" not in messages
@@ -123,12 +123,12 @@ def test_an_address_of_another_machine_cannot_be_listened_on(host: str) -> None:
         listen(host, 0)
 
 
-def test_a_port_of_the_system_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_below_1024_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(socket, "create_server", refuse)
-    with pytest.raises(PortTaken, match="reserved for the system"):
+    with pytest.raises(PortTaken, match="below 1024"):
         listen("127.0.0.1", 80)
 
 

@@ -1,4 +1,4 @@
-"""Every mutant changes a line that is there, and names tests that are there."""
+"""Every mutant changes an existing line, and names existing tests."""
 
 from __future__ import annotations
 

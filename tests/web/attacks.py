@@ -1,4 +1,4 @@
-"""How is a real browser attacked?"""
+"""HTML and URLs that attack a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which browser looks at the site? A real one, where there is one."""
+"""A real browser for the tests, where one is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which engine answers in the tests of the site? One whose answers are written down."""
+"""A fake search engine with fixed results for the tests of the site."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARCHIVED = CachedPage(HARBOUR.url, CRAWLED, "text/html", b"<!doctype html><title
 
 @dataclass
 class FakeEngine:
-    """Every query finds the same hits; what was asked is kept."""
+    """Returns the same hits for every query, and records the calls."""
 
     hits: Sequence[Hit] = (HARBOUR,)
     total: int | None = None

@@ -1,4 +1,4 @@
-"""How does a test ask a site one thing? Over a real socket, with a client that follows and hides nothing."""
+"""Serves a site on a free port and sends single requests to it over a real socket."""
 
 from __future__ import annotations
 

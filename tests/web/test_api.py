@@ -1,4 +1,4 @@
-"""A program that was written against the API goes on working."""
+"""The JSON API keeps its keys, so existing clients keep working."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def test_a_result_explains_itself_when_asked(site: Site) -> None:
     assert sum(result["explain"].values()) == pytest.approx(result["score"])
 
 
-def test_what_is_asked_reaches_the_engine(site: Site, engine: FakeEngine) -> None:
+def test_all_parameters_reach_the_engine(site: Site, engine: FakeEngine) -> None:
     site.get("/api/search", q="new harbour", page=3, size=7, explain="yes", mode="or")
     assert engine.asked == [{"query": "new harbour", "page": 3, "size": 7, "explain": True, "mode": "or"}]
 
 
 @pytest.mark.parametrize(("said", "page", "size"), [(0, 1, 1), (-3, 1, 1), (999, 100, 100)])
-def test_numbers_outside_their_range_are_moved_into_it_and_told(site: Site, said: int, page: int, size: int) -> None:
+def test_numbers_outside_their_range_are_clamped(site: Site, said: int, page: int, size: int) -> None:
     found = site.get("/api/search", q="x", page=said, size=said).json
     assert (found["page"], found["size"]) == (page, size)
 

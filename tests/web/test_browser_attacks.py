@@ -1,4 +1,4 @@
-"""In a real browser no crawled text runs on our pages; and where it does, the canary lets us know."""
+"""In a real browser, crawled text runs no script on the pages of the site."""
 
 from __future__ import annotations
 

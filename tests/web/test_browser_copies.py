@@ -1,4 +1,4 @@
-"""In a real browser a page from the archive runs nothing, sends nothing and loads nothing; elsewhere it would."""
+"""In a real browser, a cached page runs nothing, sends nothing and loads nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @dataclass
 class Listener:
-    """A port of this machine that nobody should ever connect to."""
+    """A port that must never receive a connection."""
 
     address: str
     heard: list[str] = field(default_factory=list)
@@ -121,7 +121,7 @@ def elsewhere(canary: Listener) -> Iterator[Site]:
         yield site
 
 
-def test_a_copy_reaches_nobody(visit: BrowserContext, copies: Site, canary: Listener) -> None:
+def test_a_cached_page_connects_to_no_host(visit: BrowserContext, copies: Site, canary: Listener) -> None:
     canary.heard.clear()
     pages = [provoke(visit, copies.base + cached_link(f"http://a.example/{name}")) for name in ATTEMPTS]
     for page in pages:

@@ -1,4 +1,4 @@
-"""A page from the archive can be read, and can do nothing."""
+"""A cached page is readable and has no active content."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.model import CachedPage
-from periplus.web.cached import inert, media_type
+from periplus.web.cached import media_type, sanitized
 from web.engines import ARCHIVED, CRAWLED, FakeEngine
 from web.serving import Site, searching
 
@@ -82,7 +82,7 @@ def test_an_address_that_is_not_of_the_web_is_no_link(site: Site) -> None:
 def test_what_was_never_archived_is_not_found(site: Site, path: str) -> None:
     answer = site.get(path, url="http://a.example/nowhere")
     assert answer.status == 404
-    assert "No copy of that page is in the archive." in answer.text
+    assert "No cached copy of this page." in answer.text
     assert site.get(path).status == 400
     assert site.get(path, url="x" * 5_000).status == 400
 
@@ -136,7 +136,7 @@ def test_only_text_is_shown(mime: str, shown_as: str) -> None:
 
 def html(body: bytes | str, charset: str = "utf-8") -> str:
     page = CachedPage("", 0, "text/html", body if isinstance(body, bytes) else body.encode(), charset)
-    return inert(page).decode()
+    return sanitized(page).decode()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Strangers' text is shown as text, and only the web is linked to."""
+"""Crawled text is shown as text, and only http and https URLs are linked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table that says why adds up, as it is shown, to the score."""
+"""The displayed parts of a score add up to the displayed score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever strangers write, into pages or into the box, it stays text."""
+"""Hostile text in pages or queries stays text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reader with a real browser finds what they look for, with scripts and without."""
+"""A user with a real browser can search, with scripts and without."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HITS = [
 
 
 class Engine(FakeEngine):
-    """Finds nothing when it is asked for nothing."""
+    """Finds nothing for the query "nothing"."""
 
     def search(
         self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
@@ -65,7 +65,7 @@ def test_from_the_box_to_the_copy_of_a_page(browser: Browser, site: Site, script
     with browser.new_context(java_script_enabled=scripts) as context:
         page = context.new_page()
         page.goto(site.base)
-        page.locator("input:focus").wait_for()  # nobody has to click into the box
+        page.locator("input:focus").wait_for()  # the box has the focus without a click
         page.keyboard.type("harbour rome")
         page.keyboard.press("Enter")
         page.wait_for_url("**/search?q=harbour+rome")
@@ -97,7 +97,7 @@ def test_no_view_scrolls_sideways(browser: Browser, site: Site, width: int, sche
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_no_view_asks_another_site_or_breaks_a_rule(visit: BrowserContext, site: Site, name: str) -> None:
+def test_no_page_requests_another_site_or_violates_the_policy(visit: BrowserContext, site: Site, name: str) -> None:
     asked: list[str] = []
     said: list[str] = []
     visit.on("request", lambda request: asked.append(request.url))
@@ -111,7 +111,7 @@ def test_no_view_asks_another_site_or_breaks_a_rule(visit: BrowserContext, site:
     assert visit.cookies() == []
 
 
-def test_where_a_reader_came_from_is_not_told(visit: BrowserContext, site: Site) -> None:
+def test_no_referer_is_sent(visit: BrowserContext, site: Site) -> None:
     visit.route("**/mediterranean/**", lambda route: route.fulfill(body="there", content_type="text/html"))
     page = visit.new_page()
     page.goto(f"{site.base}/search?q=private+thoughts")
@@ -144,7 +144,7 @@ def test_j_and_k_go_along_the_results(results: Page) -> None:
     assert places == [0, 1, 2, 1, 0, 0]
 
 
-def test_a_slash_leads_to_the_box_where_keys_are_letters(results: Page) -> None:
+def test_a_slash_focuses_the_box_where_keys_are_typed(results: Page) -> None:
     results.keyboard.press("/")
     results.keyboard.type("jk/?")
     assert results.get_by_label("Search for").input_value() == "jk/?"

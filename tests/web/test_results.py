@@ -1,4 +1,4 @@
-"""A page of results says what was found, how it was read, and where to go on."""
+"""A page of results shows the number of results, the parsed query and links to other pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from periplus.model import Results
 from periplus.web.parameters import SearchParameters
-from periplus.web.results import count, entries, paging, understood, ways_out
+from periplus.web.results import count, entries, paging, suggestions, understood
 from web.engines import HARBOUR, FakeEngine
 
 
@@ -76,7 +76,7 @@ def test_beyond_the_end_the_way_back_leads_to_the_end() -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 100), st.integers(1, 100), st.booleans())
-def test_every_number_is_a_page_that_can_be_asked_for(total: int, page: int, size: int, exact: bool) -> None:
+def test_every_page_number_is_a_valid_page(total: int, page: int, size: int, exact: bool) -> None:
     links = paging(SearchParameters("x", size=size), found(total, page=page, size=size, exact=exact))
     shown = [number for number, _ in links.numbers]
     assert shown == sorted(set(shown))
@@ -89,13 +89,13 @@ def test_every_number_is_a_page_that_can_be_asked_for(total: int, page: int, siz
 
 def test_the_hits_that_hold_only_some_words_are_set_apart_once() -> None:
     some = replace(HARBOUR, all_words=False)
-    assert [entry.some_words for entry in entries(SearchParameters("x"), [HARBOUR, HARBOUR, some, some])] == [
+    assert [entry.first_partial for entry in entries(SearchParameters("x"), [HARBOUR, HARBOUR, some, some])] == [
         False,
         False,
         True,
         False,
     ]
-    assert [entry.some_words for entry in entries(SearchParameters("x"), [some, some])] == [True, False]
+    assert [entry.first_partial for entry in entries(SearchParameters("x"), [some, some])] == [True, False]
     assert entries(SearchParameters("x"), []) == []
 
 
@@ -134,13 +134,13 @@ def test_the_same_search_can_be_kept_to_one_site() -> None:
 
 
 def test_one_plain_word_has_no_variations() -> None:
-    out = ways_out(SearchParameters("harbour"))
+    out = suggestions(SearchParameters("harbour"))
     assert (out.any_word, out.plain) == ("", "")
 
 
 def test_several_words_can_be_searched_one_by_one() -> None:
-    assert ways_out(SearchParameters("new harbour")).any_word == "/search?q=new+harbour&mode=or"
-    assert ways_out(SearchParameters("new harbour", mode="or")).any_word == ""
+    assert suggestions(SearchParameters("new harbour")).any_word == "/search?q=new+harbour&mode=or"
+    assert suggestions(SearchParameters("new harbour", mode="or")).any_word == ""
 
 
 @pytest.mark.parametrize(
@@ -154,5 +154,5 @@ def test_several_words_can_be_searched_one_by_one() -> None:
     ],
 )
 def test_operators_can_be_left_out(query: str, plain: str) -> None:
-    out = ways_out(SearchParameters(query))
+    out = suggestions(SearchParameters(query))
     assert (out.plain_query if out.plain else "") == plain

@@ -1,4 +1,4 @@
-"""Everything on the site works with scripts switched off."""
+"""The whole site works with scripts disabled."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_home_is_a_box(site: Site) -> None:
 
 def test_an_empty_collection_says_so(site: Site, engine: FakeEngine) -> None:
     engine.documents = 0
-    assert "nothing to search yet" in site.get("/").text
+    assert "The index is empty" in site.get("/").text
     engine.hits = []
     assert "periplus index" in site.get("/search?q=x").text
 
@@ -97,7 +97,7 @@ def test_a_pdf_is_marked_and_its_other_addresses_are_named(site: Site) -> None:
 
 
 def test_the_copy_of_a_result_is_one_step_away(site: Site) -> None:
-    links = site.get("/search?q=harbour").page.select("li.hit .deeds a")
+    links = site.get("/search?q=harbour").page.select("li.hit .actions a")
     cached = next(str(link.attrs["href"]) for link in links if link.text.startswith("Cached copy"))
     assert site.get(cached).page.select("iframe")
 
@@ -115,12 +115,12 @@ def test_the_box_holds_what_was_searched_for(site: Site) -> None:
         assert page.select("title")[0].text == f"{query} \u2013 Periplus"
 
 
-def test_how_the_query_was_read_and_what_is_odd_about_it(site: Site, engine: FakeEngine) -> None:
-    assert not site.get("/search?q=harbour").page.select(".told")
+def test_the_parsed_query_and_the_hints_are_shown(site: Site, engine: FakeEngine) -> None:
+    assert not site.get("/search?q=harbour").page.select(".hint")
     engine.understood, engine.hints = "new harbour", ("One <i>.", "Two.")
-    told = site.get('/search?q="new harbour'.replace(" ", "+")).page.select(".told")
-    assert told[0].text == "Understood as new harbour"
-    assert [item.text for item in told[1].select("li")] == ["One <i>.", "Two."]
+    hints = site.get('/search?q="new harbour'.replace(" ", "+")).page.select(".hint")
+    assert hints[0].text == "Interpreted as new harbour"
+    assert [item.text for item in hints[1].select("li")] == ["One <i>.", "Two."]
 
 
 def test_hits_with_only_some_words_are_set_apart(site: Site, engine: FakeEngine) -> None:
@@ -151,22 +151,25 @@ def test_every_page_can_be_reached_by_links(site: Site) -> None:
     assert seen == [15, 15, 12]
 
 
-def test_a_page_beyond_the_end_leads_back(site: Site) -> None:
+def test_a_page_beyond_the_end_links_to_the_last_and_first_page(site: Site) -> None:
     page = site.get("/search?q=harbour&page=50").page
-    assert page.select("h1")[0].text == "The results end before page 50"
-    assert page.select(".notice a")[0].attrs["href"] == "/search?q=harbour"
+    assert page.select("h1")[0].text == "No more results for “harbour”"
+    assert [link.attrs["href"] for link in page.select(".notice a")] == [
+        "/search?q=harbour&page=3",
+        "/search?q=harbour",
+    ]
 
 
 def test_a_page_that_is_no_number_is_explained(site: Site) -> None:
     answer = site.get("/search?q=harbour&page=two")
     assert answer.status == 400
-    assert answer.page.select(".notice p")[1].text == 'Page "two" is not a whole number. It is from 1 to 100.'
+    assert answer.page.select(".notice p")[1].text == 'Invalid page number "two" (1-100).'
 
 
-def test_nothing_found_helps(site: Site, engine: FakeEngine) -> None:
+def test_without_results_there_are_suggestions(site: Site, engine: FakeEngine) -> None:
     engine.hits = []
     page = site.get("/search", q='"new harbour" site:a.example').page
-    assert page.select("h1")[0].text == 'Nothing found for “"new harbour" site:a.example”'
+    assert page.select("h1")[0].text == 'No results for “"new harbour" site:a.example”'
     assert "12,345 pages were searched" in page.select(".notice")[0].text
     links = {str(link.attrs["href"]) for link in page.select(".notice a")}
     assert "/search?q=new+harbour" in links

@@ -1,4 +1,4 @@
-"""However many clients ask at once, each gets an answer soon, or 503 at once."""
+"""With many concurrent clients, each gets an answer soon, or 503 at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from web.serving import Site, searching, serving
 IMPATIENT = Serving(longest_wait=0)  # a search that would have to wait is refused
 
 
-class Gate:
+class Barrier:
     """Stops every search of an engine until the test opens it."""
 
     def __init__(self) -> None:
@@ -52,21 +52,21 @@ class Gate:
 
     @property
     def computed(self) -> list[object]:
-        """The queries that the engine was asked."""
+        """The queries that reached the engine."""
         return [asked["query"] for asked in self.engine.asked]
 
 
 @contextmanager
-def all_threads_busy(gate: Gate, settings: Serving | None = None) -> Iterator[tuple[Site, ThreadPoolExecutor]]:
+def all_threads_busy(barrier: Barrier, settings: Serving | None = None) -> Iterator[tuple[Site, ThreadPoolExecutor]]:
     """A site whose threads are all in a search; in the end every one of these searches is answered."""
     with ExitStack() as stack:
-        site = stack.enter_context(searching(gate.engine, settings))
+        site = stack.enter_context(searching(barrier.engine, settings))
         pool = stack.enter_context(ThreadPoolExecutor())
-        stack.callback(gate.open)
+        stack.callback(barrier.open)
         busy = [pool.submit(site.get, "/api/search?q=busy") for _ in range(THREADS)]
-        gate.wait_for(THREADS)
+        barrier.wait_for(THREADS)
         yield site, pool
-        gate.open()
+        barrier.open()
         assert [answer.result().status for answer in busy] == THREADS * [200]
 
 
@@ -106,42 +106,42 @@ def test_one_slow_search_does_not_stop_the_others() -> None:
 
 @pytest.mark.parametrize("pipelined", [1, 3])
 def test_searches_of_clients_that_hung_up_are_not_computed(pipelined: int) -> None:
-    gate = Gate()
-    with all_threads_busy(gate) as (site, pool):
+    barrier = Barrier()
+    with all_threads_busy(barrier) as (site, pool):
         for _ in range(100):
             hang_up(site, pipelined * asking("abandoned"))
         let_the_server_notice(site)
         live = pool.submit(site.get, "/api/search?q=live")
         let_the_server_notice(site)
-        gate.open()
+        barrier.open()
         assert live.result().status == 200
-    assert "live" in gate.computed
-    assert gate.computed.count("abandoned") < 10
+    assert "live" in barrier.computed
+    assert barrier.computed.count("abandoned") < 10
 
 
 def test_clients_that_hung_up_do_not_take_the_place_of_others() -> None:
-    gate = Gate()
-    with all_threads_busy(gate, Serving(longest_wait=1)) as (site, pool):
+    barrier = Barrier()
+    with all_threads_busy(barrier, Serving(longest_wait=1)) as (site, pool):
         for _ in range(500):
             hang_up(site, asking("abandoned"))
         let_the_server_notice(site)
         live = pool.submit(site.get, "/api/search?q=live")
         let_the_server_notice(site)
-        gate.open()
+        barrier.open()
         assert live.result().status == 200
 
 
 def test_a_client_that_hung_up_is_no_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    gate = Gate()
-    with all_threads_busy(gate) as (site, _):
+    barrier = Barrier()
+    with all_threads_busy(barrier) as (site, _):
         hang_up(site, asking("abandoned"))
         let_the_server_notice(site)
     assert not caplog.records
 
 
 def test_a_search_that_would_wait_too_long_is_refused_at_once() -> None:
-    gate = Gate()
-    with all_threads_busy(gate, IMPATIENT) as (site, _):
+    barrier = Barrier()
+    with all_threads_busy(barrier, IMPATIENT) as (site, _):
         for path in ("/search?q=x", "/api/search?q=x", f"/cached?url={ARCHIVED.url}"):
             refused = site.get(path)
             assert refused.status == 503
@@ -149,38 +149,38 @@ def test_a_search_that_would_wait_too_long_is_refused_at_once() -> None:
             assert "Too many searches" in refused.text
             assert refused.headers["cache-control"] == "no-store"
         assert site.get("/api/search?q=x").json["status"] == 503
-        assert len(gate.computed) == THREADS
-    assert gate.computed == THREADS * ["busy"]
+        assert len(barrier.computed) == THREADS
+    assert barrier.computed == THREADS * ["busy"]
 
 
 def test_a_search_under_way_when_the_site_stops_is_answered_and_no_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(server, "_GRACE", 0)
-    gate = Gate()
+    monkeypatch.setattr(server, "_SHUTDOWN_SECONDS", 0)
+    barrier = Barrier()
     with ThreadPoolExecutor() as pool:
-        with searching(gate.engine) as site:
+        with searching(barrier.engine) as site:
             busy = pool.submit(site.get, "/api/search?q=busy")
-            gate.wait_for(1)
+            barrier.wait_for(1)
         assert busy.result().status == 503
-        gate.open()
+        barrier.open()
     assert not [record for record in caplog.records if record.exc_info]
 
 
 def test_after_an_overload_searches_are_admitted_again() -> None:
-    gate = Gate()
-    with searching(gate.engine, IMPATIENT) as site, ThreadPoolExecutor() as pool:
+    barrier = Barrier()
+    with searching(barrier.engine, IMPATIENT) as site, ThreadPoolExecutor() as pool:
         busy = [pool.submit(site.get, "/api/search?q=busy") for _ in range(THREADS)]
-        gate.wait_for(THREADS)
+        barrier.wait_for(THREADS)
         assert site.get("/api/search?q=x").status == 503
-        gate.open()
+        barrier.open()
         assert [answer.result().status for answer in busy] == THREADS * [200]
         assert site.get("/api/search?q=x").status == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/robots.txt", "/opensearch.xml", "/static/logo.svg"])
 def test_other_pages_do_not_wait_for_searches(path: str) -> None:
-    with all_threads_busy(Gate(), IMPATIENT) as (site, _):
+    with all_threads_busy(Barrier(), IMPATIENT) as (site, _):
         assert site.get(path).status == 200
         assert site.get("/no-such-page").status == 404
 
@@ -199,24 +199,24 @@ def test_idle_connections_do_not_count_as_searches() -> None:
 
 @pytest.mark.parametrize(("seconds", "status"), [(0.001, 200), (100.0, 503)])
 def test_the_time_that_recent_searches_took_decides(seconds: float, status: int) -> None:
-    gate, readings = Gate(), count()
+    barrier, readings = Barrier(), count()
     clock = lambda: next(readings) * seconds  # noqa: E731  # every search takes so long
-    desk = SearchQueue(gate.engine, longest_wait=4.0, threads=1, clock=clock)
+    queue = SearchQueue(barrier.engine, longest_wait=4.0, threads=1, clock=clock)
     pages = Pages(Path(app.__file__).parent / "templates", layout="page.html")
-    with serving(build(SearchSite(gate.engine, pages, desk).routes(), pages)) as site, ThreadPoolExecutor() as pool:
-        gate.open()
+    with serving(build(SearchSite(barrier.engine, pages, queue).routes(), pages)) as site, ThreadPoolExecutor() as pool:
+        barrier.open()
         assert site.get("/api/search?q=measured").status == 200
-        gate.close()
-        gate.wait_for(1)
+        barrier.close()
+        barrier.wait_for(1)
         busy = pool.submit(site.get, "/api/search?q=busy")
-        gate.wait_for(1)
+        barrier.wait_for(1)
         second = pool.submit(site.get, "/api/search?q=second")
         if status == 503:
             assert second.result().status == 503
             assert (
                 second.result().headers["retry-after"] == "11"
             )  # a tenth of 100 s, and nine tenths of the first guess
-        gate.open()
+        barrier.open()
         assert busy.result().status == 200
         assert second.result().status == status
 

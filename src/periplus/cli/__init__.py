@@ -1,1 +1,1 @@
-"""What can I type?"""
+"""The commands of `periplus`: options, output and exit codes."""

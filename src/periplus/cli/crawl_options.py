@@ -1,6 +1,6 @@
-"""How does a person ask for a crawl?
+"""Defines the options of `periplus crawl` and turns them into a crawl request.
 
-Which addresses does a person name, on the command line, in a file or as a sitemap?
+Seeds come from the command line, from a file with one URL per line, or from a sitemap (URL or file).
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ _SITEMAP_NAME = re.compile(
 
 @dataclass(slots=True)
 class SeedList:
-    """Where a crawl is to begin."""
+    """The seed URLs and sitemap URLs of a crawl."""
 
     seeds: list[str] = field(default_factory=list)
     sitemaps: list[str] = field(default_factory=list)
 
     def add(self, urls: Iterable[str]) -> None:
-        """Addresses that somebody typed; one that is named like a sitemap is taken for one."""
+        """Adds URLs from the command line; a URL named like a sitemap (`/sitemap.xml`) becomes a sitemap."""
         for url in urls:
             (self.sitemaps if _SITEMAP_NAME.fullmatch(url.strip()) else self.seeds).append(url)
 
     def add_sitemap(self, where: str) -> None:
-        """A sitemap by its address, or a file that is one: then the pages it lists are seeds."""
+        """Adds the URL of a sitemap, or reads a sitemap file: its pages become seeds."""
         if "://" in where:
             self.sitemaps.append(parse(where).text)
             return
-        from periplus.parse.sitemap import read_sitemap  # noqa: PLC0415  # few name a file, and it takes long to load
+        from periplus.parse.sitemap import read_sitemap  # noqa: PLC0415  # rarely needed and slow to import
 
         path = Path(where)
         try:
             body = path.read_bytes()
         except OSError as error:
-            hint = "Name a file, or an address that starts with https:// or http://."
+            hint = "Give a file, or a URL that starts with https:// or http://."
             raise UsageError(f"the sitemap {where} cannot be read", error.strerror or str(error), hint) from error
         listed = read_sitemap(body, path.resolve().as_uri(), Canonicalizer())
         if not listed.urls and not listed.sitemaps:
@@ -60,7 +60,7 @@ class SeedList:
 
 
 def read_seeds(path: Path) -> list[str]:
-    """The URLs of a file with one URL a line, or `host<TAB>url<TAB>url...`; `-` is stdin.
+    """Reads the URLs of a file with one URL per line, or `host<TAB>url<TAB>url...`; `-` is stdin.
 
     Empty lines and # comments are skipped.
     """
@@ -75,7 +75,7 @@ def read_seeds(path: Path) -> list[str]:
         if line.strip() and not line.lstrip().startswith("#"):
             found += [_checked(cell, name, number) for cell in _cells(line)]
     if not found:
-        raise UsageError(f"the list of seeds in {name} names no URL", hint="Write one URL a line.")
+        raise UsageError(f"{name} contains no seed URL", hint="Write one URL per line.")
     return found
 
 
@@ -93,43 +93,59 @@ def _checked(text: str, name: str, number: int) -> str:
 
 Urls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="Where to start.")]
 Seeds = Annotated[
-    Path | None, typer.Option(help="File of seeds: one URL a line, or host<TAB>url<TAB>url...; `-` is stdin.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Seed file: one URL per line, or host<TAB>url<TAB>url...; `-` is stdin."),
 ]
 Sitemaps = Annotated[
-    list[str] | None, typer.Option(metavar="URL|FILE", help="Start from the pages a sitemap lists; repeatable.")
+    list[str] | None, typer.Option(metavar="URL|FILE", help="Use the pages of a sitemap as seeds; repeatable.")
 ]
 Entries = Annotated[
     list[str] | None,
-    typer.Option(metavar="URL", help="Ask this again whenever nothing is left: a random page, say; repeatable."),
+    typer.Option(metavar="URL", help="Re-fetch this URL for new links when the queue is empty; repeatable."),
 ]
-Bytes = Annotated[int | None, typer.Option("--bytes", min=1, help="Stop after so many bytes of pages.")]
-UntilPages = Annotated[int | None, typer.Option(min=1, help="Stop when the whole collection has so many pages.")]
+Bytes = Annotated[int | None, typer.Option("--bytes", min=1, metavar="N", help="Stop after fetching N bytes of pages.")]
+UntilPages = Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop when the whole collection has N pages.")]
 UntilBytes = Annotated[
-    int | None, typer.Option(min=1, help="Stop when the pages of the whole collection have so many bytes.")
+    int | None, typer.Option(min=1, metavar="N", help="Stop when the pages of the whole collection have N bytes.")
 ]
-Rounds = Annotated[int | None, typer.Option(min=1, help="Crawl in so many rounds: what one finds waits for the next.")]
+Rounds = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Crawl in N rounds; links found in a round wait for the next.")
+]
+Delay = Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help="Seconds between two requests to a host.")]
 Continuous = Annotated[
-    bool, typer.Option("--continuous", help="Go on for ever: ask for pages again whenever they are due.")
+    bool, typer.Option("--continuous", metavar="", help="Never stop: recrawl pages when they are due.")
 ]
 OfClass = Annotated[
-    RecrawlClass | None, typer.Option("--class", help="Of the pages that are due again, ask only for those of a class.")
+    RecrawlClass | None, typer.Option("--class", help="Of the due pages, recrawl only those of this class.")
 ]
 NewOnly = Annotated[
-    bool, typer.Option("--new-only", help="Ask for no page again, even if it is due; seeds named here are.")
+    bool, typer.Option("--new-only", metavar="", help="Do not recrawl known pages, except seeds given here.")
 ]
 NoTraps = Annotated[
-    bool, typer.Option("--no-traps", help="Suspect no URL pattern, and fetch what suspected traps refused before.")
+    bool,
+    typer.Option("--no-traps", metavar="", help="Do not suspect URL patterns; fetch URLs that were skipped as traps."),
 ]
-Workers = Annotated[int, typer.Option(min=1, max=64, help="Worker processes; each owns some of the domains.")]
+Workers = Annotated[
+    int, typer.Option(min=1, max=64, metavar="N", help="Worker processes; each owns some of the domains.")
+]
 ScopeHosts = Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Hosts to crawl; repeatable.")]
 ScopePaths = Annotated[list[str] | None, typer.Option(metavar="REGEX", help="Paths to crawl; repeatable.")]
-ConnectTo = Annotated[list[str] | None, typer.Option(metavar="HOST1:PORT1:HOST2:PORT2", help="As curl's; repeatable.")]
-AllowPrivate = Annotated[bool | None, typer.Option("--allow-private", help="Dial private addresses too.")]
+ConnectTo = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="HOST1:PORT1:HOST2:PORT2",
+        help="Connect to HOST2:PORT2 instead of HOST1:PORT1 (like curl --connect-to); repeatable.",
+    ),
+]
+AllowPrivate = Annotated[
+    bool | None,
+    typer.Option("--allow-private", metavar="", help="Also crawl private addresses (127.0.0.1, 10.x, ...)."),
+]
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
-    """A crawl as it was typed."""
+    """The options of one `periplus crawl` command."""
 
     urls: Sequence[str]
     seeds: Path | None
@@ -138,14 +154,14 @@ class CrawlOptions:
     budget: Budget
     workers: int
     rounds: int | None
-    flags: Mapping[str, Any]  # settings by their names; what was not typed is None or empty
-    agenda: RecrawlPolicy = field(default_factory=RecrawlPolicy)
+    flags: Mapping[str, Any]  # settings by name; None or empty when the option was not given
+    recrawl: RecrawlPolicy = field(default_factory=RecrawlPolicy)
 
     def request(self, home: Path) -> Request:
-        """The crawl it stands for: addresses sorted by kind, files read, settings of all layers joined."""
+        """Builds the crawl request: reads seed files, separates sitemaps from seeds, merges settings."""
         given = {key: value for key, value in self.flags.items() if value not in (None, [])}
         settings = load(home, given).settings
-        start = self._start()
+        start = self._seed_list()
         return Request(
             home,
             settings,
@@ -156,11 +172,11 @@ class CrawlOptions:
             start.sitemaps,
             self.entries,
             self.rounds,
-            self.agenda,
+            self.recrawl,
             apart=True,
         )
 
-    def _start(self) -> SeedList:
+    def _seed_list(self) -> SeedList:
         start = SeedList()
         start.add(self.urls)
         if self.seeds is not None:
@@ -170,7 +186,7 @@ class CrawlOptions:
         return start
 
     def _arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What the run remembers of them."""
+        """The options as the catalog stores them with the run."""
         return {
             "seeds": list(self.urls),
             "seeds_file": str(self.seeds) if self.seeds else None,
@@ -183,7 +199,7 @@ class CrawlOptions:
             "until_pages": self.budget.until_pages,
             "until_bytes": self.budget.until_bytes,
             "workers": self.workers,
-            "continuous": self.agenda.continuous or None,
-            "class": self.agenda.only,
-            "new_only": self.agenda.new_only or None,
+            "continuous": self.recrawl.continuous or None,
+            "class": self.recrawl.only,
+            "new_only": self.recrawl.new_only or None,
         }

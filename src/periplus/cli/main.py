@@ -1,6 +1,6 @@
-"""Which commands are there, and what happens when one fails?
+"""Lists the commands, runs one, and prints its error as one line.
 
-Commands are loaded when they are called, so that `periplus --help` answers at once.
+A command's module is imported only when the command runs, so `periplus --help` is fast.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from periplus.errors import PeriplusError
 from periplus.signals import Stopped, heeded, stoppable
 
 COMMANDS = {
-    "demo": "See it work, offline: documentation of this machine, crawled, ranked and served.",
-    "crawl": "Crawl politely until done, a budget is spent, or Ctrl-C; the same command continues.",
-    "import": "Take the pages of archives that others made.",
+    "demo": "Try it offline: crawl, rank and serve the documentation on this machine.",
+    "crawl": "Crawl politely until the queue is empty, a budget is reached, or Ctrl-C; the same command continues.",
+    "import": "Import pages from WARC or ARC files.",
     "rank": "Compute PageRank from the links of the crawled pages.",
-    "reparse": "Read archived pages again with today's parser.",
-    "index": "Build the index anew from what was crawled.",
+    "reparse": "Re-extract text from archived pages.",
+    "index": "Build the search index from the crawled pages.",
     "search": "Search the collection in the terminal.",
     "serve": "Serve the search site.",
-    "top": "The pages or hosts with the highest rank.",
-    "status": "What a collection holds and what its last crawl did.",
-    "runs": "Every crawl so far, newest first, and where its time went.",
-    "export": "Write archived pages into a WARC file.",
-    "inspect": "Everything known about one URL or host, and why.",
-    "traps": "URL patterns that lead to nothing new: list them, or unlearn them.",
-    "verify": "Check every file and row of a collection against each other.",
-    "doctor": "Check this machine, and say what to do about what will go wrong.",
-    "config": "The settings in force, and where each comes from.",
+    "top": "List the pages or hosts with the highest PageRank.",
+    "status": "Show the URLs and pages of a collection, and its last crawl.",
+    "runs": "List the crawls so far, with the time spent in each step.",
+    "export": "Write archived pages to a WARC file.",
+    "inspect": "Show everything known about one URL or host, and why.",
+    "traps": "List URL patterns suspected to be crawler traps, or unlearn them.",
+    "verify": "Check that the files of a collection are undamaged and agree.",
+    "doctor": "Check this machine and say how to fix problems.",
+    "config": "Show the effective settings and where each comes from.",
 }
 _FAILURE = 1
-_AFTER_A_STOP = {
+_KEPT_AFTER_STOP = {
     "demo": "What is complete is kept; the same command continues.",
     "crawl": "Everything fetched is kept; the same command continues.",
     "import": "Pages imported so far are kept; the same command continues.",
@@ -53,28 +53,28 @@ _AFTER_A_STOP = {
 
 
 def load_command(name: str) -> Any:
-    """The command behind a name; a module cannot be called `import`."""
+    """Imports a command by its name; the module of `import` is called `import_`, because `import` is a keyword."""
     return typer.main.get_command(import_module(f"periplus.cli.commands.{name}{'_' if iskeyword(name) else ''}").app)
 
 
 class Commands(TyperGroup):
-    """A group that knows the summaries of its commands without importing them."""
+    """A command group that shows the summaries of its commands without importing them."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names, in the order of a first use."""
+        """The command names, in the order a new user needs them."""
         del ctx
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A stand-in that carries the summary, for help and completion."""
+        """A placeholder with the summary, for the help page."""
         del ctx
         return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The real command, which is about to run."""
-        name, stand_in, rest = super().resolve_command(ctx, args)
-        if stand_in is None or name is None:
-            return name, stand_in, rest
+        """Imports the command that is about to run."""
+        name, placeholder, rest = super().resolve_command(ctx, args)
+        if placeholder is None or name is None:
+            return name, placeholder, rest
         return name, load_command(name), rest
 
 
@@ -82,7 +82,7 @@ app = typer.Typer(
     cls=Commands,
     name="periplus",
     help="Your own search engine: crawl the part of the web you choose, rank it, serve it.",
-    epilog="--debug, anywhere on the line, shows the traceback of a failure.",
+    epilog="Add --debug to any command to see the traceback of an error.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -104,66 +104,67 @@ def _options(
 
 
 def main() -> NoReturn:
-    """The `periplus` program; it ends at once, because to free all that was made takes a tenth of a second."""
+    """Runs the `periplus` program and exits without freeing memory, which would take 0.1 seconds."""
     code: str | int | None = 0
     try:
         run()
     except SystemExit as end:
         code = end.code
     for number in heeded():
-        signal.signal(number, signal.SIG_DFL)  # nothing is left that a handler could save
+        signal.signal(number, signal.SIG_DFL)  # all files are closed by now
     atexit._run_exitfuncs()
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        code = code or _FAILURE  # nobody has seen all of it
+        code = code or _FAILURE  # some output is lost
     os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def run() -> None:
-    """The `periplus` command."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts threads to multiply matrices; we have none
+    """Runs the command on the command line; raises SystemExit with its exit code."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for matrix products we never compute
     debug = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:
         with stoppable():
             sys.exit(app(standalone_mode=False))
     except Stopped as stopped:
-        _give_up(_stopped(stopped), stopped.exit_code, debug=debug)
+        _fail(_stop_message(stopped), stopped.exit_code, debug=debug)
     except TyperException as error:
-        _give_up(*_mistyped(error), debug=debug)
+        _fail(*_usage_message(error), debug=debug)
     except PeriplusError as error:
-        _give_up(str(error), error.exit_code, debug=debug)
+        _fail(str(error), error.exit_code, debug=debug)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; closing stdout here keeps Python from complaining at exit.
+        # The reader of stdout (`head`, for example) has closed it; without this, Python prints an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_FAILURE)
     except Exception as error:
-        _give_up(
-            f"internal error: {type(error).__name__}: {error}. --debug shows where; please report it.", debug=debug
+        _fail(
+            f"internal error: {type(error).__name__}: {error}. Please report it with the output of --debug.",
+            debug=debug,
         )
 
 
-def _stopped(stopped: Stopped) -> str:
-    """What a signal did to the command, and what remains of its work."""
+def _stop_message(stopped: Stopped) -> str:
+    """Names the signal that stopped the command, and what is kept of its work."""
     command = next((word for word in sys.argv[1:] if word in COMMANDS), "")
-    return f"{stopped}. {_AFTER_A_STOP.get(command, 'Nothing was changed.')}"
+    return f"{stopped}. {_KEPT_AFTER_STOP.get(command, 'Nothing was changed.')}"
 
 
-def _mistyped(error: TyperException) -> tuple[str, int]:
-    """What is wrong with the words of a command, in one line; a command without words has shown its help."""
+def _usage_message(error: TyperException) -> tuple[str, int]:
+    """The error in the command line as one line, and the exit code; exits when typer has printed the help page."""
     context, code = getattr(error, "ctx", None), getattr(error, "exit_code", _FAILURE)
     message = " ".join(str(getattr(error, "message", error)).split())
     if getattr(error, "param", None) is not None:
-        message = " ".join(error.format_message().split())  # names the option too
+        message = " ".join(error.format_message().split())  # includes the option's name
     if not message:
         sys.exit(code)
-    hint = f" `{context.command_path} --help` shows what can be typed." if context is not None else ""
+    hint = f" Run `{context.command_path} --help`." if context is not None else ""
     return message.rstrip(".") + "." + hint, code
 
 
-def _give_up(message: str, code: int = _FAILURE, *, debug: bool) -> None:
+def _fail(message: str, code: int = _FAILURE, *, debug: bool) -> None:
     if debug:
         sys.excepthook(*sys.exc_info())
     line = "".join(character if character.isprintable() else " " for character in message)

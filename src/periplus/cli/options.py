@@ -1,4 +1,4 @@
-"""Which options mean the same on every command?"""
+"""Options that several commands share: --home and --json."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import typer
 from periplus.errors import CollectionError
 
 
-def _usable(home: Path) -> Path:
-    """Whatever is in the folder: it is one, or will be, and may be looked into."""
+def _check_home(home: Path) -> Path:
+    """Checks that *home* is a readable folder or does not exist yet."""
     try:
         str(home).encode()
         next(home.iterdir(), None)
     except UnicodeEncodeError:
-        raise CollectionError(f"{str(home)!r} cannot be used", "its name is not UTF-8", "Name another one.") from None
+        raise CollectionError(f"{str(home)!r} cannot be used", "its name is not UTF-8", "Choose another one.") from None
     except FileNotFoundError:
         return home
     except NotADirectoryError:
-        raise CollectionError(f"{home} is not a folder", hint="Name another one with --home.") from None
+        raise CollectionError(f"{home} is not a folder", hint="Choose another one with --home.") from None
     except OSError as error:
         raise CollectionError(
-            f"{home} cannot be read", error.strerror or str(error), "Name another one with --home."
+            f"{home} cannot be read", error.strerror or str(error), "Choose another one with --home."
         ) from error
     return home
 
@@ -31,8 +31,13 @@ def _usable(home: Path) -> Path:
 Home = Annotated[
     Path,
     typer.Option(
-        "--home", envvar="PERIPLUS_HOME", help="Folder of the collection.", show_default=True, callback=_usable
+        "--home",
+        envvar="PERIPLUS_HOME",
+        metavar="FOLDER",
+        help="Folder of the collection.",
+        show_default=True,
+        callback=_check_home,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
 DEFAULT_HOME = Path("periplus-data")

@@ -1,7 +1,4 @@
-"""How is data shown: to a person, or to a program?
-
-How is a person told about pages that could not be read again, or not as a whole?
-"""
+"""Formats output: JSON for programs, tables for people, and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ from rich.text import Text
 if TYPE_CHECKING:
     from periplus.reparse import Reparsed
 
-_NO_TERMINAL = 1_000_000  # columns; where nobody looks, a value is not broken into lines
+_NO_TERMINAL = 1_000_000  # columns: values are wrapped only on a terminal
 
 
 def print_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
-    """One JSON object or list on stdout; what could move a cursor is escaped, and means the same to a program."""
+    """Prints one JSON object or list on stdout, with control characters escaped."""
     text = json.dumps(value, ensure_ascii=False)
     if not text.isprintable():
         text = "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
@@ -31,7 +28,7 @@ def print_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
 
 
 def print_table(rows: Iterable[tuple[str, ...]], headings: tuple[str, ...] = ()) -> None:
-    """Rows of text on stdout; control characters of crawled text never reach the terminal."""
+    """Prints rows on stdout, with the control characters of crawled text escaped."""
     table = Table(*headings, show_header=bool(headings), box=None, pad_edge=False, padding=(0, 2, 0, 0))
     if not headings:
         for _ in range(2):
@@ -42,17 +39,17 @@ def print_table(rows: Iterable[tuple[str, ...]], headings: tuple[str, ...] = ())
 
 
 def printable(text: str) -> str:
-    """Text with everything that could move a cursor or forge a line made visible."""
+    """Text with control characters escaped: crawled text must not move the cursor or start a new line."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def moment(seconds: float | None) -> str:
-    """A point in time, in local time."""
+    """Date and time in the local time zone, or a dash."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds)) if seconds else "-"
 
 
 def duration(seconds: float) -> str:
-    """A length of time, for people."""
+    """A duration with its unit, such as `3 days`."""
     for name, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 1.5 * length:
             return f"{seconds / length:.3g} {name}"
@@ -60,12 +57,17 @@ def duration(seconds: float) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes, for people."""
+    """A number of bytes with its unit, such as `3.1 MB`."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} TB"
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 file`, `2,000 files`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def by_count(counts: Mapping[str, int]) -> str:
@@ -74,15 +76,15 @@ def by_count(counts: Mapping[str, int]) -> str:
 
 
 def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The figures of a run."""
+    """Table rows with the figures of a crawl run."""
     kinds = f"{figures['html']:,} HTML, {figures['pdf']:,} PDF"
     unchanged, revisits = figures.get("unchanged", 0), figures.get("revisits", 0)
     return [
-        ("fetched", f"{figures['fetched']:,} pages, {size(figures['bytes'])} ({kinds})"),
-        *([("due again", f"{revisits:,} pages")] if revisits else []),
-        *([("unchanged", f"{unchanged:,} pages")] if unchanged else []),
+        ("fetched", f"{plural(figures['fetched'], 'page')}, {size(figures['bytes'])} ({kinds})"),
+        *([("recrawled", plural(revisits, "page"))] if revisits else []),
+        *([("unchanged", plural(unchanged, "page"))] if unchanged else []),
         ("time", f"{figures['seconds']:.1f} s, {figures['pages_per_second']:.1f} pages/s"),
-        ("known", f"{figures['known_urls']:,} URLs, {figures['queued']:,} still queued"),
+        ("known", f"{plural(figures['known_urls'], 'URL')}, {figures['queued']:,} still queued"),
         ("errors", by_count(figures["errors"])),
         *[("internal error", _exception(kind, found)) for kind, found in figures.get("exceptions", {}).items()],
         *([("not extracted", _failed_extractors(names))] if (names := figures.get("failed_extractors")) else []),
@@ -93,42 +95,42 @@ def summary_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _parked(hosts: Mapping[str, int]) -> str:
-    return f"{by_count(hosts)} ({sum(hosts.values()):,} hosts left for the next run; their URLs stay queued)"
+    return f"{by_count(hosts)} ({plural(sum(hosts.values()), 'host')} postponed to the next run; URLs stay queued)"
 
 
 def _skipped(traps: Mapping[str, int]) -> str:
-    urls = f"{traps['saved']:,} URLs of suspected traps ({traps['learned']:,} patterns learned in this run)"
-    return f"{urls}; `periplus traps` lists them, --no-traps fetches them"
+    learned = f"{plural(traps['learned'], 'pattern')} learned in this run; listed by `periplus traps`"
+    return f"{plural(traps['saved'], 'look-alike URL')} ({learned}); fetch them anyway: --no-traps"
 
 
 def _exception(kind: str, found: Mapping[str, Any]) -> str:
-    pages = "1 page" if found["pages"] == 1 else f"{found['pages']:,} pages"
-    return f"{pages}: {kind}, first {found['first']} (please report it, with what --log-file says about this page)"
+    pages = plural(found["pages"], "page")
+    return f"{pages}: {kind}, first {found['first']} (please report it with the --log-file line of this page)"
 
 
 def _failed_extractors(names: Mapping[str, int]) -> str:
-    return f"{by_count(names)} (pages by field; these fields could not be extracted and are empty)"
+    return f"{by_count(names)} (pages per field; these fields are empty because of an internal error)"
 
 
 _NAMED = 3
 
 
 def warn_about_unread(reading: Reparsed) -> None:
-    """Say on stderr how many pages stay as they were and why, and which fields of pages could not be extracted."""
+    """Warns on stderr about pages that could not be reparsed and fields that could not be extracted."""
     if reading.unread:
-        _tell_pages(reading)
+        _warn_about_pages(reading)
     if reading.failed_extractors:
         sys.stderr.write(
             f"periplus: some fields could not be extracted and are empty: {by_count(reading.failed_extractors)} "
-            "(pages by field). This is an error of Periplus: please report it with one of the pages.\n"
+            "(pages per field). This is a bug in Periplus: please report it with one of the pages.\n"
         )
 
 
-def _tell_pages(reading: Reparsed) -> None:
-    pages = "1 page" if reading.unread == 1 else f"{reading.unread:,} pages"
+def _warn_about_pages(reading: Reparsed) -> None:
+    pages = plural(reading.unread, "page")
     named = "; ".join(f"{entry.what} ({entry.why})" for entry in reading.reasons[:_NAMED])
     more = "; ..." if len(reading.reasons) > _NAMED else ""
     sys.stderr.write(
-        printable(f"periplus: {pages} could not be read again and stay as they were: {named}{more}. ")
-        + "`periplus verify` names damaged files; `periplus reparse --everything` tries again.\n"
+        printable(f"periplus: {pages} could not be reparsed and kept the old text: {named}{more}. ")
+        + "`periplus verify` lists damaged files; `periplus reparse --everything` retries.\n"
     )

@@ -1,4 +1,4 @@
-"""What does a person see while the crawl goes on?"""
+"""Shows the progress of long commands on stderr, and writes the log file of a crawl."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from periplus.cli.output import printable, size
+from periplus.cli.output import plural, printable, size
 from periplus.crawl.run import Progress
 from periplus.errors import UsageError
 
-_PLAIN_EVERY = 10.0  # seconds between two lines where there is no terminal
-_DRAWN_EVERY = 0.25  # seconds between two drawings of the same line
-_LATELY = 10.0  # seconds over which the rate of late is measured
+_PLAIN_SECONDS = 10.0  # between two progress lines when stderr is not a terminal
+_REDRAW_SECONDS = 0.25  # between two updates of a live line
+_RATE_SECONDS = 10.0  # window of the current rate
 
 
 @contextmanager
 def crawl_progress(log_file: Path | None, *, quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    """Show progress on stderr: a few live lines on a terminal, one line now and then elsewhere."""
-    meter = _Meter()
+    """Shows progress on stderr: live lines on a terminal, otherwise one line every 10 seconds."""
+    meter = _RateMeter()
     with _logging_to(log_file):
         if quiet and not sys.stderr.isatty():
             yield lambda _: None
@@ -34,24 +34,24 @@ def crawl_progress(log_file: Path | None, *, quiet: bool) -> Iterator[Callable[[
             with _live("starting") as show:
                 yield lambda progress: show("\n".join(_parts(progress, meter.rate(progress))))
         else:
-            yield _plain(meter)
+            yield _plain_lines(meter)
 
 
 @contextmanager
 def _live(text: str) -> Iterator[Callable[[str], None]]:
-    """A few lines that are drawn again whenever there is news; by no thread, because processes are forked meanwhile."""
+    """Live lines without a refresh thread, because the crawl forks processes meanwhile."""
     with Live(Text(text), console=Console(stderr=True), transient=True, auto_refresh=False) as live:
         live.refresh()
         yield lambda text: live.update(Text(text), refresh=True)
 
 
-def _plain(meter: _Meter) -> Callable[[Progress], None]:
+def _plain_lines(meter: _RateMeter) -> Callable[[Progress], None]:
     last = time.monotonic()
 
     def show(progress: Progress) -> None:
         nonlocal last
         rate = meter.rate(progress)
-        if time.monotonic() - last >= _PLAIN_EVERY:
+        if time.monotonic() - last >= _PLAIN_SECONDS:
             last = time.monotonic()
             sys.stderr.write("; ".join(_parts(progress, rate)) + "\n")
             sys.stderr.flush()
@@ -59,33 +59,33 @@ def _plain(meter: _Meter) -> Callable[[Progress], None]:
     return show
 
 
-class _Meter:
-    """How fast is it of late? The mean since the start says little after an hour."""
+class _RateMeter:
+    """Measures the current rate; after an hour, the mean since the start says little."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
 
     def rate(self, progress: Progress) -> float:
-        """Pages a second over the last seconds."""
+        """Pages per second over the last 10 seconds."""
         now, pages = time.monotonic(), progress.summary["fetched"]
         self._seen.append((now, pages))
-        while len(self._seen) > 2 and now - self._seen[0][0] > _LATELY:
+        while len(self._seen) > 2 and now - self._seen[0][0] > _RATE_SECONDS:
             self._seen.popleft()
         since, before = self._seen[0]
         return (pages - before) / (now - since) if now > since else float(progress.summary["pages_per_second"])
 
 
 def _parts(progress: Progress, rate: float) -> list[str]:
-    """Pages, requests and queue, each in a few words."""
+    """Three parts: pages, requests and queue."""
     figures = progress.summary
     on_disk = max(figures["queued"] - progress.buffered - progress.under_way, 0)
     round_ = f"round {progress.round}: " if progress.round else ""
     left = f", {_duration(progress.left)} left" if progress.left is not None else ""
     speed = f"{rate:.1f} pages/s ({figures['pages_per_second']:.1f} on average)"
     return [
-        f"{round_}{figures['fetched']:,} pages, {size(figures['bytes'])}, {speed}{left}",
-        f"{progress.under_way:,} requests under way, {sum(figures['errors'].values()):,} errors",
-        f"queue: {progress.buffered:,} in memory, {on_disk:,} on disk, {progress.hosts:,} hosts waiting",
+        f"{round_}{plural(figures['fetched'], 'page')}, {size(figures['bytes'])}, {speed}{left}",
+        f"{plural(progress.under_way, 'active request')}, {plural(sum(figures['errors'].values()), 'error')}",
+        f"queue: {progress.buffered:,} in memory, {on_disk:,} on disk, {plural(progress.hosts, 'host')} waiting",
     ]
 
 
@@ -112,12 +112,12 @@ def _logging_to(path: Path | None) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-        with suppress(OSError):  # told already
+        with suppress(OSError):  # _LogFile has reported it
             handler.close()
 
 
 class _LogFile(logging.FileHandler):
-    """A log that cannot be written is told once; the crawl goes on without it."""
+    """Reports once that the log cannot be written; the crawl continues without it."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name is the library's
         del record
@@ -128,7 +128,7 @@ class _LogFile(logging.FileHandler):
 
 
 class _OneLine(logging.Formatter):
-    """Crawled text cannot forge a log line."""
+    """Escapes control characters, so crawled text cannot forge a log line."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
@@ -136,7 +136,7 @@ class _OneLine(logging.Formatter):
 
 @contextmanager
 def counter_progress(what: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how much of a known amount is done, on a terminal; elsewhere long work stays silent."""
+    """Shows a counter with the time left on a terminal; shows nothing otherwise."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -146,7 +146,7 @@ def counter_progress(what: str, unit: str) -> Iterator[Callable[[int, int], None
         def show(done: int, total: int) -> None:
             nonlocal drawn
             now = time.monotonic()
-            if now - drawn < _DRAWN_EVERY and done < total:
+            if now - drawn < _REDRAW_SECONDS and done < total:
                 return
             drawn = now
             rate = done / max(now - started, 1e-9)

@@ -1,1 +1,1 @@
-"""What does it look like, offline?"""
+"""The demo: serves, crawls and searches the documentation on this machine, offline."""

@@ -1,7 +1,7 @@
-"""What did an earlier demo leave in this folder, and does it still fit this machine?
+"""Manages the folder of the demo.
 
-It holds the pages that were rendered, a collection like any other, and a note of what both were made of: addresses
-carry the port of the documentation server, and another Python writes other pages.
+The folder holds the rendered pages, a collection, and demo.json. demo.json records the versions and the port that both
+were made with: URLs contain the port of the documentation server, and another Python version renders other pages.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ from periplus.demo.library import Site
 from periplus.errors import CollectionError, CollectionLocked
 from periplus.store.durable import write_file
 
-_NOTE = "demo.json"
+_STATE = "demo.json"
 _LOCK = "demo.lock"
 
 
 @dataclass(frozen=True, slots=True)
-class DemoNote:
-    """What a demo was made of."""
+class DemoState:
+    """The content of demo.json."""
 
-    edition: str
-    port: int
-    ready: bool  # whether its index was published
+    edition: str  # versions of Periplus, Python and the packages
+    port: int  # of the documentation server
+    ready: bool  # whether the index was published
 
 
 def edition_of(sites: list[Site]) -> str:
-    """Names what would be served: when it changes, the pages have to be made anew."""
+    """The versions of everything that is served; when they change, the demo is rebuilt."""
     packages = ", ".join(f"{site.title} {site.pages}" for site in sites)
     return f"periplus {__version__}, Python {platform.python_version()}, {packages}"
 
 
 @contextmanager
-def held(home: Path) -> Iterator[None]:
-    """Keep a second demo out of the folder."""
+def locked(home: Path) -> Iterator[None]:
+    """Locks the folder against a second demo."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         handle = (home / _LOCK).open("a+", encoding="ascii")
     except OSError as error:
-        raise CollectionError(f"{home} cannot be used", error.strerror or "", "Name another with --home.") from error
+        raise CollectionError(f"{home} cannot be used", error.strerror or "", "Choose another with --home.") from error
     with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             handle.seek(0)
-            why = f"process {handle.read(20).strip() or 'unknown'} is showing it"
+            why = f"process {handle.read(20).strip() or 'unknown'} has locked it"
             raise CollectionLocked(
-                f"the demo in {home} is running already", why, "Use that one, or name another folder with --home."
+                f"the demo in {home} is already running", why, "Use that one, or choose another folder with --home."
             ) from None
         handle.truncate(0)
         handle.write(str(os.getpid()))
@@ -63,39 +63,39 @@ def held(home: Path) -> Iterator[None]:
         yield
 
 
-def read_note(home: Path) -> DemoNote | None:
-    """What the folder says about itself; nothing when no demo was made there."""
+def read_state(home: Path) -> DemoState | None:
+    """Reads demo.json; None when it is missing or damaged."""
     try:
-        return DemoNote(**json.loads((home / _NOTE).read_text(encoding="utf-8")))
+        return DemoState(**json.loads((home / _STATE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def write_note(home: Path, note: DemoNote) -> None:
-    """State what the folder holds."""
-    write_file(home / _NOTE, json.dumps(asdict(note)).encode() + b"\n")
+def write_state(home: Path, state: DemoState) -> None:
+    """Writes demo.json."""
+    write_file(home / _STATE, json.dumps(asdict(state)).encode() + b"\n")
 
 
-def begin_anew(home: Path, note: DemoNote) -> None:
-    """Remove what an earlier demo made; a folder that holds anything else is left alone."""
+def reset(home: Path, state: DemoState) -> None:
+    """Removes the pages and the collection of an earlier demo; refuses a folder that is not a demo."""
     present = {entry.name for entry in home.iterdir()} - {_LOCK}
-    if present and _NOTE not in present:
+    if present and _STATE not in present:
         raise CollectionError(
-            f"{home} holds something else than a demo",
-            f"for example {min(present)!r}",
-            "Name a new folder with --home.",
+            f"{home} is not a demo folder",
+            f"it contains {min(present)!r}",
+            "Choose a new folder with --home.",
         )
     for path in (documentation(home), collection(home)):
         if path.exists():
             shutil.rmtree(path)
-    write_note(home, note)
+    write_state(home, state)
 
 
 def documentation(home: Path) -> Path:
-    """Where the rendered pages are."""
+    """The folder of the rendered pages."""
     return home / "documentation"
 
 
 def collection(home: Path) -> Path:
-    """Where the collection is."""
+    """The folder of the collection."""
     return home / "collection"

@@ -1,7 +1,7 @@
-"""Which documentation is on this machine, and under which addresses is it served?
+"""Finds the HTML documentation on this machine and assigns its URLs.
 
-Each body of documentation is a site of its own under `.localhost`: browsers take such names to this machine, so that
-the results of the demo can be opened. Only files found here beforehand are ever served.
+Each package becomes a site under `.localhost`. Browsers resolve such names to this machine, so results of the demo can
+be opened. Only files that this module has found are served.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from pathlib import Path
 
 FOLDERS = tuple(map(Path, ("/usr/share/doc", "/usr/local/share/doc", "/opt/homebrew/share/doc")))
 PACKAGES = 20
-PAGES = 1_500  # of all packages together; with those of Python the crawl takes seconds
-ENTRANCE = "docs.localhost"
-PYTHON = f"python.{ENTRANCE}"
-_FILES_LOOKED_AT = 20_000  # of one package
-_PAGE_ENDINGS = frozenset({".html", ".htm"})
-_OTHER_ENDINGS = frozenset({".css", ".gif", ".jpeg", ".jpg", ".js", ".png", ".svg"})
+PAGES = 1_500  # of all packages together; with Python's own pages, the crawl takes seconds
+INDEX_HOST = "docs.localhost"
+PYTHON = f"python.{INDEX_HOST}"
+_MAX_FILES = 20_000  # per package
+_PAGE_SUFFIXES = frozenset({".html", ".htm"})
+_OTHER_SUFFIXES = frozenset({".css", ".gif", ".jpeg", ".jpg", ".js", ".png", ".svg"})
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One body of documentation."""
+    """The documentation of one package."""
 
     host: str
     title: str
-    files: dict[str, Path]  # by path of the address
+    files: dict[str, Path]  # by URL path
 
     @property
     def pages(self) -> int:
-        """How many of its files are pages."""
-        return sum(path.suffix in _PAGE_ENDINGS for path in self.files.values())
+        """The number of HTML pages."""
+        return sum(path.suffix in _PAGE_SUFFIXES for path in self.files.values())
 
 
 def python_site(folder: Path) -> Site:
@@ -42,7 +42,7 @@ def python_site(folder: Path) -> Site:
 
 
 def installed_sites(folders: Iterable[Path] = FOLDERS, *, packages: int = PACKAGES, pages: int = PAGES) -> list[Site]:
-    """Packages with HTML documentation, in the order of their names; large ones are cut, so that all have a share."""
+    """Packages with HTML documentation, by name; the pages of large packages are limited, so that all have a share."""
     roots: dict[Path, str] = {}
     for folder in folders:
         for root, name in _roots(folder):
@@ -52,14 +52,14 @@ def installed_sites(folders: Iterable[Path] = FOLDERS, *, packages: int = PACKAG
     found = [_site(host, name, root, pages) for host, (name, root) in islice(sorted(hosts.items()), packages)]
     sites = []
     for left, site in zip(range(len(found), 0, -1), sorted(found, key=lambda site: site.pages), strict=True):
-        cut = _cut(site, pages // left)
-        pages -= cut.pages
-        sites.append(cut)
+        limited = _limited(site, pages // left)
+        pages -= limited.pages
+        sites.append(limited)
     return sorted((site for site in sites if site.pages), key=lambda site: site.host)
 
 
 def _roots(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Folders with an index page, as Debian, Homebrew and others install them; links to the same one count once."""
+    """Folders with an index page, where Debian and Homebrew install them; symbolic links are resolved."""
     for package in sorted(_entries(folder)):
         for root in (package / "html", package):
             if (root / "index.html").is_file():
@@ -68,11 +68,11 @@ def _roots(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _site(host: str, title: str, root: Path, pages: int) -> Site:
-    return _cut(Site(host, title, dict(islice(_files(root), _FILES_LOOKED_AT))), pages)
+    return _limited(Site(host, title, dict(islice(_files(root), _MAX_FILES))), pages)
 
 
 def _files(root: Path) -> Iterator[tuple[str, Path]]:
-    """The files below a folder, those near its top first; what a link inside it shows from elsewhere is left out."""
+    """The files below a folder, breadth first; symbolic links to files outside the folder are left out."""
     level = [root]
     while level:
         below: list[Path] = []
@@ -80,7 +80,7 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
             for path in sorted(_entries(folder), key=lambda path: (path.name != "index.html", path.name)):
                 if path.is_dir() and not path.is_symlink():
                     below.append(path)
-                elif path.suffix in _PAGE_ENDINGS | _OTHER_ENDINGS and path.resolve().is_relative_to(root):
+                elif path.suffix in _PAGE_SUFFIXES | _OTHER_SUFFIXES and path.resolve().is_relative_to(root):
                     yield f"/{path.relative_to(root).as_posix()}", path
         level = below
 
@@ -92,16 +92,16 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _cut(site: Site, pages: int) -> Site:
-    """The site with at most so many pages."""
+def _limited(site: Site, pages: int) -> Site:
+    """The site with at most *pages* pages."""
     kept: dict[str, Path] = {}
     for address, path in site.files.items():
-        pages -= path.suffix in _PAGE_ENDINGS
-        if pages >= 0 or path.suffix not in _PAGE_ENDINGS:
+        pages -= path.suffix in _PAGE_SUFFIXES
+        if pages >= 0 or path.suffix not in _PAGE_SUFFIXES:
             kept[address] = path
     return Site(site.host, site.title, kept)
 
 
 def _host(package: str) -> str:
     label = re.sub(r"[^a-z0-9]+", "-", package.lower())[:63].strip("-")
-    return f"{label or 'package'}.{ENTRANCE}"
+    return f"{label or 'package'}.{INDEX_HOST}"

@@ -1,7 +1,7 @@
-"""Which modules of the standard library are safe to import only to read about them?
+"""Lists the modules of the standard library that the demo documents.
 
-The list is written out, because importing some of the others opens a browser, prints a poem or wants a display. Names
-that this Python does not have are skipped, so one list serves every version.
+Only listed modules are imported, because importing some others opens a browser, prints text or needs a display.
+Modules that this Python version lacks are skipped, so one list works for every version.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-_FOR_WINDOWS = ("windows", "win32", "proactor")  # only there do they import
+_FOR_WINDOWS = ("windows", "win32", "proactor")  # such modules can be imported only on Windows
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Modules for one kind of work; `name.*` stands for a package and everything in it."""
+    """Modules of one topic; `name.*` means a package and all its submodules."""
 
     slug: str
     title: str
@@ -28,7 +28,7 @@ def _section(slug: str, title: str, names: str) -> Section:
 
 
 SECTIONS = (
-    _section("builtins", "What is always there", "builtins"),
+    _section("builtins", "Built-in functions", "builtins"),
     _section("text", "Text", "string re difflib textwrap unicodedata stringprep readline rlcompleter"),
     _section("binary", "Binary data", "struct codecs encodings.idna encodings.aliases"),
     _section(
@@ -42,7 +42,7 @@ SECTIONS = (
     _section(
         "files", "Files and folders", "pathlib os.path fileinput stat filecmp tempfile glob fnmatch linecache shutil io"
     ),
-    _section("persistence", "Keeping data", "pickle copyreg pickletools shelve marshal dbm dbm.dumb sqlite3.*"),
+    _section("persistence", "Data persistence", "pickle copyreg pickletools shelve marshal dbm dbm.dumb sqlite3.*"),
     _section("compression", "Compression and archives", "zlib gzip bz2 lzma zipfile tarfile zipapp compression.*"),
     _section("formats", "File formats", "csv configparser tomllib netrc plistlib json.* wave"),
     _section("cryptography", "Hashes and secrets", "hashlib hmac secrets"),
@@ -54,15 +54,15 @@ SECTIONS = (
     ),
     _section(
         "concurrency",
-        "Doing things at the same time",
+        "Concurrent execution",
         """threading multiprocessing.* concurrent.* subprocess sched queue contextvars _thread asyncio.*""",
     ),
     _section("networking", "Sockets", "socket ssl select selectors signal mmap socketserver"),
-    _section("mail", "Mail and encodings of data", "email.* mailbox mimetypes base64 binascii quopri"),
+    _section("mail", "Email and data encodings", "email.* mailbox mimetypes base64 binascii quopri"),
     _section("markup", "HTML and XML", "html.* xml.*"),
     _section(
         "internet",
-        "Protocols of the internet",
+        "Internet protocols",
         """webbrowser wsgiref.* urllib.* http.* ftplib poplib imaplib smtplib uuid xmlrpc.* ipaddress""",
     ),
     _section("programs", "Program frameworks", "cmd shlex gettext locale"),
@@ -70,20 +70,20 @@ SECTIONS = (
     _section("debugging", "Debugging and profiling", "bdb faulthandler pdb cProfile profile pstats tracemalloc"),
     _section(
         "runtime",
-        "The running program",
+        "Python runtime",
         """sys sysconfig warnings contextlib atexit traceback gc inspect site code codeop __future__""",
     ),
     _section("importing", "Importing", "zipimport pkgutil modulefinder runpy importlib.*"),
     _section(
         "language",
-        "Reading Python with Python",
+        "Python language services",
         """ast symtable token keyword tokenize tabnanny pyclbr py_compile compileall dis opcode""",
     ),
 )
 
 
 def module_names(section: Section) -> list[str]:
-    """The modules of a section that this Python has, packages opened; nothing but packages is imported for it."""
+    """The modules of a section that this Python has, submodules included; only packages are imported."""
     return sorted({name for pattern in section.names for name in _matching(pattern)})
 
 
@@ -97,10 +97,10 @@ def _matching(pattern: str) -> Iterator[str]:
         return
     yield name
     if name != pattern:
-        yield from _inside(name, list(spec.submodule_search_locations or ()))
+        yield from _submodules(name, list(spec.submodule_search_locations or ()))
 
 
-def _inside(package: str, places: list[str]) -> Iterator[str]:
+def _submodules(package: str, places: list[str]) -> Iterator[str]:
     for module in pkgutil.iter_modules(places):
         if not module.name.startswith(("_", "test")) and not any(word in module.name for word in _FOR_WINDOWS):
             yield from _matching(f"{package}.{module.name}{'.*' if module.ispkg else ''}")

@@ -1,4 +1,4 @@
-"""What does a page of the documentation look like?"""
+"""Builds the HTML of a documentation page."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def page(title: str, content: str, *, description: str = "", trail: tuple[tuple[str, str], ...] = ()) -> bytes:
-    """A whole page; *trail* are the addresses and names of the pages above it."""
+def page(title: str, content: str, *, description: str = "", parents: tuple[tuple[str, str], ...] = ()) -> bytes:
+    """A whole page; *parents* are the URLs and titles of its parent pages."""
     meta = f'\n<meta name="description" content="{escape(description)}">' if description else ""
-    above = " &rsaquo; ".join(link(address, name) for address, name in trail)
-    # Below the text: a snippet should begin with what the page is about.
-    navigation = f"<footer><nav>{above}</nav></footer>" if above else ""
+    breadcrumb = " &rsaquo; ".join(link(address, name) for address, name in parents)
+    # Below the text, because a snippet should start with the text of the page.
+    navigation = f"<footer><nav>{breadcrumb}</nav></footer>" if breadcrumb else ""
     return _PAGE.format(
         title=escape(title), description=meta, style=_STYLE, navigation=navigation, content=content
     ).encode()
@@ -43,7 +43,7 @@ def link(address: str, text: str) -> str:
     return f'<a href="{escape(address)}">{escape(text)}</a>'
 
 
-def listing(entries: list[tuple[str, str, str]]) -> str:
-    """A list of links, each with a few words about where it leads: address, name, words."""
-    rows = (f"<dt>{link(address, name)}</dt><dd>{escape(words)}</dd>" for address, name, words in entries)
+def link_list(entries: list[tuple[str, str, str]]) -> str:
+    """A list of links, from URL, name and description."""
+    rows = (f"<dt>{link(url, name)}</dt><dd>{escape(about)}</dd>" for url, name, about in entries)
     return f"<dl>{''.join(rows)}</dl>"

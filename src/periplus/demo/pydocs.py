@@ -1,7 +1,7 @@
-"""How does `pydoc` describe a module, in HTML that is good to read and to search?
+"""Renders the documentation of a module with `pydoc`, as HTML that is easy to read and to index.
 
-What pydoc makes is kept; its tables become sections with headings, its links lead only to pages that exist, and what
-it tells about this machine (paths, the environment) is left out.
+Compared with pydoc's own output, sections with headings replace tables, links lead only to existing pages, and paths
+and environment variables of this machine are removed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_LONGEST_VALUE = 100
+_VALUE_LENGTH = 100
 _TITLE_LENGTH = 70
 _DESCRIPTION_LENGTH = 300
 _SENTENCE_END = re.compile(r"(?<=\w\w)\.(?:\s|$)")
@@ -26,16 +26,16 @@ _ADDRESS = re.compile(r"\s*<?https?://\S+")
 
 
 class ModulePage(pydoc.HTMLDoc):
-    """Writes the page of one module after the other."""
+    """Renders the pages of modules, one after the other."""
 
     def __init__(self, known: Collection[str]) -> None:
-        """Only modules that are *known* are linked to."""
+        """*known* are the modules that have a page, so that links to them work."""
         self._known = known
         self._name = ""
-        self._paths = _paths_of_this_machine()
+        self._paths = _local_paths()
 
     def content(self, module: ModuleType, name: str) -> str:
-        """Everything between the navigation and the end of the page; modules that cannot be described raise."""
+        """The body of the page; raises what pydoc raises when it cannot describe the module."""
         self._name = name
         content = self.docmodule(module)
         for path in self._paths:
@@ -43,7 +43,7 @@ class ModulePage(pydoc.HTMLDoc):
         return content
 
     def heading(self, title: str, extras: str = "") -> str:
-        """The name; the path of the source, which pydoc shows beside it, is nobody's business."""
+        """The module name, without the source path that pydoc shows."""
         del title, extras
         parents = self._name.split(".")
         above = [".".join(parents[: depth + 1]) for depth in range(len(parents) - 1)]
@@ -61,7 +61,7 @@ class ModulePage(pydoc.HTMLDoc):
         return f"<section><h3>{title}</h3><div>{prelude}</div>{contents}</section>"
 
     def preformat(self, text: str) -> str:
-        """Text whose lines are kept by the style sheet, so that words stay words."""
+        """Escaped text; the style sheet keeps the line breaks, so words are not split by markup."""
         return escape(text.expandtabs(), quote=False)
 
     def multicolumn(self, items: list[Any], format: Any) -> str:  # noqa: A002  # pydoc's name for it
@@ -69,17 +69,17 @@ class ModulePage(pydoc.HTMLDoc):
         return f"<ul>{''.join(f'<li>{format(item)}</li>' for item in items)}</ul>"
 
     def namelink(self, name: str, *dicts: Mapping[str, str]) -> str:
-        """A name that stands for a class or function; only those on pages of ours are linked."""
+        """The name of a class or function, linked when its page exists."""
         found = next((table[name] for table in dicts if name in table), "")
-        return f'<a href="{found}">{name}</a>' if found and self._is_ours(found) else name
+        return f'<a href="{found}">{name}</a>' if found and self._has_page(found) else name
 
     def classlink(self, object: Any, modname: str) -> str:  # noqa: A002
-        """A class, linked when its page is ours."""
+        """A class, linked when its page exists."""
         text = super().classlink(object, modname)
         return text if object.__module__ in self._known else re.sub(r"<[^>]*>", "", text)
 
     def modulelink(self, object: Any) -> str:  # noqa: A002
-        """A module that this one uses."""
+        """A module that this module imports."""
         name = object.__name__
         return f'<a href="{name}.html">{name}</a>' if name in self._known else name
 
@@ -90,24 +90,24 @@ class ModulePage(pydoc.HTMLDoc):
         return f'<a href="{whole}.html">{name}</a>' if whole in self._known else name
 
     def docother(self, object: Any, name: str | None = None, mod: str | None = None, *ignored: Any) -> str:  # noqa: A002
-        """A value; only small ones that cannot tell about this machine are shown."""
+        """A value; long values and paths are replaced by their type."""
         del mod, ignored
         shown = escape(repr(object)) if isinstance(object, _PLAIN) else f"<i>{escape(type(object).__name__)}</i>"
-        if len(shown) > _LONGEST_VALUE or (isinstance(object, str | bytes) and len(object) > 1 and "/" in shown):
+        if len(shown) > _VALUE_LENGTH or (isinstance(object, str | bytes) and len(object) > 1 and "/" in shown):
             shown = f"<i>{type(object).__name__}</i>"
         return f"<strong>{escape(name or '')}</strong> = {shown}" if name else shown
 
-    def _is_ours(self, address: str) -> bool:
+    def _has_page(self, address: str) -> bool:
         page = address.partition("#")[0]
         return not page or page.removesuffix(".html") in self._known
 
 
 def summary(module: ModuleType, name: str) -> tuple[str, str]:
-    """A few words about a module for its title, and the first sentences of its text."""
+    """A short description of a module for the page title, and a longer one for the meta description."""
     paragraphs = (" ".join(part.split()) for part in cleandoc(module.__doc__ or "").split("\n\n"))
     cleaned = (_RULE.split(_ADDRESS.sub("", text))[0].strip() for text in paragraphs)
-    called = re.compile(rf"(?:module )?{re.escape(name)}(?:\.py)?(?: module)?\s*(?:--?|:|$)\s*", re.IGNORECASE)
-    lines = (called.sub("", text, count=1) if called.match(text) else text for text in cleaned)
+    name_prefix = re.compile(rf"(?:module )?{re.escape(name)}(?:\.py)?(?: module)?\s*(?:--?|:|$)\s*", re.IGNORECASE)
+    lines = (name_prefix.sub("", text, count=1) if name_prefix.match(text) else text for text in cleaned)
     first = next((line for line in lines if line), "")
     return _shortened(_SENTENCE_END.split(first)[0].rstrip("."), _TITLE_LENGTH), _shortened(first, _DESCRIPTION_LENGTH)
 
@@ -116,6 +116,6 @@ def _shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rpartition(" ")[0].rstrip(",;:(") + " …"
 
 
-def _paths_of_this_machine() -> list[str]:
+def _local_paths() -> list[str]:
     found = {sys.executable, sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
     return sorted((path for path in found if len(path) > 1), key=len, reverse=True)

@@ -1,8 +1,8 @@
-"""The child process that imports the standard library to write about it.
+"""The child process that imports modules of the standard library and renders their pages.
 
-It is a process of its own because importing runs code: a module that hangs or changes the interpreter costs some pages,
-not the demo. `python -I -m periplus.demo.render_child FOLDER SHARE SHARES` writes every SHARES-th page; on stdout it
-says how many that will be, and then names each one that is written.
+Importing a module runs its code. A module that hangs or breaks the interpreter costs some pages, but not the demo.
+`python -I -m periplus.demo.render_child FOLDER SHARE SHARES` renders every SHARES-th page. It prints the number of its
+pages on stdout, then the name of each finished page.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _TOP = ("../", "Python")
 
 
 def main(folder: Path, share: int, shares: int) -> None:
-    """Write one share of the pages, and beside them a table of what they are about."""
-    warnings.simplefilter("ignore")  # modules that will leave the library some day say so
+    """Writes one share of the pages, and a JSON file with their descriptions."""
+    warnings.simplefilter("ignore")  # importing a deprecated module warns
     modules = {name: section for section in SECTIONS for name in module_names(section)}
     topics = topic_texts()
     my_modules, my_topics = sorted(modules)[share::shares], sorted(topics)[share::shares]
-    _say(str(len(my_modules) + len(my_topics)))
+    _print_line(str(len(my_modules) + len(my_topics)))
     writer = ModulePage(modules.keys())
     library = {name: _write_module(writer, folder / "library", name, modules[name]) for name in my_modules}
     language = {name: _write_topic(folder / "language", name, topics, modules) for name in my_topics}
@@ -37,31 +37,31 @@ def main(folder: Path, share: int, shares: int) -> None:
 
 
 def _write_module(writer: ModulePage, folder: Path, name: str, section: Section) -> str | None:
-    """A few words about the module, or nothing when it cannot be described here."""
+    """Writes the page of a module and returns its short description; None when the module cannot be imported."""
     try:
         module = import_module(name)
         words, description = summary(module, name)
         content = writer.content(module, name)
-    except (Exception, SystemExit) as error:  # whatever a module does, it costs one page
+    except (Exception, SystemExit) as error:  # a failing module costs one page only
         sys.stderr.write(f"{name}: {type(error).__name__}: {error}\n")
         return None
-    trail = (_TOP, (f"../sections/{section.slug}.html", section.title))
+    parents = (_TOP, (f"../sections/{section.slug}.html", section.title))
     title = f"{name}: {words or section.title}"
-    (folder / f"{name}.html").write_bytes(page(title, content, description=description, trail=trail))
-    _say(name)
+    (folder / f"{name}.html").write_bytes(page(title, content, description=description, parents=parents))
+    _print_line(name)
     return words
 
 
 def _write_topic(folder: Path, name: str, topics: Mapping[str, str], modules: Mapping[str, Section]) -> str:
     title = topic_title(name, topics[name])
     content = topic_content(name, topics[name], topics, modules)
-    trail = (_TOP, ("./", "The language"))
-    (folder / f"{name}.html").write_bytes(page(f"{title} in Python", content, trail=trail))
-    _say(name)
+    parents = (_TOP, ("./", "The language"))
+    (folder / f"{name}.html").write_bytes(page(f"{title} in Python", content, parents=parents))
+    _print_line(name)
     return title
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

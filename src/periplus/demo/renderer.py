@@ -1,4 +1,4 @@
-"""How is the documentation of the standard library written to a folder, quickly and at no risk to the demo?"""
+"""Renders the documentation of the standard library into a folder, in child processes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from periplus.demo.modules import SECTIONS, module_names
-from periplus.demo.page import listing, page
+from periplus.demo.page import link_list, page
 from periplus.errors import PeriplusError
 
-_LONGEST = 60.0  # seconds; a child that takes longer hangs in some module, and the pages it has written are enough
+_TIMEOUT = 60.0  # seconds; then a child process is killed, and its finished pages are used
 _SHARES = min(os.cpu_count() or 1, 4)
 
 
 def write_python_pages(folder: Path, progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
-    """Make *folder*, with a page for each module and chapter and the pages that lead to them; all of it or nothing."""
+    """Creates *folder* with the pages of all modules and topics and their index pages; on an error, creates nothing."""
     building = folder.with_name(folder.name + ".tmp")
     shutil.rmtree(building, ignore_errors=True)
     try:
         _write_all(building, progress)
         building.replace(folder)
     finally:
-        shutil.rmtree(building, ignore_errors=True)  # it is there only when something failed
+        shutil.rmtree(building, ignore_errors=True)  # exists only after an error
 
 
 def _write_all(folder: Path, progress: Callable[[int, int], None]) -> None:
@@ -38,9 +38,9 @@ def _write_all(folder: Path, progress: Callable[[int, int], None]) -> None:
     library, language = _tables(folder)
     if not library:
         raise PeriplusError(
-            "the documentation of Python could not be written",
-            f"{sys.executable} described no module",
-            "`periplus doctor` looks for the cause.",
+            "the Python documentation could not be rendered",
+            f"{sys.executable} rendered no module",
+            "Run `periplus doctor` to find the cause.",
         )
     _write_contents(folder, library, language)
 
@@ -51,7 +51,7 @@ def _run_children(folder: Path, progress: Callable[[int, int], None]) -> None:
 
     def follow(share: int, lines: Iterator[str]) -> None:
         nonlocal written
-        with suppress(ValueError):  # a command that is stopped closes the pipe
+        with suppress(ValueError):  # a stopped command closes the pipe
             totals[share] = int(next(lines, "0"))
             for _ in lines:
                 with lock:
@@ -66,9 +66,9 @@ def _run_children(folder: Path, progress: Callable[[int, int], None]) -> None:
 
 @contextmanager
 def _child(folder: Path, share: int, follow: Callable[[int, Iterator[str]], None]) -> Iterator[threading.Thread]:
-    """A rendering process, and the thread in which *follow* reads its lines; they end when it does.
+    """Starts a child process and a thread in which *follow* reads its output; kills the process on exit.
 
-    Its environment is empty, because `pydoc` shows the one it runs in.
+    The process has an almost empty environment, because `pydoc` shows environment variables.
     """
     arguments = [
         sys.executable,
@@ -89,7 +89,7 @@ def _child(folder: Path, share: int, follow: Callable[[int, Iterator[str]], None
         encoding="utf-8",
     ) as child:
         assert child.stdout is not None
-        watchdog = threading.Timer(_LONGEST, child.kill)
+        watchdog = threading.Timer(_TIMEOUT, child.kill)
         thread = threading.Thread(target=follow, args=(share, iter(child.stdout)))
         try:
             watchdog.start()
@@ -97,11 +97,11 @@ def _child(folder: Path, share: int, follow: Callable[[int, Iterator[str]], None
             yield thread
         finally:
             watchdog.cancel()
-            child.kill()  # it has ended already, unless this is the way out of a failure
+            child.kill()  # still running only after an error
 
 
 def _tables(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Every page that was written, with a few words about it."""
+    """The names and descriptions of all rendered modules and topics."""
     library = {path.stem: "" for path in (folder / "library").glob("*.html")}
     language = {path.stem: path.stem for path in (folder / "language").glob("*.html")}
     for path in folder.glob("about-*.json"):
@@ -116,15 +116,14 @@ def _write_contents(folder: Path, library: dict[str, str], language: dict[str, s
     top = ("../", "Python")
     for section in SECTIONS:
         names = [name for name in module_names(section) if name in library]
-        content = (
-            f"<h1>{section.title}</h1>{listing([(f'../library/{name}.html', name, library[name]) for name in names])}"
-        )
+        entries = [(f"../library/{name}.html", name, library[name]) for name in names]
+        content = f"<h1>{section.title}</h1>{link_list(entries)}"
         title = f"{section.title}: modules of the Python standard library"
-        (folder / "sections" / f"{section.slug}.html").write_bytes(page(title, content, trail=(top,)))
-    chapters = [(f"{name}.html", title, "") for name, title in sorted(language.items(), key=lambda item: item[1])]
-    content = f"<h1>The Python language</h1>{listing(chapters)}"
-    (folder / "language" / "index.html").write_bytes(page("The Python language, by chapter", content, trail=(top,)))
+        (folder / "sections" / f"{section.slug}.html").write_bytes(page(title, content, parents=(top,)))
+    topics = [(f"{name}.html", title, "") for name, title in sorted(language.items(), key=lambda item: item[1])]
+    content = f"<h1>The Python language</h1>{link_list(topics)}"
+    (folder / "language" / "index.html").write_bytes(page("The Python language, by topic", content, parents=(top,)))
     entries = [("language/", "The language", "Statements, expressions and types")] if language else []
     entries += [(f"sections/{section.slug}.html", section.title, ", ".join(section.names)) for section in SECTIONS]
     title = f"Python {sys.version_info.major}.{sys.version_info.minor} documentation"
-    (folder / "index.html").write_bytes(page(title, f"<h1>{title}</h1>{listing(entries)}"))
+    (folder / "index.html").write_bytes(page(title, f"<h1>{title}</h1>{link_list(entries)}"))

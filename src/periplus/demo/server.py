@@ -1,7 +1,6 @@
-"""How does the documentation of this machine become a small web?
+"""Serves the documentation of this machine on 127.0.0.1, with one virtual host per package.
 
-A server on the loopback address, one virtual host for each body of documentation, and an entrance that links to all of
-them. It answers for the files it was given and for nothing else.
+An index host links to all packages. The server serves only the files of the given sites.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from periplus.demo.library import ENTRANCE, Site
-from periplus.demo.page import listing, page
+from periplus.demo.library import INDEX_HOST, Site
+from periplus.demo.page import link_list, page
 from periplus.errors import PortTaken
 
 LOOPBACK = "127.0.0.1"
@@ -28,41 +27,41 @@ _TITLE = "Documentation on this machine"
 
 
 class DocumentationServer(ThreadingHTTPServer):
-    """Serves sites by the host name that is asked for."""
+    """Serves several sites, selected by the Host header."""
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, port: int) -> None:
-        """Listen on a port, which fails when it is taken; nothing is answered before `serving`."""
+        """Listens on a port; raises OSError when it is taken. Requests are answered once `serving` runs."""
         super().__init__((LOOPBACK, port), _Handler)
         self.port: int = self.server_address[1]
         self._files: dict[tuple[str, str], Path | bytes] = {}
         self._hosts: tuple[str, ...] = ()
 
     @property
-    def entrance(self) -> str:
-        """The address from which everything can be reached."""
-        return f"http://{ENTRANCE}:{self.port}/"
+    def index_url(self) -> str:
+        """The URL of the page that links to all sites."""
+        return f"http://{INDEX_HOST}:{self.port}/"
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The names that are answered for."""
+        """The host names of all sites."""
         return self._hosts
 
     @property
     def connect_to(self) -> list[str]:
-        """How a crawler gets here, by exactly these names."""
+        """The values of fetch.connect_to that lead these host names to this server."""
         return [f"{host}:{self.port}:{LOOPBACK}:{self.port}" for host in self._hosts]
 
     @contextmanager
     def serving(self, sites: list[Site]) -> Iterator[None]:
-        """Answer for these sites, from a thread of its own."""
-        self._hosts = (ENTRANCE, *(site.host for site in sites))
+        """Serves these sites from a thread."""
+        self._hosts = (INDEX_HOST, *(site.host for site in sites))
         self._files = {(site.host, path): file for site in sites for path, file in site.files.items()}
         self._files |= {(host, "/robots.txt"): _ROBOTS for host in self._hosts}
         entries = [(f"http://{site.host}:{self.port}/", site.title, f"{site.pages} pages") for site in sites]
-        self._files[ENTRANCE, "/index.html"] = page(_TITLE, f"<h1>{escape(_TITLE)}</h1>{listing(entries)}")
+        self._files[INDEX_HOST, "/index.html"] = page(_TITLE, f"<h1>{escape(_TITLE)}</h1>{link_list(entries)}")
         thread = threading.Thread(target=self.serve_forever, daemon=True)
         thread.start()
         try:
@@ -72,7 +71,7 @@ class DocumentationServer(ThreadingHTTPServer):
             thread.join()
 
     def find(self, host: str, path: str) -> tuple[str, bytes] | None:
-        """Type and content of what an address names."""
+        """The content type and body of a page; None when there is none."""
         path = f"{path}index.html" if path.endswith("/") else path
         file = self._files.get((host.lower(), path))
         if file is None:
@@ -82,7 +81,7 @@ class DocumentationServer(ThreadingHTTPServer):
 
 
 def listen(port: int | None = None) -> DocumentationServer:
-    """A server on this port, or on the first free one of a few."""
+    """Starts a server on this port, or on the first free port from 8090 to 8189."""
     for candidate in range(_FIRST_PORT, _FIRST_PORT + _PORTS) if port is None else (port,):
         try:
             return DocumentationServer(candidate)
@@ -119,5 +118,5 @@ class _Handler(BaseHTTPRequestHandler):
         if with_body:
             self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name it has in the base class
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class's name
         del format, args

@@ -1,4 +1,4 @@
-"""What does the language itself offer: the chapters that `help("with")` shows, as pages."""
+"""Renders the language topics of `help()`, such as `help("with")`, as HTML pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _QUOTED = re.compile(r"&quot;([A-Za-z_][\w.]*)(?:\(\))?&quot;")
 
 
 def topic_texts() -> dict[str, str]:
-    """Topic and text; some systems pack them apart from Python, then there are none."""
+    """The texts of all topics by name; empty when the system packages them separately from Python."""
     try:
         return dict(import_module("pydoc_data.topics").topics)
     except (ImportError, AttributeError):
@@ -23,12 +23,12 @@ def topic_texts() -> dict[str, str]:
 
 
 def topic_title(name: str, text: str) -> str:
-    """The heading of a chapter."""
+    """The heading of a topic."""
     return text.lstrip().partition("\n")[0].strip().replace('"', "") or name
 
 
 def topic_content(name: str, text: str, topics: Collection[str], modules: Collection[str]) -> str:
-    """The chapter as HTML: modules it names and chapters it belongs with are linked."""
+    """The topic as HTML, with links to modules and related topics."""
     blocks = re.split(r"\n{2,}", text.strip("\n"))
     body = "\n".join(_block(block, modules) for block in blocks)
     related = [link(f"{other}.html", other) for other in _related(name) if other in topics]
@@ -50,18 +50,18 @@ def _code(name: str, modules: Collection[str]) -> str:
 
 
 def _related(name: str) -> list[str]:
-    """The chapters that pydoc names beside this one."""
+    """The topics that pydoc lists as related."""
     tables = (pydoc.Helper.topics, pydoc.Helper.keywords)
     found: set[str] = set()
     for table in tables:
         for entry in table.values():
             if isinstance(entry, tuple) and entry[0] == name:
-                found.update(chapter for label in entry[1].split() for chapter in _chapters(label))
+                found.update(topic for label in entry[1].split() for topic in _topics(label))
     return sorted(found - {name})
 
 
-def _chapters(label: str) -> Iterator[str]:
-    """The chapter behind a label such as CONTEXTMANAGERS, through its other names."""
+def _topics(label: str) -> Iterator[str]:
+    """The topic of a label such as CONTEXTMANAGERS; aliases are followed."""
     for _ in range(3):
         entry = pydoc.Helper.keywords.get(label) or pydoc.Helper.topics.get(label)
         if isinstance(entry, tuple):

@@ -1,1 +1,1 @@
-"""Will Periplus work well on this machine, and if not, what is to be done?"""
+"""Checks whether Periplus will work well on this machine, and how to fix problems."""

@@ -1,4 +1,4 @@
-"""What is known after one look at the machine?"""
+"""The result of one check."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from enum import StrEnum
 
 
 class Grade(StrEnum):
-    """How a check came out."""
+    """The result of a check."""
 
     OK = "ok"
-    WARN = "warn"  # works, with a limit worth knowing
+    WARN = "warn"  # works, with a limitation
     BAD = "bad"  # something will fail
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """One check with its result."""
 
     name: str
     grade: Grade
     found: str
-    advice: str = ""  # what to do; empty when nothing is to be done
+    advice: str = ""  # how to fix it; empty when the check is OK
 
 
 def graded(name: str, amount: float, found: str, *, bad: float, low: float, advice: str) -> Check:
-    """A check of something of which there should be enough: at least *bad* to work at all, *low* to work well."""
+    """Grades an amount: below *bad* something will fail, below *low* it is a warning."""
     if amount >= low:
         return Check(name, Grade.OK, found)
     return Check(name, Grade.BAD if amount < bad else Grade.WARN, found, advice)

@@ -1,4 +1,4 @@
-"""What is checked, and in which order?"""
+"""Runs all checks in order."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from periplus.doctor.machine import sandbox
 from periplus.errors import ConfigError
 
 PORT = 8080
-_REACHABLE = re.compile(r"https?://\S+\.\S+|\S+@\S+\.\S+")
+_CONTACT = re.compile(r"https?://\S+\.\S+|\S+@\S+\.\S+")
 
 
-def examine(home: Path) -> list[Check]:
-    """Everything that is known to go wrong on a machine, looked at once."""
+def run_checks(home: Path) -> list[Check]:
+    """Runs every check once."""
     configured, settings = _settings(home)
     return [
         machine.python(),
         machine.libraries(),
-        machine.reader(),
+        machine.html_scanner(),
         configured,
         contact(settings),
         disk.writable(home),
@@ -43,15 +43,15 @@ def _settings(home: Path) -> tuple[Check, Settings]:
     except ConfigError as error:
         return Check("settings", Grade.BAD, f"{error.what}: {error.why}", error.hint), Settings()
     count = len(configuration.origins)
-    return Check("settings", Grade.OK, f"{count or 'none'} set, the others as by default"), configuration.settings
+    return Check("settings", Grade.OK, f"{count or 'none'} set, others have their defaults"), configuration.settings
 
 
 def contact(settings: Settings) -> Check:
-    """Whether a webmaster can reach whoever crawls."""
+    """Whether webmasters can reach the operator of the crawler."""
     text = settings.identity.contact
     advice = 'Write contact = "you@example.org" under [identity] in periplus.toml, or set PERIPLUS_IDENTITY__CONTACT.'
     if not text:
         return Check("contact", Grade.WARN, "not set, so public hosts are not crawled", advice)
-    if not _REACHABLE.search(text):
-        return Check("contact", Grade.WARN, f"{text!r} looks neither like a mail address nor like a URL", advice)
+    if not _CONTACT.search(text):
+        return Check("contact", Grade.WARN, f"{text!r} is neither an email address nor a URL", advice)
     return Check("contact", Grade.OK, text)

@@ -1,4 +1,4 @@
-"""Can a collection live in this folder, and will what is written there survive?"""
+"""Checks the folder of the collection: writable, file system, free space, inodes and fsync."""
 
 from __future__ import annotations
 
@@ -17,66 +17,66 @@ _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = frozenset(
     {"9p", "afs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "lustre", "ncpfs", "nfs", "nfs4", "smb3", "smbfs"}
 )
-_NOT_KEPT = {"ramfs": "memory", "tmpfs": "memory", "overlay": "a layer that ends with its container"}
-_ESCAPE = re.compile(r"\\([0-7]{3})")  # how blanks in a name are written there
+_VOLATILE = {"ramfs": "memory", "tmpfs": "memory", "overlay": "deleted with its container"}
+_ESCAPE = re.compile(r"\\([0-7]{3})")  # mountinfo escapes blanks in a name
 _WRITES = 5
 _SLOW_SYNC = 0.1  # seconds; a commit happens about once a second
-_CLOCK_SKEW = 5.0  # seconds between this clock and that of the file system
+_CLOCK_SKEW = 5.0  # seconds between the clocks of this machine and of the file system
 
 
 def nearest(home: Path) -> Path:
-    """The folder itself, or the one above in which it would be made."""
+    """The folder itself, or its nearest parent folder that exists."""
     path = home.absolute()
     return next((folder for folder in (path, *path.parents) if os.access(folder, os.F_OK)), path)
 
 
 def writable(home: Path) -> Check:
-    """Whether files can be made there."""
+    """Whether files can be created in the folder."""
     place = nearest(home)
-    found = str(home) if place == home.absolute() else f"{home} would be made in {place}"
+    found = str(home) if place == home.absolute() else f"{home} would be created in {place}"
     try:
         with tempfile.TemporaryFile(dir=place):
             return Check("folder", Grade.OK, found)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        return Check("folder", Grade.BAD, f"{place} cannot be written: {why}", "Name another folder with --home.")
+        return Check("folder", Grade.BAD, f"{place} cannot be written: {why}", "Choose another folder with --home.")
 
 
 def space(home: Path) -> Check:
-    """Room for pages: a page takes about 30 kB in archive, segments and index."""
+    """Free disk space; a page takes about 30 kB in archive, segments and index."""
     free = shutil.disk_usage(nearest(home)).free
     found = f"{free / _GB:,.1f} GB free"
-    advice = "Free some space or name a folder on another disk: a page takes about 30 kB."
+    advice = "Free some space or choose a folder on another disk; a page takes about 30 kB."
     return graded("disk space", free, found, bad=0.2 * _GB, low=5 * _GB, advice=advice)
 
 
 def inodes(home: Path) -> Check:
-    """Room for files."""
+    """Free inodes."""
     figures = os.statvfs(nearest(home))
     if not figures.f_files:
         return Check("free inodes", Grade.OK, "not limited on this file system")
-    found = f"{figures.f_favail:,} files can be made"
-    advice = "Remove small files, or name a folder on another disk."
+    found = f"{figures.f_favail:,} files can be created"
+    advice = "Remove small files, or choose a folder on another disk."
     return graded("free inodes", figures.f_favail, found, bad=1_000, low=20_000, advice=advice)
 
 
 def file_system(home: Path) -> Check:
-    """Which kind it is: over a network, locks and shared memory do not work as the catalog needs them."""
+    """The file system type; network file systems lack the locks and shared memory that SQLite needs."""
     kind = file_system_kind(nearest(home))
     if kind is None:
-        return Check("file system", Grade.OK, "cannot be told on this system")
+        return Check("file system", Grade.OK, "unknown on this system")
     if kind in _NETWORK:
         advice = "Use a folder on a disk of this machine: SQLite's write-ahead log is not safe over a network."
         return Check("file system", Grade.BAD, f"{kind}, over a network", advice)
-    if kind in _NOT_KEPT:
+    if kind in _VOLATILE:
         return Check(
-            "file system", Grade.WARN, f"{kind}: {_NOT_KEPT[kind]}", "Use a folder on a disk to keep the crawl."
+            "file system", Grade.WARN, f"{kind}: {_VOLATILE[kind]}", "Use a folder on a disk to keep the crawl."
         )
     return Check("file system", Grade.OK, kind)
 
 
 def file_system_kind(path: Path, mounts: Path = _MOUNTS) -> str | None:
-    """The type of the file system that holds *path*, as the system names it."""
+    """The type of the file system of *path*, from mountinfo; None when that cannot be read."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -91,7 +91,7 @@ def file_system_kind(path: Path, mounts: Path = _MOUNTS) -> str | None:
 
 
 def sync(home: Path) -> Check:
-    """Whether the disk confirms what it has written, and how long that takes."""
+    """Whether fsync works, and how long it takes."""
     seconds = []
     try:
         with tempfile.NamedTemporaryFile(dir=nearest(home)) as file:
@@ -104,12 +104,12 @@ def sync(home: Path) -> Check:
             skew = abs(os.fstat(file.fileno()).st_mtime - time.time())
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        return Check("fsync", Grade.BAD, f"does not work: {why}", "Name a folder on a disk of this machine.")
+        return Check("fsync", Grade.BAD, f"does not work: {why}", "Choose a folder on a disk of this machine.")
     typical = statistics.median(seconds)
     found = f"{typical * 1000:.1f} ms"
     if skew > _CLOCK_SKEW:
         return Check(
-            "fsync", Grade.WARN, f"{found}; the disk's clock is {skew:.0f} s off", "Let a time service keep both."
+            "fsync", Grade.WARN, f"{found}; the disk's clock is {skew:.0f} s off", "Synchronize both clocks with NTP."
         )
     if typical > _SLOW_SYNC:
         return Check(

@@ -1,8 +1,6 @@
-"""Are interpreter, libraries, memory, limits, clock and ports fit for a crawl?
+"""Checks the machine: Python, libraries, sandbox, memory, open files, clock and port.
 
-How well is a parser fenced in that a hostile document has taken over?
-
-Tried, not read off a version: the process that reads PDFs is started, and tells how far its fence could be shut.
+The sandbox check starts the sandbox process, which reports whether its system calls are filtered.
 """
 
 from __future__ import annotations
@@ -24,20 +22,20 @@ from periplus.parse.glance import IS_COMPILED
 from periplus.parse.sandbox.parent import Sandbox
 from periplus.parse.sandbox.protocol import ParseRules
 
-_ADVICE = "Crawl sites that you do not trust inside a virtual machine."
+_ADVICE = "Crawl untrusted sites inside a virtual machine."
 
 
 def sandbox() -> Check:
-    """The level that is reached on this machine."""
-    with closing(Sandbox(ParseRules())) as warden:
+    """The isolation level of the sandbox on this machine."""
+    with closing(Sandbox(ParseRules())) as process:
         try:
-            fenced = warden.fenced
+            is_filtered = process.fenced
         except (EOFError, OSError, ValueError) as error:
-            return Check("sandbox", Grade.BAD, f"the process that reads PDFs does not start: {error!r}", _ADVICE)
-    if fenced:
-        found = "full: the process that reads PDFs may open no file, no connection and no process"
+            return Check("sandbox", Grade.BAD, f"the PDF parser process does not start: {error!r}", _ADVICE)
+    if is_filtered:
+        found = "full: the PDF parser process cannot open files, connections or processes"
         return Check("sandbox", Grade.OK, found)
-    found = "partial: the process that reads PDFs has limits of time and memory, but its system calls are not filtered"
+    found = "partial: the PDF parser process has time and memory limits, but its system calls are not filtered"
     return Check("sandbox", Grade.WARN, found, _ADVICE)
 
 
@@ -51,7 +49,7 @@ _IMPORTING = (
 )
 _IMPORT_SECONDS = 60
 _MIB = 1 << 20
-_LAST_YEAR = 2100  # a clock beyond it is not set
+_LAST_YEAR = 2100  # a later date means that the clock is not set
 _CLOCK_SAMPLE = 0.05  # seconds
 _CLOCK_DRIFT = 0.02
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -59,7 +57,7 @@ _MEMORY = Path("/proc/meminfo")
 
 
 def python() -> Check:
-    """The interpreter."""
+    """The Python version."""
     bits = struct.calcsize("P") * 8
     found = f"{platform.python_implementation()} {platform.python_version()}, {bits} bits"
     if sys.version_info < _OLDEST_PYTHON or bits < 64:
@@ -68,35 +66,35 @@ def python() -> Check:
 
 
 def libraries() -> Check:
-    """The compiled libraries, loaded in a process of their own: one built for another processor would end this one."""
+    """Loads the compiled libraries in a child process; one built for another processor would crash this process."""
     arguments = [sys.executable, "-c", _IMPORTING, *_LIBRARIES]
     try:
         child = subprocess.run(arguments, capture_output=True, text=True, timeout=_IMPORT_SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return Check("libraries", Grade.BAD, f"not loaded after {_IMPORT_SECONDS} s", "Look for a disk that hangs.")
+        return Check("libraries", Grade.BAD, f"not loaded after {_IMPORT_SECONDS} s", "Check for a hanging disk.")
     if child.returncode == 0:
         return Check("libraries", Grade.OK, f"all {len(_LIBRARIES)} compiled libraries load")
     last = (child.stdout.split() or ["?"])[-1]
     why = (child.stderr.strip().splitlines() or [f"ended by signal {-child.returncode}"])[-1]
-    advice = "Install again: `python -m pip install --force-reinstall periplus`."
+    advice = "Reinstall: `python -m pip install --force-reinstall periplus`."
     return Check("libraries", Grade.BAD, f"{last} does not load ({why})", advice)
 
 
-def reader() -> Check:
-    """Whether what skims pages was compiled."""
+def html_scanner() -> Check:
+    """Whether the fast HTML scanner was compiled."""
     if IS_COMPILED:
-        return Check("page reader", Grade.OK, "compiled")
-    advice = "Install a C compiler and Python's headers (on Debian: gcc, python3-dev), then Periplus again."
-    return Check("page reader", Grade.WARN, "not compiled: a crawl takes about a third more time", advice)
+        return Check("HTML scanner", Grade.OK, "compiled")
+    advice = "Install a C compiler and Python's headers (on Debian: gcc, python3-dev), then reinstall Periplus."
+    return Check("HTML scanner", Grade.WARN, "not compiled: a crawl takes about a third more time", advice)
 
 
 def memory(index_mb: int) -> Check:
-    """Free memory, of the machine or of the container that this runs in; *index_mb* is what building an index takes."""
+    """Free memory of the machine or container; *index_mb* is the memory for building an index."""
     free = _free_memory()
     if free is None:
-        return Check("memory", Grade.OK, "cannot be read on this system")
+        return Check("memory", Grade.OK, "unknown on this system")
     need = index_mb + 512
-    advice = f"Indexing takes about {need} MB: end other programs, or lower index.memory_mb."
+    advice = f"Indexing needs about {need} MB: close other programs, or lower index.memory_mb."
     return graded("memory", free, f"{free // _MIB:,} MB free", bad=256 * _MIB, low=need * _MIB, advice=advice)
 
 
@@ -115,7 +113,7 @@ def _free_memory() -> int | None:
 
 
 def open_files(concurrency: int) -> Check:
-    """How many files and connections one process may have open; *concurrency* is the number of requests at once."""
+    """The limit on open files and connections per process; *concurrency* is the number of concurrent requests."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = sys.maxsize if soft == resource.RLIM_INFINITY else soft
     found = "no limit" if soft == sys.maxsize else f"{soft:,} at once"
@@ -125,26 +123,26 @@ def open_files(concurrency: int) -> Check:
 
 
 def clock() -> Check:
-    """Whether the time is plausible: politeness, robots.txt and the age of pages depend on it."""
+    """Whether the clock is plausible; politeness, robots.txt and recrawls depend on it."""
     now, steady = time.time(), time.monotonic()
     time.sleep(_CLOCK_SAMPLE)
     drift = abs((time.time() - now) - (time.monotonic() - steady))
     installed = Path(periplus.__file__).stat().st_mtime
     found = time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(now))
-    advice = "Set the clock, and let a time service keep it."
+    advice = "Set the clock, and synchronize it with NTP."
     if now < installed - 86_400 or time.gmtime(now).tm_year > _LAST_YEAR:
-        return Check("clock", Grade.BAD, f"{found}, which cannot be right", advice)
+        return Check("clock", Grade.BAD, f"{found}, which is implausible", advice)
     if drift > _CLOCK_DRIFT:
         return Check("clock", Grade.WARN, f"{found}, but it just jumped by {drift:.2f} s", advice)
     return Check("clock", Grade.OK, found)
 
 
 def port(number: int, host: str = "127.0.0.1") -> Check:
-    """Whether the site can be served where people expect it."""
+    """Whether the default port of `periplus serve` is free."""
     try:
         with socket.create_server((host, number)):
             return Check("port", Grade.OK, f"{number} is free")
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
-        advice = f"Serve on another one: `periplus serve --port {number + 1}`."
+        advice = f"Use another port: `periplus serve --port {number + 1}`."
         return Check("port", Grade.WARN, f"{number} cannot be used: {why.lower()}", advice)

@@ -1,1 +1,1 @@
-"""Why is this page (not) here, and is everything as it should be?"""
+"""Explains what a collection contains: URLs, hosts, runs, traps; and verifies its files."""

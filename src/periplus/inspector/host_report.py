@@ -1,4 +1,4 @@
-"""How is this host treated, what is left of it to fetch, and why not sooner?"""
+"""Collects what is known about one host: scope, delay, robots.txt, queue, errors, caps and traps."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from periplus.model import HostPolicy, RobotsFile, UrlState
 from periplus.store.catalog import Catalog
 from periplus.url import host_of, parse, registrable_domain
 
-_BEST = 5  # URLs of the queue that are shown
+_QUEUE_SHOWN = 5  # URLs at the head of the queue
 
 
 def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any]:
-    """All that is known about one host; of one never met, the verdict it would get today."""
+    """The JSON object of `inspect host`; for an unknown host, the decision that the current scope would make."""
     host = _name(raw)
     policy = catalog.policy(host)
     found: dict[str, Any] = {"host": host, "domain": registrable_domain(host), "known": policy is not None}
@@ -33,7 +33,9 @@ def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
         "politeness": _politeness(policy, settings),
         "robots": [_robots(file, settings) for file in catalog.robots_of(host)],
         "urls": _by_state(standings),
-        "queue": [_waiting(item.url, item.priority, item.due) for item in catalog.queue_of(host, _BEST, math.inf)],
+        "queue": [
+            _queued(item.url, item.priority, item.due) for item in catalog.queue_of(host, _QUEUE_SHOWN, math.inf)
+        ],
         "errors": _by_reason(standings, UrlState.FAILED),
         "refused": _by_reason(standings, UrlState.REFUSED),
         "cap": _cap(catalog, settings, found["domain"]),
@@ -43,7 +45,7 @@ def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
 
 
 def _name(raw: str) -> str:
-    """The host that a person means, who may have typed a whole address."""
+    """The host name; *raw* may be a host or a URL."""
     text = raw.strip()
     return parse(text if "://" in text else f"http://{text}/").host
 
@@ -73,7 +75,7 @@ def _robots(file: RobotsFile, settings: Settings) -> dict[str, Any]:
         "fetched_at": file.fetched_at,
         "expires_at": file.fetched_at + settings.politeness.robots_age,
         "status": file.status,
-        "otherwise": robots.default.line or "what no rule names is allowed",
+        "otherwise": robots.default.line or "other paths are allowed",
         "crawl_delay": robots.crawl_delay,
         "rules": [{"line_number": rule.line_number, "line": rule.line} for rule in robots.rules],
         "sitemaps": list(robots.sitemaps),
@@ -91,19 +93,19 @@ def _by_reason(standings: Counter[tuple[UrlState, str]], wanted: UrlState) -> di
     return {reason: number for (state, reason), number in standings.most_common() if state is wanted}
 
 
-def _waiting(url: str, priority: float, due: float) -> dict[str, Any]:
+def _queued(url: str, priority: float, due: float) -> dict[str, Any]:
     return {"url": url, "priority": round(priority, 3), "due": due if 0 < due < math.inf else None}
 
 
 def _quality(catalog: Catalog, host: str) -> dict[str, Any]:
-    """How good the pages of a host looked, clue by clue."""
+    """The mean quality of a host's pages and its parts."""
     pages, worth = catalog.quality_of(host)
     clues = {name: round(clue, 3) for name, clue in worth._asdict().items()}
     return {"pages": pages, "score": round(worth.score, 3), **clues}
 
 
 def _traps(catalog: Catalog, settings: Settings, host: str) -> dict[str, Any]:
-    """What was learned about the URLs of a host: the patterns that lead to nothing new, and what knowing them saved."""
+    """The suspected URL patterns of a host, and the number of fetches that skipping their URLs saved."""
     known = catalog.patterns_of(host)
     traps = suspected(known, settings.frontier)
     shown = [

@@ -1,7 +1,4 @@
-"""What did each run do, and where did its time go?
-
-What does a collection hold, and what did its last crawl do?
-"""
+"""Summarizes a collection and its crawl runs: sizes, outcomes, and the share of time of each step."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from periplus.store.collection import Collection
 
 
 def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
-    """The shape that `status --json` prints."""
+    """The JSON object of `status`."""
     archives = catalog.archives()
     segments = catalog.segments()
     return {
@@ -37,11 +34,11 @@ def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
 
 
 def recent_runs(collection: Collection, catalog: Catalog, limit: int) -> list[dict[str, Any]]:
-    """The shape that `runs --json` prints: the newest runs, newest first, with what can be compared."""
+    """The JSON list of `runs`: the newest runs, newest first, with their main figures."""
     runs = catalog.runs(limit)
     if runs:
-        _settle_outcomes(collection, catalog, runs)
-    return [_compared(run) for run in runs]
+        _mark_killed(collection, catalog, runs)
+    return [_figures(run) for run in runs]
 
 
 def one_run(collection: Collection, catalog: Catalog, run_id: int) -> dict[str, Any]:
@@ -49,28 +46,28 @@ def one_run(collection: Collection, catalog: Catalog, run_id: int) -> dict[str, 
     run = catalog.run(run_id)
     if run is None:
         last = catalog.last_run()
-        why = f"runs 1 to {last['run_id']} are known" if last else "nothing was crawled so far"
+        why = f"there are runs 1 to {last['run_id']}" if last else "nothing was crawled yet"
         raise UsageError(f"there is no run {run_id}", why, "`periplus runs` lists them.")
-    _settle_outcomes(collection, catalog, [run])
+    _mark_killed(collection, catalog, [run])
     return run
 
 
 def last_run(collection: Collection, catalog: Catalog) -> dict[str, Any] | None:
-    """The newest run, if there was one."""
+    """The newest run, or None."""
     run = catalog.last_run()
     if run is not None:
-        _settle_outcomes(collection, catalog, [run])
+        _mark_killed(collection, catalog, [run])
     return run
 
 
 def shares(timing: dict[str, float]) -> dict[str, float]:
-    """What part of the time of all steps each took, from 0 to 1."""
+    """The share of each step in the time of all steps, from 0 to 1."""
     whole = sum(timing.values()) or 1.0
     return {step: seconds / whole for step, seconds in timing.items()}
 
 
-def _settle_outcomes(collection: Collection, catalog: Catalog, runs: list[dict[str, Any]]) -> None:
-    """A run that never ended is under way only if it is the last one and somebody holds the collection."""
+def _mark_killed(collection: Collection, catalog: Catalog, runs: list[dict[str, Any]]) -> None:
+    """Marks a run without an end as killed, unless it is the newest and a process has locked the collection."""
     newest = catalog.last_run()
     for run in runs:
         is_newest = newest is not None and run["run_id"] == newest["run_id"]
@@ -78,7 +75,7 @@ def _settle_outcomes(collection: Collection, catalog: Catalog, runs: list[dict[s
             run["outcome"] = "killed"
 
 
-def _compared(run: dict[str, Any]) -> dict[str, Any]:
+def _figures(run: dict[str, Any]) -> dict[str, Any]:
     summary = run["summary"]
     timing = summary.get("timing", {})
     return {

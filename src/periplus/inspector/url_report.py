@@ -1,10 +1,6 @@
-"""Why is this URL here, or why not: every decision, attempt and record.
+"""Collects what is known about one URL: decisions, fetches, versions, duplicates, quality and rank.
 
-Which page does this one repeat, and which repeat it?
-
-How good does this page look, and why?
-
-Why does this page rank where it does, as everything known about a URL says it?
+For a URL that is not in the catalog, it reports the decision that the current settings would make.
 """
 
 from __future__ import annotations
@@ -31,17 +27,17 @@ from periplus.store.collection import Collection
 from periplus.store.ranks import open_ranks
 from periplus.url import Canonicalizer, Url, host_of, parse, url_id
 
-_SHOWN = 20
+_DUPLICATES_SHOWN = 20
 
 
 def copies_of(catalog: Catalog, collection: Collection, url: str) -> dict[str, Any]:
-    """The page that a URL repeats, as the crawl saw it or else as the index has it, and those that repeat it."""
-    copy = catalog.copy(url) or _folded(collection, url)
+    """The page of which a URL is a duplicate, by the catalog or else by the index, and the duplicates of the URL."""
+    copy = catalog.copy(url) or _near_duplicate(collection, url)
     of = None if copy is None else {"url": copy.original, "exact": copy.bits is None, "bits": copy.bits or 0}
-    return {"copy_of": of, "copies": catalog.copies_of(url, _SHOWN)}
+    return {"copy_of": of, "copies": catalog.copies_of(url, _DUPLICATES_SHOWN)}
 
 
-def _folded(collection: Collection, url: str) -> Copy | None:
+def _near_duplicate(collection: Collection, url: str) -> Copy | None:
     try:
         return near_copy(Generations(collection.index).current(), url)
     except NoIndex:
@@ -49,9 +45,9 @@ def _folded(collection: Collection, url: str) -> Copy | None:
 
 
 def quality_of(catalog: Catalog, collection: Collection, settings: Settings, url: str) -> dict[str, Any] | None:
-    """What each clue adds to the quality of a page, read closely from the archive.
+    """The quality score of a page and its parts, computed from the archived page.
 
-    None for what was never fetched, or is damaged: whoever asks about such a page wants all the rest that is known.
+    None when the page was never fetched or its archive record is damaged; the rest of the report is still useful.
     """
     version = catalog.version_of(url)
     if version is None or version.position is None:
@@ -68,7 +64,7 @@ def quality_of(catalog: Catalog, collection: Collection, settings: Settings, url
 
 
 def rank_of(collection: Collection, url: str) -> dict[str, Any] | None:
-    """The rank of a canonical URL, with its reasons; None before the first ranking, or when nothing is known of it."""
+    """The rank of a canonical URL and the links behind it; None without ranks, or when the URL has none."""
     table = open_ranks(collection.ranks)
     found = None if table is None else explain(table, url_id(url))
     if table is None or found is None:
@@ -82,12 +78,12 @@ STATES = {
     UrlState.REFUSED: "refused",
     UrlState.FAILED: "failed",
 }
-# Refusals that depend on the link that was refused: they cannot be found out again from the URL.
-_NOT_OF_THE_URL = frozenset({Reason.NOFOLLOW.value, Reason.TOO_DEEP.value, Reason.TOO_MANY_REDIRECTS.value})
+# Refusals that depend on the link, so they cannot be derived from the URL again.
+_LINK_REFUSALS = frozenset({Reason.NOFOLLOW.value, Reason.TOO_DEEP.value, Reason.TOO_MANY_REDIRECTS.value})
 
 
 def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any]:
-    """All that is known about one URL; for one never stored, the verdict it would get today."""
+    """The JSON object of `inspect url`; for an unknown URL, the decision that the current settings would make."""
     url = parse(raw, Canonicalizer.of(settings.addresses))
     row = catalog.url(url.text)
     found: dict[str, Any] = {"url": url.text, "url_id": url.id.hex(), "host": url.host, "domain": url.domain}
@@ -96,7 +92,7 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
     if row is not None:
         found |= {key: row[key] for key in ("reason", "detail", "depth", "admitted", "via", "attempts", "first_seen")}
     else:
-        found |= _verdict_of_stranger(catalog, settings, url)
+        found |= _verdict_for_unknown(catalog, settings, url)
     found["host_policy"] = _host_policy(catalog, url)
     found["robots"] = _robots_line(catalog, url)
     fetches = catalog.fetches_of(url.text)
@@ -108,7 +104,7 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
 
 
 def _left_out(catalog: Catalog, settings: Settings, url: Url, row: dict[str, Any]) -> dict[str, str] | None:
-    """Why the next index will not show a page, as far as the catalog and the scope know; None: it will."""
+    """Why the next index will leave out a page, by the catalog and the scope; None when it will contain the page."""
     for _, visited, reason in catalog.vanished(url.text):
         version = catalog.version_of(url.text)
         if version is not None and version.at <= visited:
@@ -119,28 +115,28 @@ def _left_out(catalog: Catalog, settings: Settings, url: Url, row: dict[str, Any
     return {"reason": refusal.reason.value, "detail": refusal.detail}
 
 
-def _verdict_of_stranger(catalog: Catalog, settings: Settings, url: Url) -> dict[str, Any]:
-    """What would be decided today; why a link to it was refused, if the rule behind that still stands."""
+def _verdict_for_unknown(catalog: Catalog, settings: Settings, url: Url) -> dict[str, Any]:
+    """The decision of the current settings, or the recorded refusal of a link to the URL if it still applies."""
     if catalog.fetches_of(url.text):
         return {
             "reason": Reason.ENTRY.value,
-            "detail": "it is no page, but an address asked again and again",
+            "detail": "re-fetched for new links when the queue is empty; not a page",
             "via": "",
         }
     reason, detail, via = catalog.refusal_of(url.host, url.text) or ("", "", "")
     refusal = _refusal(catalog, settings, url)
     if refusal is not None:
         return {"reason": refusal.reason.value, "detail": refusal.detail, "via": via}
-    if reason in _NOT_OF_THE_URL:
+    if reason in _LINK_REFUSALS:
         return {"reason": reason, "detail": detail, "via": via}
     before = (
-        f"; a link to it was refused before, by {reason} ({detail})" if reason else ", but no page linked to it so far"
+        f"; a link to it was refused before: {reason} ({detail})" if reason else ", but no crawled page links to it"
     )
     return {"reason": "never_met", "detail": f"it is in scope{before}", "via": via}
 
 
 def _refusal(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
-    """The first rule that refuses a URL today, in the order in which a crawl asks them."""
+    """The first rule that refuses a URL under the current settings, in the order of a crawl."""
     scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
     return (
         scope.refusal(url.text, url.host, depth=0)

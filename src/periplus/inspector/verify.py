@@ -1,4 +1,4 @@
-"""Is every file and row of a collection what the others say it is?"""
+"""Verifies a collection: catalog, archive, segments, ranks and index must be undamaged and agree."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from periplus.store.schema import SCHEMA_VERSION, schema_version
 from periplus.url import url_key
 
 _REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})
-_NAMED = 10  # of the same kind in one file
+_REPORTED = 10  # problems of the same kind per file
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong."""
+    """One problem in one file."""
 
-    where: str  # a file, relative to the collection
+    where: str  # the file, relative to the collection
     what: str
 
 
 @dataclass(slots=True)
 class Findings:
-    """What was looked at, and what is wrong with it."""
+    """The numbers of checked items, and the problems found."""
 
     checked: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
-        """The shape that `verify --json` prints."""
+        """The JSON object of `verify`."""
         problems = [problem._asdict() for problem in self.problems]
         return {"ok": not problems, "checked": dict(self.checked), "problems": problems}
 
 
 def verify(collection: Collection) -> Findings:
-    """Check everything; the collection must not be crawled meanwhile."""
+    """Checks everything; no crawl may be running."""
     findings = Findings()
     _verify_crawled(collection, findings)
     findings.problems += _rank_problems(collection, findings.checked)
@@ -80,7 +80,7 @@ def _verify_crawled(collection: Collection, findings: Findings) -> None:
 def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
     damage = catalog.check()
     for line in damage:
-        yield Problem("crawl.db", f"SQLite finds it damaged: {line}")
+        yield Problem("crawl.db", f"SQLite reports damage: {line}")
     if damage:
         return
     kept, counted = catalog.counters(), catalog.recount()
@@ -88,10 +88,10 @@ def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
         if kept[name] != number:
             yield Problem("crawl.db", f"the counter {name!r} says {kept[name]}, a recount {number}")
     for host, noted, number in catalog.miscounted_hosts():
-        yield Problem("crawl.db", f"{host} is noted with {noted} URLs, a recount gives {number}")
+        yield Problem("crawl.db", f"the URL counter of {host} says {noted}, a recount {number}")
     seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for _, keys in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
-        yield Problem("crawl.db", f"{url} is not among the URLs seen and could be fetched twice")
+        yield Problem("crawl.db", f"{url} is missing from the set of seen URLs and could be fetched twice")
 
 
 # -- the archive ------------------------------------------------------------------------------------------------
@@ -107,13 +107,13 @@ def _archive_problems(
         return
     size = path.stat().st_size
     if size < file.committed:
-        yield Problem(where, f"{size} bytes, but {file.committed} were acknowledged")
+        yield Problem(where, f"{size} bytes, but {file.committed} were committed")
         return
     try:
         yield from _record_problems(collection.archive, catalog, file, checked)
     except (OSError, ValueError) as error:
         yield Problem(where, f"not readable as WARC: {error}")
-        yield from islice(_unreadable(collection.archive, catalog, file), _NAMED)
+        yield from islice(_unreadable(collection.archive, catalog, file), _REPORTED)
 
 
 def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked: Counter[str]) -> Iterator[Problem]:
@@ -129,12 +129,12 @@ def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked:
             yield Problem(where, f"the payload at {offset} ({url}) does not match its digest")
         elif difference := _difference(fetch, record):
             yield Problem(where, f"at {offset}: {difference}")
-    for offset, fetch in list(expected.items())[:_NAMED]:
+    for offset, fetch in list(expected.items())[:_REPORTED]:
         yield Problem(where, f"no readable response at {offset}, where {fetch.url} should be")
 
 
 def _unreadable(folder: Path, catalog: Catalog, file: ArchiveFile) -> Iterator[Problem]:
-    """The pages whose records are damaged, each looked at by itself."""
+    """Reads each record by itself and reports the damaged ones."""
     for fetch in catalog.fetches_in(file.archive_id):
         if fetch.position is not None and not _is_readable(folder, fetch.position):
             yield Problem(
@@ -153,7 +153,7 @@ def _is_readable(folder: Path, position: ArchivePosition) -> bool:
 def _difference(fetch: Fetch, record: Record) -> str:
     length, response = record.position.length, record.response
     if fetch.url != response.url:
-        return f"the archive holds {response.url}, the catalog says {fetch.url}"
+        return f"the archive has {response.url}, the catalog says {fetch.url}"
     if fetch.status != response.status:
         return f"status {response.status}, the catalog says {fetch.status}"
     assert fetch.position is not None
@@ -195,7 +195,7 @@ def _file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
     elif path.stat().st_size != segment.size:
         yield f"{path.stat().st_size} bytes, the manifest says {segment.size}"
     elif file_digest(path) != segment.sha256:
-        yield "its content is not what was sealed"
+        yield "the content does not match its checksum"
     else:
         found = parquet.read_metadata(path)
         if found.num_rows != segment.rows:
@@ -222,10 +222,10 @@ def _coverage_problems(catalog: Catalog, pages: Counter[tuple[str, int]]) -> Ite
                     "segments", f"{fetch.url} fetched at {fetch.at:.0f} is in {times} segments instead of one"
                 )
     for (name, offset), _ in pages.most_common(10):
-        yield Problem("segments", f"a page claims to come from {name} at {offset}, where the catalog has none")
+        yield Problem("segments", f"a page refers to {name} at {offset}, where the catalog has no page")
 
 
-# -- what was made from them ------------------------------------------------------------------------------------
+# -- ranks and index --------------------------------------------------------------------------------------------
 
 
 def _rank_problems(collection: Collection, checked: Counter[str]) -> Iterator[Problem]:
@@ -243,9 +243,9 @@ def _index_problems(collection: Collection, checked: Counter[str]) -> Iterator[P
         yield Problem("index/CURRENT", error.why)
     except NoIndex:
         if generations.newest():
-            yield Problem("index/CURRENT", "the file is missing, though a generation is complete")
+            yield Problem("index/CURRENT", "the file is missing, but there is a complete generation")
     else:
         checked["generations"] += 1
         found = list(problems_of(live))
-        if live.is_dir():  # or else a newer one took its place meanwhile
+        if live.is_dir():  # otherwise a newer generation has replaced it meanwhile
             yield from (Problem(f"index/{live.name}/{name}", what) for name, what in found)

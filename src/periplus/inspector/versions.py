@@ -1,4 +1,4 @@
-"""How has this page changed, and when is it asked for again?"""
+"""Lists the archived versions of a page and its recrawl schedule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from periplus.store.collection import Collection
 
 
 def versions_of(fetches: Iterable[Fetch]) -> list[dict[str, Any]]:
-    """The versions of a page in order: from when to when each was seen, how often, and where it lies."""
+    """The versions of a page in order: first and last fetch, number of fetches, size and content hash."""
     found: list[dict[str, Any]] = []
     for fetch in fetches:
         if fetch.is_version and fetch.position is not None:
@@ -39,7 +39,7 @@ def _is_confirmation(fetch: Fetch) -> bool:
 
 
 def plan_of(row: dict[str, Any]) -> dict[str, Any] | None:
-    """The interval, class and next visit of a URL, if it was visited; one that waits has none but its turn."""
+    """The recrawl interval, class and next fetch of a URL; None before its first fetch."""
     if not row["visited"]:
         return None
     queued = row["state"] == UrlState.QUEUED
@@ -53,17 +53,17 @@ def plan_of(row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def version_body(collection: Collection, catalog: Catalog, url: str, number: int) -> bytes:
-    """A version of a page as it was archived."""
+    """The archived body of one version of a page."""
     versions = [fetch for fetch in catalog.fetches_of(url) if fetch.is_version]
     if not 1 <= number <= len(versions):
         count = f"it has {len(versions)}" if versions else "it has none"
         raise UsageError(f"{url} has no version {number}", count, "`periplus inspect url URL` lists them.")
     position = versions[number - 1].position
-    assert position is not None  # a version has one
+    assert position is not None  # every version is archived
     return read_response(collection.archive, position).body
 
 
 def due_by_class(catalog: Catalog, now: float) -> dict[str, int]:
-    """How many pages are due again, by class; of the first million."""
+    """The number of due pages by class, among the first million due pages."""
     found = catalog.due_by_interval(now, BOUNDS)
     return {name.value: found.get(number, 0) for number, name in enumerate(RecrawlClass)}

@@ -1,1 +1,1 @@
-"""Which pages, in which order, and why?"""
+"""Parses queries, selects and scores pages, and makes snippets."""

@@ -1,7 +1,7 @@
-"""How does a query become a question to the index?
+"""Compiles a parsed query into a tantivy query.
 
-A word is looked for in every field of every language, as that language's analyzer would have indexed it. A stop word is
-not indexed, so it cannot be required: it only adds to the score where it is found.
+A word is searched in every field of every language, in the form that the language's analyzer indexes. A stop word is
+not indexed in its own language, so no page is required to have it; it only adds to the score of pages that do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _Clause = tuple[Occur, Query]
 
 
 class Compiler:
-    """Builds tantivy queries; never hands it text to parse."""
+    """Builds tantivy query objects; tantivy's own query parser is never used."""
 
     def __init__(self, schema: Schema, weights: Ranking) -> None:
         self._schema = schema
@@ -25,12 +25,12 @@ class Compiler:
         self._url_weight = weights.field_url
 
     def compile(self, node: Node) -> Query | None:
-        """The query, or None when it holds no word that a page can be asked for."""
+        """The tantivy query, or None when the query has no searchable word."""
         clause = self._clause(node)
         return None if clause is None or clause[0] is Occur.MustNot else Query.boolean_query([(Occur.Must, clause[1])])
 
     def _clause(self, node: Node) -> _Clause | None:
-        """A part of the query: required, optional or excluded."""
+        """The tantivy query of one node, with whether it is required, optional or excluded."""
         match node:
             case Word(text) | Phrase(text):
                 return self._words(text)
@@ -38,7 +38,7 @@ class Compiler:
                 query = Query.term_query(self._schema, SITE, host)
                 return Occur.Must, Query.const_score_query(query, 0.0)
             case Not(inner):
-                return _opposite(self._clause(inner))
+                return _negated(self._clause(inner))
             case And(nodes):
                 return _all_of([clause for part in nodes if (clause := self._clause(part)) is not None])
             case Or(nodes):
@@ -67,7 +67,7 @@ class Compiler:
         return query if weight == 1.0 else Query.boost_query(query, weight)
 
 
-def _opposite(clause: _Clause | None) -> _Clause | None:
+def _negated(clause: _Clause | None) -> _Clause | None:
     if clause is None:
         return None
     occur, query = clause
@@ -89,11 +89,11 @@ def _any_of(clauses: list[_Clause]) -> _Clause | None:
         return None
     kinds = {occur for occur, _ in clauses}
     strength = Occur.Should if kinds == {Occur.Should} else Occur.Must
-    return strength, Query.boolean_query([(Occur.Should, _wanted(clause)[1]) for clause in clauses])
+    return strength, Query.boolean_query([(Occur.Should, _positive(clause)[1]) for clause in clauses])
 
 
-def _wanted(clause: _Clause) -> _Clause:
-    """A clause as something to look for; an exclusion alone means everything but that."""
+def _positive(clause: _Clause) -> _Clause:
+    """A required clause; an exclusion becomes "all pages except those"."""
     occur, query = clause
     if occur is Occur.MustNot:
         everything = Query.const_score_query(Query.all_query(), 0.0)

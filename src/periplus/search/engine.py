@@ -1,7 +1,8 @@
-"""Which pages answer this query, in which order, and why?
+"""Runs a query: selects candidate pages, scores them, and returns one page of results with snippets.
 
-Three stages: the index selects candidates by text score times prior; numbers order them; the words of the best are
-looked at closely. A page of results is a slice of the list that comes out, so pages never overlap.
+There are three stages. tantivy selects candidates by text score times a PageRank prior. Then text score, rank and
+quality order all candidates. Then the best candidates get bonuses for query words in their title, headings and URL. A
+page of results is a slice of that list, so pages never overlap.
 """
 
 from __future__ import annotations
@@ -31,37 +32,37 @@ from periplus.search.compile import Compiler
 from periplus.search.host_limit import limit_per_host
 from periplus.search.match_positions import QueryWords
 from periplus.search.query import And, Node, Or, Site, loosened, parse_query, wanted_words
-from periplus.search.score import MIDDLING, Numbers, by_numbers, contributions
+from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contributions
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.text.analyzer import LANGUAGES, language_of, register
 from periplus.url import url_id
 
-_FEW = 10  # with fewer pages holding all words, pages holding some follow
+_FEW_PAGES = 10  # with fewer pages that have all words, partial matches follow
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
 class Mode(StrEnum):
-    """How many of the words a page must hold."""
+    """How many of the words a page must have."""
 
-    AUTO = "auto"  # all; when few pages do, those with some follow
+    AUTO = "auto"  # all words; when fewer than ten pages match, partial matches follow
     AND = "and"
     OR = "or"
 
 
-class _Found(NamedTuple):
-    """A candidate in its place."""
+class _Candidate(NamedTuple):
+    """A page that matches the query."""
 
-    number: int
-    text: float  # its text score
+    number: int  # of the document in the index
+    text: float  # text score
     host: int
     all_words: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One query on its way through the stages."""
+class _Search:
+    """The state of one search, shared by its stages."""
 
     root: Node
     page: int
@@ -69,16 +70,16 @@ class _Asked:
     wanted: dict[str, QueryWords]  # by language
     hints: list[str]
     steps: dict[str, float] = field(default_factory=dict)
-    read: dict[int, tuple[Head, dict[str, float]]] = field(default_factory=dict)  # what was read closely, by number
+    scored: dict[int, tuple[Head, dict[str, float]]] = field(default_factory=dict)  # head and features, by number
 
     @property
     def depth(self) -> int:
-        """How far down the list the page reaches."""
+        """The number of results up to the end of this page."""
         return self.page * self.size
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Measure a step; one that is taken twice adds up."""
+        """Measures a step; the times of a repeated step add up."""
         started = time.perf_counter()
         try:
             yield
@@ -87,7 +88,7 @@ class _Asked:
 
 
 class SearchEngine:
-    """One open generation; safe to share between threads, never writes."""
+    """Searches one open generation of the index; safe to share between threads, never writes."""
 
     def __init__(self, collection: Collection, generation: Path, settings: Settings) -> None:
         self._collection, self._folder, self._weights = collection, generation, settings.ranking
@@ -96,11 +97,11 @@ class SearchEngine:
         require_whole(generation, facts)
         self.documents = int(facts["documents"])
         self._prior_strength = float(facts["prior_strength"])
-        with self._naming_damage():
+        with self._damage_reported():
             self._index = Index.open(str(generation / "tantivy"))
             self._searcher = self._index.searcher()
             if self._index.schema != schema() or self._searcher.num_docs != self.documents:
-                raise ValueError("its fields or documents are not those that were published")
+                raise ValueError("its fields or its number of documents are wrong")
         self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
         self._qualities = _qualities(generation, self.documents)
         self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
@@ -110,29 +111,29 @@ class SearchEngine:
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
-        """The live generation of a collection."""
+        """Opens the live generation of a collection."""
         return cls(collection, Generations(collection.index).current(), settings)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Closes the files."""
         self._pages.close()
 
     def search(
         self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
     ) -> Results:
-        """One page of the answer to a query; any text is a query."""
+        """Returns one page of results; any text is a valid query."""
         if page < 1 or size < 1:
-            raise UsageError("pages and their size are counted from 1")
+            raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
-        query = query.encode("utf-8", "replace").decode()  # half a character can be neither sought nor shown
+        query = query.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
         parsed = parse_query(query)
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         total, hits = 0, tuple[Hit, ...]()
         if parsed.root is not None:
-            asked = _Asked(parsed.root, page, size, _wanted(parsed.root), hints, steps)
-            found, total = self._answer(asked, Mode(mode))
-            with asked.step("snippets"):
-                hits = tuple(self._hit(one, asked, explain=explain) for one in found)
+            search = _Search(parsed.root, page, size, _wanted(parsed.root), hints, steps)
+            found, total = self._page(search, Mode(mode))
+            with search.step("snippets"):
+                hits = tuple(self._hit(candidate, search, explain=explain) for candidate in found)
         seconds = time.perf_counter() - started
         return Results(query, parsed.understood, total, True, seconds, page, size, hits, tuple(hints), steps)
 
@@ -146,85 +147,85 @@ class SearchEngine:
 
     # -- the three stages ---------------------------------------------------------------------------------------
 
-    def _answer(self, asked: _Asked, mode: Mode) -> tuple[list[_Found], int]:
-        """The page that is asked for, and how much there is in all."""
-        loose = loosened(asked.root)
-        found, total = self._ranked(loose if mode is Mode.OR else asked.root, asked)
-        if mode is Mode.AUTO and total < _FEW and loose != asked.root:
-            some, total_with_some = self._ranked(loose, asked, found)
-            if total_with_some > total:
-                asked.hints.append(f"{_pages(total)} all words; pages that hold some of them follow.")
-                found, total = found + [one._replace(all_words=False) for one in some], total_with_some
-        if not total and _only_common_words(asked):
-            asked.hints.append("No word of the query can be looked for: they are marks, or words that every page has.")
-        shown = found[asked.depth - asked.size : asked.depth]
-        return self._marked(shown, asked.root) if mode is Mode.OR and loose != asked.root else shown, total
+    def _page(self, search: _Search, mode: Mode) -> tuple[list[_Candidate], int]:
+        """The candidates of the requested page, and the total number of matches."""
+        loose = loosened(search.root)
+        found, total = self._ranked(loose if mode is Mode.OR else search.root, search)
+        if mode is Mode.AUTO and total < _FEW_PAGES and loose != search.root:
+            partial, total_with_partial = self._ranked(loose, search, found)
+            if total_with_partial > total:
+                search.hints.append(f"{_pages(total)} all your words. Partial matches follow.")
+                found += [candidate._replace(all_words=False) for candidate in partial]
+                total = total_with_partial
+        if not total and _only_common_words(search):
+            search.hints.append("Only very common words or punctuation. Add a more specific word.")
+        shown = found[search.depth - search.size : search.depth]
+        return self._with_all_words(shown, search.root) if mode is Mode.OR and loose != search.root else shown, total
 
-    def _ranked(self, node: Node, asked: _Asked, before: Sequence[_Found] = ()) -> tuple[list[_Found], int]:
-        """What a query matches, in order, as far as the page reaches; without those that stand *before* it."""
-        with asked.step("candidates"):
+    def _ranked(self, node: Node, search: _Search, before: Sequence[_Candidate] = ()) -> tuple[list[_Candidate], int]:
+        """The matches of a query in order, up to the end of the page and without those in *before*; and their total."""
+        with search.step("candidates"):
             query = self._compiler.compile(node)
             if query is None:
                 return [], 0
             block = self._weights.candidates
-            numbers, texts, total = self._candidates(query, -(-asked.depth // block) * block)
+            numbers, texts, total = self._candidates(query, -(-search.depth // block) * block)
         ranked = list(before)
-        known = {one.number for one in before}
+        known = {candidate.number for candidate in before}
         for start in range(0, len(numbers), block):
-            with asked.step("numbers"):
+            with search.step("numbers"):
                 found = self._by_numbers(numbers[start : start + block], texts[start : start + block])
             if start == 0:
-                with asked.step("words"):
-                    found = self._by_words(found, asked)
-            ranked += self._spread([one for one in found if one.number not in known], asked, ranked)
+                with search.step("words"):
+                    found = self._by_words(found, search)
+            ranked += self._host_limited([one for one in found if one.number not in known], search, ranked)
         return ranked[len(before) :], total
 
-    def _spread(self, found: list[_Found], asked: _Asked, before: list[_Found]) -> list[_Found]:
-        """As much as the page needs, with no host taking too much of it."""
-        room = asked.depth - len(before)
-        if _restricts_site(asked.root):
+    def _host_limited(self, found: list[_Candidate], search: _Search, before: list[_Candidate]) -> list[_Candidate]:
+        """The candidates that fit on the page after *before*, with the limit per host."""
+        room = search.depth - len(before)
+        if _restricts_site(search.root):
             return found[:room]
-        return list(
-            islice(limit_per_host(found, lambda one: one.host, self._weights.per_host, asked.size, before), room)
-        )
+        per_host = self._weights.per_host
+        return list(islice(limit_per_host(found, lambda one: one.host, per_host, search.size, before), room))
 
     def _candidates(self, query: Query, limit: int) -> tuple[NDArray[np.int64], Numbers, int]:
-        with self._naming_damage():
+        with self._damage_reported():
             result = self._searcher.search(query, limit, weight_by_field=PRIOR)
             found = self._searcher.fast_field_values(NUMBER, [address for _, address in result.hits])
             numbers = np.array(found, np.int64)
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self.documents:
-                raise ValueError("it names documents that it does not hold")
+                raise ValueError("it refers to documents that do not exist")
         weighted = np.array([score for score, _ in result.hits], np.float64)
-        # tantivy multiplied by the stored prior; dividing gives the text score back, so that fresh ranks can be used.
+        # tantivy multiplied the text score by the stored prior; divide by it to use the current ranks instead.
         texts = weighted / prior_factor(self._ranks[numbers], self._prior_strength)
         return numbers, texts, result.count  # type: ignore[attr-defined]  # missing in its stubs
 
-    def _by_numbers(self, numbers: NDArray[np.int64], texts: Numbers) -> list[_Found]:
+    def _by_numbers(self, numbers: NDArray[np.int64], texts: Numbers) -> list[_Candidate]:
         order = np.lexsort((numbers, -by_numbers(texts, self._ranks[numbers], self._qualities[numbers], self._weights)))
         columns = (numbers[order], texts[order], self._hosts[numbers[order]])
-        return list(map(_Found, *(column.tolist() for column in columns)))
+        return list(map(_Candidate, *(column.tolist() for column in columns)))
 
-    def _by_words(self, found: list[_Found], asked: _Asked) -> list[_Found]:
-        closely, others = found[: self._weights.read_closely], found[self._weights.read_closely :]
-        scores = {one.number: sum(self._read(one, asked)[1].values()) for one in closely}
-        return sorted(closely, key=lambda one: (-scores[one.number], one.number)) + others
+    def _by_words(self, found: list[_Candidate], search: _Search) -> list[_Candidate]:
+        best, others = found[: self._weights.read_closely], found[self._weights.read_closely :]
+        scores = {one.number: sum(self._scored(one, search)[1].values()) for one in best}
+        return sorted(best, key=lambda one: (-scores[one.number], one.number)) + others
 
-    def _read(self, one: _Found, asked: _Asked) -> tuple[Head, dict[str, float]]:
-        """What is on a page, and what each feature of it adds to its score."""
-        if one.number not in asked.read:
+    def _scored(self, one: _Candidate, search: _Search) -> tuple[Head, dict[str, float]]:
+        """The head of a page, and the contribution of each feature to its score."""
+        if one.number not in search.scored:
             head = self._pages.head(one.number)
-            wanted = asked.wanted[language_of(head.language)]
+            wanted = search.wanted[language_of(head.language)]
             rank, quality = float(self._ranks[one.number]), float(self._qualities[one.number])
             parts = contributions(one.text, rank, quality, head, wanted, self._weights)
-            asked.read[one.number] = head, parts
-        return asked.read[one.number]
+            search.scored[one.number] = head, parts
+        return search.scored[one.number]
 
-    # -- what is shown ------------------------------------------------------------------------------------------
+    # -- results ------------------------------------------------------------------------------------------------
 
-    def _hit(self, one: _Found, asked: _Asked, *, explain: bool) -> Hit:
-        head, parts = self._read(one, asked)
-        wanted = asked.wanted[language_of(head.language)]
+    def _hit(self, one: _Candidate, search: _Search, *, explain: bool) -> Hit:
+        head, parts = self._scored(one, search)
+        wanted = search.wanted[language_of(head.language)]
         snippet = make_snippet(self._pages.text(one.number), head.description, wanted)
         return Hit(
             url=head.url,
@@ -241,8 +242,8 @@ class SearchEngine:
             explain=parts if explain else {},
         )
 
-    def _marked(self, shown: list[_Found], root: Node) -> list[_Found]:
-        """The same, each with whether it holds all words."""
+    def _with_all_words(self, shown: list[_Candidate], root: Node) -> list[_Candidate]:
+        """The same candidates with `all_words` set."""
         strict = self._compiler.compile(root)
         if strict is None or not shown:
             return shown
@@ -257,23 +258,23 @@ class SearchEngine:
         return self._pages.head(int(numbers[0])) if len(numbers) else None
 
     @contextmanager
-    def _naming_damage(self) -> Iterator[None]:
-        """What the libraries say about a damaged file, in our words."""
+    def _damage_reported(self) -> Iterator[None]:
+        """Turns exceptions of the libraries about a damaged file into `DamagedFile`."""
         try:
             yield
         except (ValueError, TypeError, OSError) as error:
             raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
         except BaseException as error:
-            if type(error).__name__ != "PanicException":  # tantivy gave up; its class cannot be imported
+            if type(error).__name__ != "PanicException":  # a panic in tantivy; its class cannot be imported
                 raise
             raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
 
 
 def _qualities(generation: Path, documents: int) -> Numbers:
-    """How good every document looks; generations of earlier releases do not know."""
+    """The quality of every document; neutral in generations of earlier releases, which have no such file."""
     path = generation / QUALITIES
     if not path.exists():
-        return np.full(documents, MIDDLING)
+        return np.full(documents, NEUTRAL_QUALITY)
     return load_array(path, np.float32, documents).astype(np.float64)
 
 
@@ -282,8 +283,8 @@ def _wanted(root: Node) -> dict[str, QueryWords]:
     return {language: QueryWords(text, language) for language in LANGUAGES}
 
 
-def _only_common_words(asked: _Asked) -> bool:
-    return bool(wanted_words(asked.root)) and not all(wanted.sequence for wanted in asked.wanted.values())
+def _only_common_words(search: _Search) -> bool:
+    return bool(wanted_words(search.root)) and not all(wanted.sequence for wanted in search.wanted.values())
 
 
 def _restricts_site(node: Node) -> bool:
@@ -297,7 +298,7 @@ def _restricts_site(node: Node) -> bool:
 
 
 def _pages(count: int) -> str:
-    return "No page holds" if count == 0 else "Only 1 page holds" if count == 1 else f"Only {count} pages hold"
+    return "No page has" if count == 0 else "Only 1 page has" if count == 1 else f"Only {count} pages have"
 
 
 def _charset(headers: dict[str, str]) -> str:

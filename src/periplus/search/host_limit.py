@@ -1,4 +1,4 @@
-"""How much of a result page may one host take?"""
+"""Limits how many results of one host a result page shows."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ T = TypeVar("T")
 def limit_per_host(
     results: Sequence[T], host_of: Callable[[T], Hashable], per_host: int, size: int, before: Sequence[T] = ()
 ) -> Iterator[T]:
-    """The same results, reordered so that a page of *size* holds at most *per_host* of one host while others are left.
+    """Reorders results: a page of *size* has at most *per_host* results of one host, as long as other hosts are left.
 
-    What is held back heads the next page, so pages stay slices of one list. *before* is what the list begins with
-    already: its last, unfinished page is filled first.
+    Postponed results come first on the next page, so pages stay slices of one list. *before* are the results that
+    the list already starts with; their last, incomplete page is filled first.
     """
-    waiting = list(results)
-    begun = before[len(before) - len(before) % size :]
-    counts = Counter(map(host_of, begun))
-    room = size - len(begun)
-    while waiting:
+    remaining = list(results)
+    incomplete = before[len(before) - len(before) % size :]
+    counts = Counter(map(host_of, incomplete))
+    room = size - len(incomplete)
+    while remaining:
         page: list[T] = []
-        held: list[T] = []
-        for position, result in enumerate(waiting):
+        postponed: list[T] = []
+        for position, result in enumerate(remaining):
             if len(page) == room:
-                held += waiting[position:]
+                postponed += remaining[position:]
                 break
             counts[host_of(result)] += 1
-            (page if counts[host_of(result)] <= per_host else held).append(result)
+            (page if counts[host_of(result)] <= per_host else postponed).append(result)
         missing = room - len(page)
         yield from page
-        yield from held[:missing]
-        waiting, room = held[missing:], size
+        yield from postponed[:missing]
+        remaining, room = postponed[missing:], size
         counts.clear()

@@ -1,7 +1,7 @@
-"""Where in a text do the words of a query stand?
+"""Finds the positions of the query words in a text.
 
-Analysing a whole text costs more than all else that ranking does with it. So only the words that begin like one of
-those wanted are analysed, each once a query; what is found is exactly what analysing everything would find.
+To analyse a whole text would cost more than the rest of the scoring. So only words that start like a query word are
+analysed, each once per query. The result is the same as after analysing every word.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 class Match(NamedTuple):
-    """A wanted word in a text, as a range of characters."""
+    """A query word in a text, as a range of characters."""
 
     start: int
     end: int
@@ -25,7 +25,7 @@ class Match(NamedTuple):
 
 
 class QueryWords:
-    """The words of a query, as pages of one language would hold them."""
+    """The words of a query, analysed as text of one language."""
 
     def __init__(self, text: str, language: str) -> None:
         self.language = language
@@ -36,22 +36,22 @@ class QueryWords:
 
     @property
     def is_phrase(self) -> bool:
-        """One word is no phrase."""
+        """Whether there are at least two words."""
         return len(self.sequence) > 1
 
-    def held_by(self, text: str) -> frozenset[str]:
-        """Which of the words a text holds."""
+    def found_in(self, text: str) -> frozenset[str]:
+        """The query words that a text contains."""
         if not text.isascii():
             return self.distinct.intersection(terms(self.language, text))
-        held: set[str] = set()
+        found: set[str] = set()
         for match in self.matches(text):
-            held.add(match.term)
-            if len(held) == len(self.distinct):
+            found.add(match.term)
+            if len(found) == len(self.distinct):
                 break
-        return frozenset(held)
+        return frozenset(found)
 
     def matches(self, text: str) -> Iterator[Match]:
-        """The wanted words in a text, from its start; one with a ligature is missed unless the query has it too."""
+        """The query words in a text, in order. A word with a ligature is missed unless the query has the ligature."""
         if not self.distinct:
             return
         for candidate in self._pattern.finditer(folded(text)):
@@ -66,7 +66,7 @@ class QueryWords:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """Words that may be one of the terms. That it is the start of a word is tested later, which is faster."""
+        """Matches candidates for the terms. `matches` tests for the start of a word, which is faster than a regex."""
         starts = {start_of(term, self.language) for term in self.distinct}
         starts |= {folded(word) for word in _WORD.findall(self._text) if not word.isascii()}
         choice = "|".join(map(re.escape, sorted(starts, key=len, reverse=True)))

@@ -1,7 +1,7 @@
-"""What did the person who typed this mean?
+"""Parses the query language: words, "phrases", -exclusions, OR, AND, parentheses and site:.
 
-An own grammar, because tantivy's parser can be crashed by text; caps apply before anything is parsed. A mistake is
-never an error: the query is read as plain words and a hint says why.
+Periplus has its own grammar, because some texts crash tantivy's parser. Length limits apply before parsing. A syntax
+mistake is never an error: the query is parsed as plain words, and a hint says why.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from lark.exceptions import LarkError
 
 from periplus.url import Canonicalizer, host_of
 
-_LONGEST = 2048  # characters
-_MOST_TERMS = 64
-_DEEPEST = 16
+_MAX_LENGTH = 2048  # characters
+_MAX_TERMS = 64
+_MAX_DEPTH = 16  # nested parentheses
 _GRAMMAR = r"""
     start: _any?
     _any: either | both | _item
@@ -38,7 +38,7 @@ _GRAMMAR = r"""
 _EMPTY_GROUP = re.compile(r"\(\s*\)")
 _LONE_MINUS = re.compile(r"(?<!\S)-+(?=[\s)]|$)")
 _QUOTED = re.compile(r'"[^"]*"')
-_TERM = re.compile(r'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([^\W_]+)')  # the group is empty for an operator
+_TERM = re.compile(r'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([^\W_]+)')  # an operator leaves the group empty
 _WORD = re.compile(r"[^\W_]+")
 _CUT_OFF = re.compile(r'(?:(?<![^\s()"])(?:OR|AND|-+)|[\s(])*$')  # what a query cannot end with
 _MARKS = re.compile(r'[()"]')
@@ -47,7 +47,7 @@ _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:@]*
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word as typed; it may hold several terms, which must then stand side by side."""
+    """One word as typed; a word of several terms, such as `heat-resistant`, matches them side by side."""
 
     text: str
 
@@ -57,7 +57,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that must stand side by side."""
+    """Words that must be adjacent and in order."""
 
     text: str
 
@@ -67,7 +67,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Only pages of this host or of hosts below this domain."""
+    """Only pages of this host and its subdomains."""
 
     host: str
 
@@ -110,37 +110,37 @@ Node = Word | Phrase | Site | Not | And | Or
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """A query as understood: nothing when it holds no word."""
+    """A parsed query; *root* is None when the query has no word to search for."""
 
     root: Node | None
     hints: tuple[str, ...] = ()
 
     @property
     def understood(self) -> str:
-        """The query, written out in its own language."""
+        """The parsed query as text, in the query language."""
         return str(self.root) if self.root is not None else ""
 
 
 def parse_query(text: str) -> ParsedQuery:
-    """Read a query; whatever cannot be read as typed is read as words."""
-    text, hints = _capped(text.encode("utf-8", "replace").decode())  # half a character cannot be looked for
-    text, more = _tidied(text)
+    """Parses a query; on a syntax error, parses it as plain words."""
+    text, hints = _truncated(text.encode("utf-8", "replace").decode())  # a lone surrogate becomes a question mark
+    text, more = _repaired(text)
     hints += more
     try:
-        root = _Reader().transform(_parser().parse(text))
+        root = _TreeBuilder().transform(_parser().parse(text))
     except LarkError:
-        hints.append("OR, AND and - need a word on each side; the query was read as plain words.")
+        hints.append("OR and AND need a word on each side, - needs a word after it; searched for plain words instead.")
         root = _plain(text)
     if root is not None and not has_positive(root):
-        hints.append("A query needs a word that is wanted: exclusions alone, or beside OR, match nearly every page.")
+        hints.append("Add a word to search for; -foo only excludes.")
         root = None
     elif root is None:
-        hints.append("The query holds no word.")
+        hints.append("The query has no word.")
     return ParsedQuery(root, tuple(hints))
 
 
 def has_positive(node: Node) -> bool:
-    """Whether a query asks for anything; exclusions alone do not."""
+    """Whether a query has a word to search for; exclusions alone do not count."""
     match node:
         case Not():
             return False
@@ -153,25 +153,25 @@ def has_positive(node: Node) -> bool:
 
 
 def loosened(node: Node) -> Node:
-    """The same query with any wanted word sufficing instead of all; exclusions and site: still hold.
+    """The same query with OR between its words; exclusions and site: still apply.
 
-    A word of several terms ("heat-resistant") is taken apart, because pages write it in other ways, too.
+    A word of several terms ("heat-resistant") is split, because pages also write "heat resistant".
     """
     parts = node.nodes if isinstance(node, And) else (node,)
     strict = tuple(part for part in parts if isinstance(part, Not | Site))
-    loose = tuple(piece for part in parts if not isinstance(part, Not | Site) for piece in _pieces(part))
+    loose = tuple(term for part in parts if not isinstance(part, Not | Site) for term in _terms(part))
     if len(loose) < 2:
         return node
     return And((Or(loose), *strict)) if strict else Or(loose)
 
 
-def _pieces(node: Node) -> list[Node]:
+def _terms(node: Node) -> list[Node]:
     terms = _WORD.findall(node.text) if isinstance(node, Word) else []
     return [Word(term) for term in terms] if len(terms) > 1 else [node]
 
 
 def wanted_words(node: Node) -> list[str]:
-    """The words and phrases asked for, in order: what snippets show and bonuses look for."""
+    """The words and phrases to find, in order; snippets and score bonuses use them."""
     match node:
         case Word(text) | Phrase(text):
             return [text]
@@ -185,20 +185,20 @@ def _grouped(node: Node) -> str:
     return f"({node})" if isinstance(node, And | Or) else str(node)
 
 
-def _capped(text: str) -> tuple[str, list[str]]:
+def _truncated(text: str) -> tuple[str, list[str]]:
     hints = []
-    if len(text) > _LONGEST:
-        text = _closed(text[:_LONGEST])
-        hints.append(f"Only the first {_LONGEST:,} characters were read.")
+    if len(text) > _MAX_LENGTH:
+        text = _closed(text[:_MAX_LENGTH])
+        hints.append(f"Only the first {_MAX_LENGTH:,} characters were used.")
     found = [term.start() for term in _TERM.finditer(text) if term[1]]
-    if len(found) > _MOST_TERMS:
-        text = _closed(text[: found[_MOST_TERMS]])
-        hints.append(f"Only the first {_MOST_TERMS} words were read.")
+    if len(found) > _MAX_TERMS:
+        text = _closed(text[: found[_MAX_TERMS]])
+        hints.append(f"Only the first {_MAX_TERMS} words were used.")
     return text, hints
 
 
 def _closed(text: str) -> str:
-    """A query that was cut, with what was open at the cut closed, so that the rest still means what it did."""
+    """Closes the quotation marks and parentheses of a truncated query, so that the rest keeps its meaning."""
     if text.count('"') % 2:
         text += '"'
     text = _CUT_OFF.sub("", text)
@@ -206,19 +206,19 @@ def _closed(text: str) -> str:
     return text + ")" * (bare.count("(") - bare.count(")"))
 
 
-def _tidied(text: str) -> tuple[str, list[str]]:
-    """Mend what can be mended without guessing: quotation marks, parentheses, a minus that stands alone."""
+def _repaired(text: str) -> tuple[str, list[str]]:
+    """Removes unmatched quotation marks and parentheses, and a minus without a word."""
     hints = []
     if text.count('"') % 2:
         start, _, rest = text.rpartition('"')
         text = f"{start} {rest}"
-        hints.append("A quotation mark is not closed; it was ignored.")
+        hints.append("Ignored an unclosed quotation mark.")
     text = _QUOTED.sub(lambda phrase: _without_parentheses(phrase[0]), text)
     depth = _depth(text)
-    if depth is None or depth > _DEEPEST:
+    if depth is None or depth > _MAX_DEPTH:
         text = _without_parentheses(text)
-        why = "do not match" if depth is None else f"are nested deeper than {_DEEPEST}"
-        hints.append(f"The parentheses {why}; they were ignored.")
+        which = "unmatched parentheses" if depth is None else f"parentheses nested deeper than {_MAX_DEPTH}"
+        hints.append(f"Ignored {which}.")
     text = _LONE_MINUS.sub(" ", text)
     while (emptied := _EMPTY_GROUP.sub(" ", text)) != text:
         text = emptied
@@ -230,7 +230,7 @@ def _without_parentheses(text: str) -> str:
 
 
 def _depth(text: str) -> int | None:
-    """How deep parentheses nest; None when they do not match."""
+    """The depth of nested parentheses; None when they do not match."""
     depth = deepest = 0
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -252,7 +252,7 @@ def _plain(text: str) -> Node | None:
 
 
 def _site(text: str) -> Node | None:
-    """The host that a person means who writes a host, a pattern or a whole address."""
+    """The host in the argument of site:, which may be a host, a pattern such as *.example.org, or a URL."""
     found = _HOST.match(text.lower())
     host = found[1].strip("*.") if found else ""
     if not host.isascii():
@@ -270,11 +270,11 @@ def _joined(kind: type[And] | type[Or], nodes: list[Node]) -> Node | None:
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return Lark(_GRAMMAR, parser="lalr", lexer="basic")  # the same text is the same token everywhere
+    return Lark(_GRAMMAR, parser="lalr", lexer="basic")  # "basic" makes a token independent of its context
 
 
-class _Reader(Transformer[Token, Node | None]):
-    """From lark's tree to ours; phrases without a word vanish."""
+class _TreeBuilder(Transformer[Token, Node | None]):
+    """Turns lark's tree into query nodes; drops phrases without a word."""
 
     def start(self, parts: list[Node | None]) -> Node | None:
         return parts[0] if parts else None

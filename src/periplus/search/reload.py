@@ -1,7 +1,7 @@
-"""How does a site that is being served come to answer from a new index?
+"""Switches a running site to a new index generation.
 
-Once a second somebody looks which generation is live. When it is another one, it is opened, and every question asked
-from then on goes there; questions under way end where they began, and the last of them closes the door.
+A thread checks once a second which generation is live. When it has changed, the thread opens the new one, and later
+searches use it. Searches that are running finish on the old generation; the last of them closes its files.
 """
 
 from __future__ import annotations
@@ -21,91 +21,91 @@ from periplus.store.collection import Collection
 
 logger = logging.getLogger("periplus.search")
 
-_LOOK_EVERY = 1.0  # seconds
+_CHECK_SECONDS = 1.0
 
 
 @dataclass(slots=True)
-class _Reading:
-    """An open generation, and how many hold it: those who ask it, and the site while it is the live one."""
+class _OpenGeneration:
+    """An open generation and its reference count: running searches, plus one while it is the live generation."""
 
     engine: SearchEngine
-    readers: int = 1
+    references: int = 1
 
 
 class ReloadingEngine:
-    """Whatever generation is live; safe to share between threads, never writes."""
+    """A search engine on the live generation; safe to share between threads, never writes."""
 
-    def __init__(self, collection: Collection, settings: Settings, look_every: float = _LOOK_EVERY) -> None:
+    def __init__(self, collection: Collection, settings: Settings, check_seconds: float = _CHECK_SECONDS) -> None:
         self._collection, self._settings = collection, settings
         self._lock = Lock()
-        self._live = _Reading(SearchEngine.open(collection, settings))
-        self._complaint = ""
+        self._live = _OpenGeneration(SearchEngine.open(collection, settings))
+        self._last_error = ""
         self._closed = Event()
-        self._watcher = Thread(target=self._watch, args=(look_every,), name="generations", daemon=True)
+        self._watcher = Thread(target=self._watch, args=(check_seconds,), name="generations", daemon=True)
         self._watcher.start()
 
     def search(
         self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
     ) -> Results:
-        """One page of the answer to a query."""
-        with self._reader() as engine:
+        """One page of results."""
+        with self._acquired() as engine:
             return engine.search(query, page=page, size=size, explain=explain, mode=mode)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
-        with self._reader() as engine:
+        with self._acquired() as engine:
             return engine.cached(url)
 
     @property
     def generation(self) -> int:
-        """The number of the generation that answers."""
+        """The number of the live generation."""
         return self._live.engine.generation
 
     @property
     def documents(self) -> int:
-        """How many pages can be found."""
+        """The number of indexed pages."""
         return self._live.engine.documents
 
-    def look(self) -> None:
-        """Go over to the generation that is live now; while it cannot be opened, the one before goes on answering."""
+    def reload(self) -> None:
+        """Switches to the current generation; keeps the old one while the new one cannot be opened."""
         try:
             current = Generations(self._collection.index).current()
             if number_of(current) == self.generation:
                 return
-            fresh = _Reading(SearchEngine(self._collection, current, self._settings))
+            opened = _OpenGeneration(SearchEngine(self._collection, current, self._settings))
         except (PeriplusError, OSError) as error:
-            if str(error) != self._complaint:
-                self._complaint = str(error)
-                logger.warning("generation %d goes on answering: %s", self.generation, error)
+            if str(error) != self._last_error:
+                self._last_error = str(error)
+                logger.warning("still serving generation %d: %s", self.generation, error)
             return
         with self._lock:
-            before, self._live = self._live, fresh
-        self._leave(before)
+            old, self._live = self._live, opened
+        self._release(old)
 
     def close(self) -> None:
-        """Let go of the files; nobody may be asking any more."""
+        """Closes the files; no search may be running."""
         self._closed.set()
         self._watcher.join()
         self._live.engine.close()
 
     def _watch(self, every: float) -> None:
         while not self._closed.wait(every):
-            self.look()
+            self.reload()
 
     @contextmanager
-    def _reader(self) -> Iterator[SearchEngine]:
+    def _acquired(self) -> Iterator[SearchEngine]:
         with self._lock:
-            reading = self._live
-            reading.readers += 1
+            generation = self._live
+            generation.references += 1
         try:
-            yield reading.engine
+            yield generation.engine
         finally:
-            self._leave(reading)
+            self._release(generation)
 
-    def _leave(self, reading: _Reading) -> None:
-        """Whoever is last closes it: nobody comes back to a generation that is not live."""
+    def _release(self, generation: _OpenGeneration) -> None:
+        """Closes the generation when its last reference is gone; only the live generation gets new references."""
         with self._lock:
-            reading.readers -= 1
-            is_left = reading.readers == 0
-        if is_left:
-            reading.engine.close()
+            generation.references -= 1
+            is_unused = generation.references == 0
+        if is_unused:
+            generation.engine.close()

@@ -1,4 +1,4 @@
-"""Which passage of the page answers the query?"""
+"""Selects the passage of a page that is shown below its title."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from itertools import islice
 from periplus.search.match_positions import Match, QueryWords
 
 _LENGTH = 260  # characters
-_LEAD = 60  # of them before the first match
+_LEAD = 60  # characters before the first match
 _READ = 50_000  # characters of a page that are searched for matches
-_MOST_MATCHES = 400
+_MAX_MATCHES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Snippet:
 
 
 def make_snippet(text: str, fallback: str, wanted: QueryWords) -> Snippet:
-    """The window of *text* that holds most of the wanted words; *fallback* when it holds none."""
+    """The passage of *text* with the most query words; *fallback* when *text* has none."""
     text = text[:_READ]
-    matches = list(islice(wanted.matches(text), _MOST_MATCHES))
+    matches = list(islice(wanted.matches(text), _MAX_MATCHES))
     if not matches:
         return highlighted(_shortened(fallback or text), wanted)
     start, end = _window(text, matches)
@@ -33,7 +33,7 @@ def make_snippet(text: str, fallback: str, wanted: QueryWords) -> Snippet:
 
 
 def highlighted(text: str, wanted: QueryWords) -> Snippet:
-    """A text as it is, with the wanted words marked."""
+    """The whole text as a snippet, with the query words marked."""
     return Snippet(text, tuple((match.start, match.end) for match in wanted.matches(text)))
 
 
@@ -45,14 +45,14 @@ def _shortened(text: str) -> str:
 
 
 def _window(text: str, matches: list[Match]) -> tuple[int, int]:
-    """The start and end of the best window, at word boundaries."""
-    best, best_worth = matches[0], 0.0
+    """The start and end of the best passage, at word boundaries."""
+    best, best_score = matches[0], 0.0
     for index, match in enumerate(matches):
         reach = match.start + _LENGTH - _LEAD
         inside = [other.term for other in matches[index : index + 40] if other.end <= reach]
-        worth = len(set(inside)) + 0.01 * len(inside)
-        if worth > best_worth:
-            best, best_worth = match, worth
+        score = len(set(inside)) + 0.01 * len(inside)
+        if score > best_score:
+            best, best_score = match, score
     start = max(best.start - _LEAD, 0)
     if start:
         start = text.find(" ", start, best.start) + 1 or best.start

@@ -1,1 +1,1 @@
-"""What do the search site and the console share?"""
+"""Parts that every site shares: security headers, static files, error pages and the server."""

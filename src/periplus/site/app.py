@@ -1,4 +1,4 @@
-"""How are routes made into a site?"""
+"""Builds an ASGI application from routes: adds static files, error pages, security headers and a URL limit."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from periplus.site.error_pages import ErrorPages
 from periplus.site.headers import SecurityHeaders
 from periplus.site.pages import Pages
 
-_TARGET_BYTES = 32_768  # the longest query, every character of it written as four escaped bytes, fits
+_URL_BYTES = 32_768  # enough for the longest query with every character as four percent-encoded bytes
 
 
 def build(routes: Sequence[BaseRoute], pages: Pages) -> ASGIApp:
-    """The site as one application: its routes and static files, bounded, with error pages and security headers."""
-    failures = ErrorPages(pages)
-    app = Starlette(routes=[*routes, pages.assets.route()], exception_handlers=failures.handlers())
-    app.router.redirect_slashes = False  # a redirect would repeat the Host header, which anybody can forge
-    return SecurityHeaders(_ShortTargets(app, failures))
+    """Builds the application of a site."""
+    errors = ErrorPages(pages)
+    app = Starlette(routes=[*routes, pages.assets.route()], exception_handlers=errors.handlers())
+    app.router.redirect_slashes = False  # a redirect would repeat the Host header, which a client can forge
+    return SecurityHeaders(_UrlLimit(app, errors))
 
 
-class _ShortTargets:
-    """Refuses a path and query that no page of ours could have linked to."""
+class _UrlLimit:
+    """Answers 414 when path and query string are longer than 32 kB."""
 
-    def __init__(self, app: ASGIApp, failures: ErrorPages) -> None:
-        self._app, self._failures = app, failures
+    def __init__(self, app: ASGIApp, errors: ErrorPages) -> None:
+        self._app, self._errors = app, errors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and len(scope["path"]) + len(scope["query_string"]) > _TARGET_BYTES:
-            await self._failures.answer(scope["path"], 414)(scope, receive, send)
+        if scope["type"] == "http" and len(scope["path"]) + len(scope["query_string"]) > _URL_BYTES:
+            await self._errors.answer(scope["path"], 414)(scope, receive, send)
         else:
             await self._app(scope, receive, send)

@@ -1,7 +1,7 @@
-"""Where are the style sheet, the script and the pictures, and how long may a browser keep them?
+"""Serves the static files: style sheet, script and images.
 
-They are read once. A name that carries the hash of its content never changes its meaning, so a browser keeps it for
-good; the plain name is for those who cannot know the hash, and is asked for again after an hour.
+The files are read once at start. Each file has two URLs. The URL with a content hash is cached for a year; the plain
+URL, for clients that cannot know the hash, is cached for an hour.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from starlette.routing import Route
 
 PREFIX = "/static/"
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
-_FOR_GOOD = "public, max-age=31536000, immutable"
-_FOR_AN_HOUR = "public, max-age=3600"
+_ONE_YEAR = "public, max-age=31536000, immutable"
+_ONE_HOUR = "public, max-age=3600"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,19 @@ class Assets:
 
     def _add(self, path: Path) -> None:
         body = path.read_bytes()
-        mark = hashlib.sha256(body).hexdigest()[:16]
-        hashed = f"{path.stem}.{mark}{path.suffix}"
-        headers = {"content-type": _TYPES[path.suffix], "etag": f'"{mark}"'}
+        digest = hashlib.sha256(body).hexdigest()[:16]
+        hashed = f"{path.stem}.{digest}{path.suffix}"
+        headers = {"content-type": _TYPES[path.suffix], "etag": f'"{digest}"'}
         self._addresses[path.name] = PREFIX + hashed
-        self._files[hashed] = _File(body, headers | {"cache-control": _FOR_GOOD})
-        self._files[path.name] = _File(body, headers | {"cache-control": _FOR_AN_HOUR})
+        self._files[hashed] = _File(body, headers | {"cache-control": _ONE_YEAR})
+        self._files[path.name] = _File(body, headers | {"cache-control": _ONE_HOUR})
 
     def address(self, name: str) -> str:
-        """The path that a page links to."""
+        """The URL path with the content hash, for links in pages."""
         return self._addresses[name]
 
     def route(self) -> Route:
-        """The route that answers for all of them."""
+        """The route of all static files."""
         return Route(PREFIX + "{name:path}", self._answer)
 
     async def _answer(self, request: Request) -> Response:

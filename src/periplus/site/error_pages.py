@@ -1,6 +1,6 @@
-"""What does a reader see when a request cannot be answered?
+"""Builds the response to a request that failed: an HTML page, or JSON for the API.
 
-A page for people, JSON for programs; in both one sentence that says what to do, and never a path or a traceback.
+The response has one sentence about the error, and never a file path or a traceback.
 """
 
 from __future__ import annotations
@@ -17,21 +17,28 @@ from periplus.errors import PeriplusError, UsageError
 from periplus.site.pages import Pages
 
 JSON = "application/json"
-_FOR_PROGRAMS = ("/api/", "/healthz")
-_CLIENT_GONE = 499  # as nginx calls it
+_JSON_PATHS = ("/api/", "/healthz")
+_CLIENT_CLOSED_REQUEST = 499  # nginx's code
 _HEADINGS = {
-    400: "That request cannot be understood",
-    404: "There is nothing here",
-    405: "That is not how to ask for this",
-    414: "That address is too long",
-    503: "Not just now",
+    400: "Bad request",
+    404: "Page not found",
+    405: "Method not allowed",
+    414: "Request too long",
+    415: "Cannot be shown",
+    500: "Internal error",
+    503: "Temporarily unavailable",
 }
 _SENTENCES = {
-    404: "No page of this site has that address.",
-    405: "This address can only be read.",
-    414: "Ask for less at once.",
-    500: "The fault is ours, and it has been written to the log. Trying again may help.",
-    503: "The index cannot be read at this moment. Try again shortly.",
+    404: "Page not found.",
+    405: "Method not allowed.",
+    414: "Request too long.",
+    500: "Internal error; it has been logged. Please try again.",
+    503: "The index cannot be read at the moment. Please try again shortly.",
+}
+_ADVICE = {  # shown below the heading, where the sentence would repeat it
+    404: "Check the URL, or search for the page.",
+    405: "This URL accepts GET requests only.",
+    414: "Shorten the query.",
 }
 _log = logging.getLogger("periplus.site")
 
@@ -39,47 +46,49 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class ErrorPages:
-    """Answers in place of a handler that failed."""
+    """Builds the responses to failed requests."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
 
     def handlers(self) -> Mapping[type[Exception], Handler]:
-        """What to do about each kind of exception."""
+        """The handler of each exception class."""
         return {
-            HTTPException: self._refused,
-            ClientDisconnect: self._gone,
-            PeriplusError: self._ours,
-            Exception: self._bug,
+            HTTPException: self._http_error,
+            ClientDisconnect: self._disconnected,
+            PeriplusError: self._periplus_error,
+            Exception: self._unexpected,
         }
 
     def answer(self, path: str, status: int, sentence: str = "", headers: Mapping[str, str] | None = None) -> Response:
-        """The page, or for the paths of programs the JSON, about one failure."""
-        said = sentence or _SENTENCES.get(status, "")
-        unkept = {"cache-control": "no-store"} | dict(headers or {})
-        if path.startswith(_FOR_PROGRAMS):
-            body = orjson.dumps({"status": status, "error": said})
-            return Response(body, status, unkept | {"content-type": JSON})
-        heading = _HEADINGS.get(status, "Something went wrong")
-        return self._pages.response("error.html", status, unkept, code=status, heading=heading, sentence=said)
+        """An error page, or JSON for the API and the health check."""
+        message = sentence or _SENTENCES.get(status, "")
+        uncached = {"cache-control": "no-store"} | dict(headers or {})
+        if path.startswith(_JSON_PATHS):
+            body = orjson.dumps({"status": status, "error": message})
+            return Response(body, status, uncached | {"content-type": JSON})
+        heading = _HEADINGS.get(status, "Error")
+        if message == f"{heading}.":
+            message = _ADVICE.get(status, message)
+        return self._pages.response("error.html", status, uncached, code=status, heading=heading, sentence=message)
 
-    async def _refused(self, request: Request, error: Exception) -> Response:
+    async def _http_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        ours = error.detail if error.detail.endswith(".") else ""  # the library's own are mere phrases
-        return self.answer(request.url.path, error.status_code, ours, error.headers)
+        own = error.detail if error.detail.endswith(".") else ""  # Starlette's messages have no full stop
+        return self.answer(request.url.path, error.status_code, own, error.headers)
 
-    async def _ours(self, request: Request, error: Exception) -> Response:
+    async def _periplus_error(self, request: Request, error: Exception) -> Response:
         if isinstance(error, UsageError):
             return self.answer(request.url.path, 400, _sentence(str(error)))
         _log.error("cannot answer: %s", error)
         return self.answer(request.url.path, 503, headers={"retry-after": "5"})
 
-    async def _gone(self, request: Request, error: Exception) -> Response:
-        """The client has closed the connection; the server sends nothing of this."""
+    async def _disconnected(self, request: Request, error: Exception) -> Response:
+        """The client has closed the connection, so this response is never sent."""
         del request, error
-        return Response(status_code=_CLIENT_GONE)
+        return Response(status_code=_CLIENT_CLOSED_REQUEST)
 
-    async def _bug(self, request: Request, error: Exception) -> Response:
+    async def _unexpected(self, request: Request, error: Exception) -> Response:
         del error  # the server logs it
         return self.answer(request.url.path, 500)
 

@@ -1,14 +1,14 @@
-"""What is a browser forbidden to do with our pages?
+"""Adds security headers to every response.
 
-Crawled text stands on them, so they may load nothing but our own files, run no inline code, be framed by nobody and
-tell no other site what was searched for.
+Pages show crawled text. So they load only files of this site, run no inline code, cannot be framed by other sites, and
+send no Referer header.
 """
 
 from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_OWN_PAGES = {
+_DIRECTIVES = {
     "default-src": "'none'",
     "style-src": "'self'",
     "script-src": "'self'",
@@ -20,8 +20,8 @@ _OWN_PAGES = {
 
 
 def content_policy(**changes: str) -> str:
-    """The Content-Security-Policy of our own pages; `frame_src="'self'"` adds or replaces a directive."""
-    directives = _OWN_PAGES | {name.replace("_", "-"): value for name, value in changes.items()}
+    """The Content-Security-Policy of the site's own pages; `frame_src="'self'"` adds or replaces a directive."""
+    directives = _DIRECTIVES | {name.replace("_", "-"): value for name, value in changes.items()}
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
 
@@ -40,22 +40,22 @@ _ENCODED = [(name.encode(), value.encode()) for name, value in STANDARD.items()]
 
 
 class SecurityHeaders:
-    """Gives every answer the headers above, except those it has set for itself."""
+    """Adds the standard headers to every response, unless the response has set them itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serves one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = message.get("headers", [])
                 named = {name for name, _ in own}
                 message = {**message, "headers": [*own, *(pair for pair in _ENCODED if pair[0] not in named)]}
             await send(message)
 
-        await self._app(scope, receive, guarded)
+        await self._app(scope, receive, send_with_headers)

@@ -1,4 +1,4 @@
-"""How does a template become an answer?"""
+"""Renders templates into responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HTML = "text/html; charset=utf-8"
 
 
 class Pages:
-    """The templates of one site and, behind them, the shared ones. Everything put into them is escaped."""
+    """The templates of one site, with the shared templates as fallback. All values are escaped."""
 
     def __init__(self, templates: Path, layout: str = "base.html") -> None:
         """*layout* is the template that the shared pages, such as errors, extend."""
@@ -31,12 +31,12 @@ class Pages:
         self._environment.globals.update(static=self.assets.address, layout=layout)
 
     def render(self, template: str, **values: object) -> bytes:
-        """The page; half a surrogate pair, which some crawled text may hold, becomes a question mark."""
+        """Renders a template as UTF-8; a lone surrogate in crawled text becomes a question mark."""
         return self._environment.get_template(template).render(values).encode("utf-8", "replace")
 
     def response(
         self, template: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: object
     ) -> Response:
-        """The page as an answer that only this reader's browser may keep, and must ask about."""
+        """Renders a template as a response that only the browser may cache, and must revalidate."""
         own = {"cache-control": "private, no-cache", "content-type": HTML} | dict(headers or {})
         return Response(self.render(template, **values), status, own)

@@ -1,6 +1,6 @@
-"""How much may a client say, and how slowly, before it has asked for anything?
+"""Limits the size of a request head and the time it may take to arrive.
 
-The server library reads request lines and headers without end; this bounds both.
+uvicorn itself has no such limits.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """HTTP/1.1 with a limit on the size of a request's head and on the time it takes to arrive."""
+    """HTTP/1.1 with limits on the size (64 KiB) and duration (15 seconds) of a request head."""
 
-    _cycles: Sequence[RequestResponseCycle] = ()  # requests that are not answered yet
+    _cycles: Sequence[RequestResponseCycle] = ()  # requests without a complete response
     _in_head = True
     _head_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the library
-        """The clock starts with the connection."""
+        """Starts the timer for the first request head."""
         super().connection_made(transport)
-        self._start_clock()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Count what belongs to a head; the library does the rest."""
+        """Counts the bytes of the head; answers 431 and closes the connection when there are too many."""
         if self._in_head:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_BYTES:
@@ -39,35 +39,35 @@ class BoundedProtocol(HttpToolsProtocol):
         super().data_received(data)
 
     def on_message_begin(self) -> None:
-        """The first bytes of a request: from now on its head must come quickly."""
+        """Starts the timer when the first bytes of a request arrive."""
         super().on_message_begin()
-        self._start_clock()
+        self._start_timer()
 
     def on_headers_complete(self) -> None:
-        """The head is complete."""
-        self._stop_clock()
+        """Stops the timer; the head is complete."""
+        self._stop_timer()
         self._in_head = False
         super().on_headers_complete()
         self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
 
     def on_message_complete(self) -> None:
-        """Whatever comes next belongs to another request."""
+        """Starts to count the head of the next request."""
         self._in_head, self._head_bytes = True, 0
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell every request of this connection. The library tells only the last one of several sent at once."""
-        self._stop_clock()
+        """Notifies every request of this connection; uvicorn notifies only the last of several pipelined requests."""
+        self._stop_timer()
         for cycle in self._cycles:
             cycle.disconnected = not cycle.response_complete
             cycle.message_event.set()
         super().connection_lost(exc)
 
-    def _start_clock(self) -> None:
-        self._stop_clock()
+    def _start_timer(self) -> None:
+        self._stop_timer()
         self._deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
-    def _stop_clock(self) -> None:
+    def _stop_timer(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

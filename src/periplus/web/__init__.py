@@ -1,1 +1,1 @@
-"""What does the reader see?"""
+"""The search site: result page, cached page and JSON API."""

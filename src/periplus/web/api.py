@@ -1,4 +1,4 @@
-"""What does a program get?"""
+"""Encodes search results as JSON for the API; docs/reference/api.md describes the keys."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from periplus.model import Hit, Results
 
 
 def as_json(value: dict[str, Any]) -> bytes:
-    """The value as JSON."""
+    """Encodes a value as JSON."""
     return orjson.dumps(value)
 
 
-def encoded(results: Results) -> bytes:
-    """The results as JSON; the keys are a promise."""
+def encode_results(results: Results) -> bytes:
+    """Encodes results as JSON; clients depend on these keys."""
     return as_json(
         {
             "query": results.query,

@@ -1,4 +1,4 @@
-"""How does a search engine become a site?"""
+"""Builds the search site from a search engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def create_app(engine: Engine, settings: Serving) -> ASGIApp:
-    """The search site over *engine*, as an ASGI application."""
+    """Builds the search site over *engine* as an ASGI application."""
     pages = Pages(_TEMPLATES, layout="page.html")
     site = SearchSite(engine, pages, SearchQueue(engine, settings.longest_wait), settings.public_address)
     return build(site.routes(), pages)

@@ -1,8 +1,8 @@
-"""How is a page from the archive shown without letting it do anything?
+"""Makes an archived page safe to show.
 
-It goes into a frame that is sandboxed twice: by the page around it and by its own headers. There no script runs, no
-form is sent and nothing is loaded. That leaves what browsers do outside every policy, such as connecting to the host
-of a link that is merely pointed at; so the links are taken out as well.
+The page is shown in a frame that is sandboxed twice: by the `sandbox` attribute of the frame and by the headers of the
+page. In the frame no script runs, no form is sent and nothing is loaded. Browsers do some things that no policy
+forbids, such as connecting to the host of a link under the pointer; so the links are removed as well.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
 _OTHER_TEXT = frozenset({"application/json", "application/ld+json", "application/xml"})
 _HOST = re.compile(r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _LINKS = "a, area"
-# Where svg and math stand, the rules of parsing change in ways that a rewriter without a tree cannot follow.
-_WITHOUT_USE = "base, embed, frame, iframe, link, math, meta[http-equiv], object, script, svg"
-_NOSCRIPT = re.compile(r"<(/?)noscript(?=[\s/>])", re.IGNORECASE)  # raw text to the rewriter, markup in our frame
+# Inside svg and math, HTML is parsed by other rules, which a rewriter without a tree cannot follow.
+_REMOVED = "base, embed, frame, iframe, link, math, meta[http-equiv], object, script, svg"
+_NOSCRIPT = re.compile(r"<(/?)noscript(?=[\s/>])", re.IGNORECASE)  # the rewriter sees raw text, our frame sees markup
 
 
 def media_type(page: CachedPage) -> str:
-    """What the browser is told it gets; empty for what is not text and is not shown."""
+    """The Content-Type to send; empty when the page is not text and cannot be shown."""
     if page.mime in _MARKUP:
         return HTML
     return PLAIN if page.mime.startswith("text/") or page.mime in _OTHER_TEXT else ""
 
 
-def inert(page: CachedPage) -> bytes:
-    """The page in UTF-8, without anything that leads elsewhere."""
+def sanitized(page: CachedPage) -> bytes:
+    """The page in UTF-8, without links, scripts, frames and other elements that load something."""
     text = decode(page.body, f"charset={page.charset}" if page.charset else "")
     if media_type(page) == HTML:
         text = rewrite(
-            _NOSCRIPT.sub(r"<\1x-noscript", text), elements=[(_LINKS, _unlink), (_WITHOUT_USE, Element.remove)]
+            _NOSCRIPT.sub(r"<\1x-noscript", text), elements=[(_LINKS, _remove_link), (_REMOVED, Element.remove)]
         )
     return text.encode("utf-8", "replace")
 
 
-def _unlink(element: Element) -> None:
+def _remove_link(element: Element) -> None:
     for name in ("href", "xlink:href", "ping"):
         element.remove_attribute(name)
 
 
 def frame_policy(request: Request) -> str:
-    """The policy of the page around the frame: nothing but archived pages may ever be loaded into it."""
+    """The Content-Security-Policy of the page around the frame: the frame may load archived pages only."""
     host = request.headers.get("host", "")
-    # A path cannot follow 'self', so the host is named; one that cannot be named in a policy gets the wider rule.
+    # 'self' cannot have a path, so the policy names the host; an invalid host name falls back to 'self'.
     source = f"{host}/cached/raw" if _HOST.fullmatch(host) else "'self'"
     return content_policy(frame_src=source)
 
 
 def is_framed(request: Request) -> bool:
-    """Whether the browser loads this into a frame, as far as it says."""
+    """Whether the browser loads this into a frame; true when it sends no Sec-Fetch-Dest header."""
     return request.headers.get("sec-fetch-dest", "iframe") == "iframe"

@@ -1,6 +1,6 @@
-"""How is what strangers wrote made fit to be read?
+"""Prepares crawled text, URLs and dates for the templates.
 
-What leaves this module is plain text, which the templates escape, or an address that was checked to be one of the web.
+Functions return plain text, which the templates escape, or a URL that was checked to be http or https.
 """
 
 from __future__ import annotations
@@ -16,51 +16,51 @@ _CRUMB_LENGTH = 40
 _CRUMBS = 5
 _WEB_ADDRESS = re.compile(r"https?://[^\x00-\x20\x7f<>\"]+", re.IGNORECASE)
 _AUTHORITY_END = re.compile(r"[/?#\\]")
-_INVISIBLE = frozenset({"Cc", "Cs"})
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+_INVISIBLE = frozenset({"Cc", "Cs"})  # Unicode categories: control characters and surrogates
+_BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 
 
 class Piece(NamedTuple):
-    """A stretch of a snippet."""
+    """A part of a snippet."""
 
     text: str
-    marked: bool  # one of the words that were searched for
+    marked: bool  # a word of the query
 
 
 def visible(text: str) -> str:
-    """Text without control characters and without those that turn the direction of reading."""
+    """Text without control characters and without characters that change the text direction."""
     if text.isascii() and text.isprintable():
         return text
     seen = (" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
-    return "".join(character for character in seen if character not in _TURNING)
+    return "".join(character for character in seen if character not in _BIDI_CONTROLS)
 
 
 def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> Iterator[Piece]:
-    """The text cut at the ends of the ranges, which may touch, overlap or lie outside it."""
-    told = 0
+    """Splits the text at the highlighted ranges, which may touch, overlap or exceed the text."""
+    done = 0
     for begin, end in sorted(ranges):
-        start, stop = max(begin, told), min(end, len(text))
+        start, stop = max(begin, done), min(end, len(text))
         if start < stop:
-            if told < start:
-                yield Piece(visible(text[told:start]), marked=False)
+            if done < start:
+                yield Piece(visible(text[done:start]), marked=False)
             yield Piece(visible(text[start:stop]), marked=True)
-            told = stop
-    if told < len(text):
-        yield Piece(visible(text[told:]), marked=False)
+            done = stop
+    if done < len(text):
+        yield Piece(visible(text[done:]), marked=False)
 
 
 def web_link(url: str) -> str:
-    """The address, if following it leads to the web; otherwise nothing."""
+    """The URL if it is http or https, otherwise an empty string."""
     return url if _WEB_ADDRESS.fullmatch(url) else ""
 
 
 def cached_link(url: str) -> str:
-    """Where our own copy of a page is shown."""
+    """The URL of the cached copy of a page."""
     return f"/cached?url={_quoted(url)}"
 
 
 def raw_link(url: str) -> str:
-    """What the frame around our own copy of a page loads."""
+    """The URL that the frame of a cached copy loads."""
     return f"/cached/raw?url={_quoted(url)}"
 
 
@@ -69,12 +69,12 @@ def _quoted(url: str) -> str:
 
 
 def breadcrumb(url: str) -> tuple[str, tuple[str, ...]]:
-    """The host, and the parts of the path as a person would read them."""
+    """The host and the decoded parts of the path."""
     rest = url.partition("://")[2]
     authority = _AUTHORITY_END.split(rest, maxsplit=1)[0]
     path, _, query = rest[len(authority) :].partition("#")[0].partition("?")
     parts = [part for part in path.split("/") if part] + ([f"?{query}"] if query else [])
-    host = authority.rpartition("@")[2]  # what stands before the @ may look like a host that it is not
+    host = authority.rpartition("@")[2]  # the user name before the @ may imitate another host
     shown = parts if len(parts) <= _CRUMBS else [*parts[:2], "…", *parts[-2:]]
     return visible(host), tuple(_crumb(part) for part in shown)
 
@@ -85,7 +85,7 @@ def _crumb(part: str) -> str:
 
 
 def day(seconds: float) -> str:
-    """A date for people, such as `4 March 2026`."""
+    """A date such as `4 March 2026`."""
     at = _time(seconds)
     return f"{at.day} {at:%B %Y}" if at else ""
 
@@ -97,7 +97,7 @@ def clock(seconds: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A point in time for machines."""
+    """Date and time in ISO 8601, for the `datetime` attribute."""
     at = _time(seconds)
     return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else ""
 

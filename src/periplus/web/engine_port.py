@@ -1,4 +1,4 @@
-"""What does the site need from a search engine?"""
+"""The interface that the search site needs from a search engine."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from periplus.model import CachedPage, Results
 
 
 class Engine(Protocol):
-    """Called by the routes, from several threads at once; what it answers is shown as it is.
+    """Called by the routes, from several threads at once.
 
-    It reads the live generation and never writes. A `UsageError` is told to the reader, any other `PeriplusError` is
-    answered with 503 and logged.
+    The engine reads the live generation and never writes. The site answers a `UsageError` with 400 and its message, and
+    any other `PeriplusError` with 503; it logs the latter.
     """
 
     def search(
         self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
     ) -> Results:
-        """One page of results. *mode* says whether a page must hold all words ("and"), any ("or"), or all unless too
-        few do ("auto"). Text of any kind and length is a query; what is odd about it is told in the hints.
+        """One page of results. *mode* is "and" (a page must have all words), "or" (any word) or "auto" (all words;
+        partial matches follow when fewer than ten pages have all). Any text is a valid query; hints name its mistakes.
         """
         ...
 
     def cached(self, url: str) -> CachedPage | None:
-        """The page as it was archived, or nothing if it never was."""
+        """The archived page, or None when the URL is not in the index."""
         ...
 
     @property
     def generation(self) -> int:
-        """The number of the index that is being served."""
+        """The number of the index generation that is being served."""
         ...
 
     @property
     def documents(self) -> int:
-        """How many pages can be found."""
+        """The number of indexed pages."""
         ...

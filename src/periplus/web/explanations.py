@@ -1,4 +1,4 @@
-"""Why does a result stand where it stands?"""
+"""Formats the parts of a score for "Why this result?"."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _UNIT = 10**_DECIMALS
 
 
 class ScoreReason(NamedTuple):
-    """One line of the table."""
+    """One row of the table."""
 
     name: str
     amount: str
-    percent: int  # of the largest amount, for the bar beside it; 0 for one that counts against the page
+    percent: int  # of the largest amount, for the bar; 0 for a negative amount
 
 
 class ScoreReasons(NamedTuple):
@@ -28,12 +28,12 @@ class ScoreReasons(NamedTuple):
 
 
 def reasons(score: float, explain: Mapping[str, float]) -> ScoreReasons:
-    """The parts of a score, largest first, rounded so that the column adds up to the score as it is shown."""
+    """The parts of a score, largest first, rounded so that the column adds up to the displayed score."""
     named = sorted(explain.items(), key=lambda entry: -abs(entry[1]))
     if not all(map(math.isfinite, (score, *explain.values()))):
         return ScoreReasons(tuple(ScoreReason(visible(name), f"{amount}", 0) for name, amount in named), f"{score}")
     total = round(score * _UNIT)
-    amounts = _adding_up([round(amount * _UNIT) for _, amount in named], total)
+    amounts = _corrected([round(amount * _UNIT) for _, amount in named], total)
     most = max([*amounts, 1])
     lines = (
         ScoreReason(visible(name), _decimal(amount), max(round(100 * amount / most), 0))
@@ -42,8 +42,8 @@ def reasons(score: float, explain: Mapping[str, float]) -> ScoreReasons:
     return ScoreReasons(tuple(lines), _decimal(total))
 
 
-def _adding_up(amounts: list[int], total: int) -> list[int]:
-    """Give what rounding took away back to the largest; a larger difference is no rounding and is not hidden."""
+def _corrected(amounts: list[int], total: int) -> list[int]:
+    """Adds the rounding error to the largest amounts; a larger difference is a bug and stays visible."""
     missing = total - sum(amounts)
     if abs(missing) > len(amounts):
         return amounts

@@ -1,7 +1,6 @@
-"""What does the reader ask for?
+"""Reads the query parameters of a request.
 
-A number outside its range is moved to the nearest one inside, because the reader's wish is plain; anything else that
-is wrong is answered with a sentence.
+A number outside its range is clamped to the range. Any other invalid value raises `UsageError`, which becomes a 400.
 """
 
 from __future__ import annotations
@@ -13,20 +12,21 @@ from urllib.parse import urlencode
 
 from periplus.errors import UsageError
 
-QUERY_LENGTH = 2_048  # characters the box takes; the engine says what it does with more
+QUERY_LENGTH = 2_048  # characters; the search box accepts no more, and the engine ignores the rest
 URL_LENGTH = 4_096
 PAGES = 100
 SIZE = 15
 LARGEST_SIZE = 100
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
-_DIGITS = 9  # a longer number is far outside every range
+_DIGITS = 9  # a longer number exceeds every range
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _MODES = ("auto", "and", "or")
+_LABELS = {"page": "page number", "size": "page size"}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
-    """One question to the engine."""
+    """The parameters of one search."""
 
     query: str
     page: int = 1
@@ -35,7 +35,7 @@ class SearchParameters:
     mode: str = "auto"
 
     def link(self, page: int = 1, query: str | None = None, mode: str | None = None) -> str:
-        """The address of another page of this search, or of a variation of it; the same search, the same address."""
+        """The URL of another result page, or of this search with another query or mode; defaults are left out."""
         parts: dict[str, str | int] = {"q": self.query if query is None else query}
         if (mode or self.mode) != "auto":
             parts["mode"] = mode or self.mode
@@ -47,7 +47,7 @@ class SearchParameters:
 
 
 def read(parameters: Mapping[str, str]) -> SearchParameters:
-    """The question in the query part of an address."""
+    """Reads the search parameters from the query string."""
     return SearchParameters(
         parameters.get("q", "").strip(),
         _number("page", parameters.get("page", ""), 1, PAGES),
@@ -58,12 +58,12 @@ def read(parameters: Mapping[str, str]) -> SearchParameters:
 
 
 def read_url(parameters: Mapping[str, str]) -> str:
-    """The address of the page whose archived copy is asked for."""
+    """Reads the URL of the page whose cached copy is requested."""
     url = parameters.get("url", "").strip()
     if not url:
-        raise UsageError("no page is named", hint="Write its address after /cached?url=.")
+        raise UsageError("missing URL", hint="Add it: /cached?url=https://example.org/.")
     if len(url) > URL_LENGTH:
-        raise UsageError(f"the address has {len(url):,} characters", f"none longer than {URL_LENGTH:,} is archived")
+        raise UsageError(f"the URL is too long ({len(url):,} characters)", f"the limit is {URL_LENGTH:,}")
     return url
 
 
@@ -72,7 +72,7 @@ def _number(name: str, text: str, default: int, largest: int) -> int:
         return default
     found = _NUMBER.fullmatch(text)
     if not found:
-        raise UsageError(f"{name} {_short(text)} is not a whole number", hint=f"It is from 1 to {largest}.")
+        raise UsageError(f"invalid {_LABELS[name]} {_short(text)} (1-{largest})")
     sign, digits = found.groups()
     size = int(digits[:_DIGITS]) if len(digits) <= _DIGITS else largest
     return 1 if sign == "-" else min(max(size, 1), largest)
@@ -80,13 +80,13 @@ def _number(name: str, text: str, default: int, largest: int) -> int:
 
 def _switch(name: str, text: str) -> bool:
     if text and text.lower() not in _SWITCH:
-        raise UsageError(f"{name} {_short(text)} is neither on nor off", hint="Write 1 or 0.")
+        raise UsageError(f"invalid value {_short(text)} for {name} (1 or 0)")
     return _SWITCH.get(text.lower(), False)
 
 
 def _choice(name: str, text: str) -> str:
     if text and text not in _MODES:
-        raise UsageError(f"{name} {_short(text)} is not known", hint=f"It is one of {', '.join(_MODES)}.")
+        raise UsageError(f"invalid {name} {_short(text)} ({', '.join(_MODES)})")
     return text or _MODES[0]
 
 

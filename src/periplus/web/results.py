@@ -1,4 +1,4 @@
-"""How is one page of results shown?"""
+"""Prepares one page of results for the template: entries, page links, counts and suggestions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _OPERATOR = re.compile(r"(?<!\S)(?:-\S+|[a-z]+:\S+|AND|OR|NOT)(?!\S)|[\"()]")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A hit as the template shows it."""
+    """One result, ready for the template."""
 
-    link: str  # empty: not an address of the web, so it is shown but never linked
+    link: str  # empty when the URL is not http or https: shown, but not linked
     title: str
     host: str
     crumbs: tuple[str, ...]
@@ -33,24 +33,24 @@ class Entry:
     moment: str
     cached: str
     reasons: ScoreReasons
-    others: tuple[tuple[str, str], ...]  # link and text of other addresses with the same content
+    others: tuple[tuple[str, str], ...]  # link and text of other URLs with the same content
     others_left_out: int
-    more: str  # a search of the same site
-    some_words: bool  # the first of those that hold only some of the words
+    more: str  # link to the same search with site:host
+    first_partial: bool  # the first partial match, before which the page shows a divider
 
 
-def entries(asked: SearchParameters, hits: Sequence[Hit]) -> list[Entry]:
+def entries(parameters: SearchParameters, hits: Sequence[Hit]) -> list[Entry]:
     """The hits, ready for the template."""
     before = [True, *(hit.all_words for hit in hits[:-1])]
     return [
-        _entry(asked, hit, some_words=complete and not hit.all_words)
+        _entry(parameters, hit, first_partial=complete and not hit.all_words)
         for complete, hit in zip(before, hits, strict=bool(hits))
     ]
 
 
-def _entry(asked: SearchParameters, hit: Hit, *, some_words: bool) -> Entry:
+def _entry(parameters: SearchParameters, hit: Hit, *, first_partial: bool) -> Entry:
     host, crumbs = breadcrumb(hit.url)
-    narrower = f"{asked.query} site:{hit.host}"
+    same_site = f"{parameters.query} site:{hit.host}"
     return Entry(
         link=web_link(hit.url),
         title=visible(hit.title).strip() or visible(hit.url),
@@ -65,35 +65,35 @@ def _entry(asked: SearchParameters, hit: Hit, *, some_words: bool) -> Entry:
         reasons=reasons(hit.score, hit.explain),
         others=tuple((web_link(url), visible(url)) for url in hit.same_content[:_OTHERS_SHOWN]),
         others_left_out=max(len(hit.same_content) - _OTHERS_SHOWN, 0),
-        more="" if "site:" in asked.query else asked.link(query=narrower),
-        some_words=some_words,
+        more="" if "site:" in parameters.query else parameters.link(query=same_site),
+        first_partial=first_partial,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """The links below the results; an empty one leads nowhere."""
+    """The links below the results; an empty link is not shown."""
 
     previous: str
     numbers: tuple[tuple[int, str], ...]
     next: str
 
 
-def paging(asked: SearchParameters, results: Results) -> Paging:
-    """Links to the pages around this one."""
+def paging(parameters: SearchParameters, results: Results) -> Paging:
+    """Links to the result pages around this one."""
     page = results.page
-    last = _last_page(results)
+    last = last_page(results)
     first_shown = max(1, min(page - _NUMBERS_SHOWN // 2, last - _NUMBERS_SHOWN + 1))
     shown = range(first_shown, min(first_shown + _NUMBERS_SHOWN, last + 1))
     return Paging(
-        previous=asked.link(min(page - 1, last)) if page > 1 else "",
-        numbers=tuple((number, asked.link(number)) for number in shown) if last > 1 else (),
-        next=asked.link(page + 1) if page < last else "",
+        previous=parameters.link(min(page - 1, last)) if page > 1 else "",
+        numbers=tuple((number, parameters.link(number)) for number in shown) if last > 1 else (),
+        next=parameters.link(page + 1) if page < last else "",
     )
 
 
-def _last_page(results: Results) -> int:
-    """The last page worth a link; when the total is a lower bound, there may be one more than it says."""
+def last_page(results: Results) -> int:
+    """The last page that gets a link; when the total is a lower bound, one more page may exist."""
     counted = -(-results.total // results.size)
     if not results.total_is_exact and len(results.hits) == results.size:
         counted = max(counted, results.page + 1)
@@ -101,31 +101,31 @@ def _last_page(results: Results) -> int:
 
 
 def count(results: Results) -> str:
-    """How many there are, and no more than is known."""
+    """The number of results; "At least" when the total is a lower bound."""
     noun = "result" if results.total == 1 else "results"
     return f"{results.total:,} {noun}" if results.total_is_exact else f"At least {results.total:,} {noun}"
 
 
 def understood(results: Results) -> str:
-    """How the query was read, if that is not how it was written."""
+    """The query as the engine interpreted it, if that differs from the typed query."""
     return results.understood if results.understood.split() != results.query.split() else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """What to try when nothing was found; an empty link is not offered."""
+    """Links to similar searches when nothing was found; an empty link is not shown."""
 
     any_word: str
     plain: str
     plain_query: str
 
 
-def ways_out(asked: SearchParameters) -> Suggestions:
+def suggestions(parameters: SearchParameters) -> Suggestions:
     """Searches that find more than this one."""
-    plain = " ".join(_OPERATOR.sub(" ", asked.query).split())
+    plain = " ".join(_OPERATOR.sub(" ", parameters.query).split())
     several = len(plain.split()) > 1
     return Suggestions(
-        any_word=asked.link(mode="or") if several and asked.mode != "or" else "",
-        plain=asked.link(query=plain) if plain and plain.split() != asked.query.split() else "",
+        any_word=parameters.link(mode="or") if several and parameters.mode != "or" else "",
+        plain=parameters.link(query=plain) if plain and plain.split() != parameters.query.split() else "",
         plain_query=plain,
     )

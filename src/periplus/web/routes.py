@@ -1,4 +1,4 @@
-"""Which addresses does the search site answer?"""
+"""The routes of the search site and their handlers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
 _ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
-_NO_COPY = "No copy of that page is in the archive."
+_NO_COPY = "No cached copy of this page."
 
 
 class SearchSite:
-    """The handlers, each a question of a reader."""
+    """The handlers of all routes."""
 
-    def __init__(self, engine: Engine, pages: Pages, desk: SearchQueue, public_address: str = "") -> None:
-        self._engine, self._pages, self._desk = engine, pages, desk
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, public_address: str = "") -> None:
+        self._engine, self._pages, self._queue = engine, pages, queue
         self._public_address = public_address
 
     def routes(self) -> list[Route]:
@@ -36,52 +36,53 @@ class SearchSite:
         return [
             Route("/", self.home),
             Route("/search", self.search),
-            Route("/api/search", self.search_for_programs),
+            Route("/api/search", self.api_search),
             Route("/cached", self.cached_page),
-            Route("/cached/raw", self.cached_bytes),
-            Route("/opensearch.xml", self.description),
+            Route("/cached/raw", self.cached_raw),
+            Route("/opensearch.xml", self.opensearch),
             Route("/robots.txt", self.robots),
             Route("/healthz", self.health),
         ]
 
     async def home(self, request: Request) -> Response:
-        """An empty box."""
+        """The start page: an empty search box."""
         del request
         return self._pages.response("home.html", documents=self._engine.documents)
 
     async def search(self, request: Request) -> Response:
-        """Results for people."""
-        asked = read(request.query_params)
-        if not asked.query:
+        """The result page."""
+        parameters = read(request.query_params)
+        if not parameters.query:
             return RedirectResponse("/", 303)
-        found = await self._desk.search(request, asked, explain=True)
+        found = await self._queue.search(request, parameters, explain=True)
         return self._pages.response(
             "search.html",
             headers=_timing(found),
-            query=asked.query,
-            asked=asked,
+            query=parameters.query,
+            parameters=parameters,
             found=found,
-            entries=results.entries(asked, found.hits),
+            entries=results.entries(parameters, found.hits),
             count=results.count(found),
+            last_page=results.last_page(found),
             understood=results.understood(found),
-            paging=results.paging(asked, found),
-            ways_out=results.ways_out(asked),
+            paging=results.paging(parameters, found),
+            suggestions=results.suggestions(parameters),
             documents=self._engine.documents,
         )
 
-    async def search_for_programs(self, request: Request) -> Response:
-        """Results for programs."""
-        asked = read(request.query_params)
-        if not asked.query:
-            raise UsageError("the query is empty", hint="Write it after /api/search?q=.")
-        found = await self._desk.search(request, asked, explain=asked.explain)
+    async def api_search(self, request: Request) -> Response:
+        """The results as JSON."""
+        parameters = read(request.query_params)
+        if not parameters.query:
+            raise UsageError("the query is empty", hint="Add it: /api/search?q=words.")
+        found = await self._queue.search(request, parameters, explain=parameters.explain)
         headers = {"cache-control": "private, no-cache", "content-type": JSON, **_timing(found)}
-        return Response(api.encoded(found), headers=headers)
+        return Response(api.encode_results(found), headers=headers)
 
     async def cached_page(self, request: Request) -> Response:
-        """The frame around an archived page, and when it was fetched."""
+        """The page around the frame with the cached copy."""
         url = read_url(request.query_params)
-        page = await self._archived(request, url)
+        page = await self._cached_or_404(request, url)
         headers = {"content-security-policy": cached.frame_policy(request), "x-robots-tag": "noindex, nofollow"}
         return self._pages.response(
             "cached.html",
@@ -95,46 +96,46 @@ class SearchSite:
             moment=moment(page.fetched_at),
         )
 
-    async def cached_bytes(self, request: Request) -> Response:
-        """An archived page, for the frame."""
+    async def cached_raw(self, request: Request) -> Response:
+        """The cached copy itself, for the frame."""
         url = read_url(request.query_params)
         if not cached.is_framed(request):
             return RedirectResponse(cached_link(url), 303)
-        page = await self._archived(request, url)
+        page = await self._cached_or_404(request, url)
         media_type = cached.media_type(page)
         if not media_type:
-            raise HTTPException(415, "The copy is not text, so it is not shown here.", cached.RAW_HEADERS)
-        body = await self._desk.work(request, lambda: cached.inert(page))
+            raise HTTPException(415, "Only text can be shown here.", cached.RAW_HEADERS)
+        body = await self._queue.work(request, lambda: cached.sanitized(page))
         return Response(body, headers=cached.RAW_HEADERS | {"content-type": media_type})
 
-    async def _archived(self, request: Request, url: str) -> CachedPage:
-        page = await self._desk.cached(request, url)
+    async def _cached_or_404(self, request: Request, url: str) -> CachedPage:
+        page = await self._queue.cached(request, url)
         if page is None:
             raise HTTPException(404, _NO_COPY)
         return page
 
-    async def description(self, request: Request) -> Response:
-        """The OpenSearch description, with which a browser adds this engine to its own."""
+    async def opensearch(self, request: Request) -> Response:
+        """The OpenSearch description, from which a browser adds this search engine."""
         base = self._public_address or str(request.base_url).rstrip("/")
-        # A client can forge the Host header: a shared cache would hand the forged address to others.
-        kept = "public, max-age=3600" if self._public_address else "no-store"
-        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": kept}
+        # A client can forge the Host header, and a shared cache would serve the forged URL to others.
+        caching = "public, max-age=3600" if self._public_address else "no-store"
+        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": caching}
         return self._pages.response("opensearch.xml", headers=headers, base=base)
 
     async def robots(self, request: Request) -> Response:
-        """Other people's crawlers should not search, nor copy our copies."""
+        """Keeps crawlers away from searches and cached pages."""
         del request
         return Response(_ROBOTS, headers={"content-type": "text/plain", "cache-control": "public, max-age=86400"})
 
     async def health(self, request: Request) -> Response:
-        """Whether questions are answered, for whoever watches the site."""
+        """Health check for monitoring tools."""
         del request
         state = {"status": "ok", "generation": self._engine.generation, "documents": self._engine.documents}
         return Response(api.as_json(state), headers={"content-type": JSON, "cache-control": "no-store"})
 
 
 def _timing(found: Results) -> dict[str, str]:
-    """How long each step took, where the browser's own tools show it."""
+    """The Server-Timing header: the time of each step, which browser developer tools show."""
     steps = {"total": found.seconds, **found.steps}
     entries = (f"{_NOT_TOKEN.sub('_', name)};dur={1000 * seconds:.3f}" for name, seconds in steps.items())
     return {"server-timing": ", ".join(entries)}

@@ -29,7 +29,7 @@ _Answer = TypeVar("_Answer")
 
 
 class SearchQueue:
-    """Hands searches to the engine."""
+    """Runs searches in threads and refuses them when the wait would be too long."""
 
     def __init__(
         self,
@@ -44,17 +44,15 @@ class SearchQueue:
         self._admitted = 0  # searches that wait or run
         self._mean = _FIRST_MEAN
 
-    async def search(self, request: Request, asked: SearchParameters, *, explain: bool) -> Results:
-        """The results for what was asked."""
+    async def search(self, request: Request, parameters: SearchParameters, *, explain: bool) -> Results:
+        """Runs one search."""
+        query, page, size, mode = parameters.query, parameters.page, parameters.size, parameters.mode
         return await self.work(
-            request,
-            lambda: self._engine.search(
-                asked.query, page=asked.page, size=asked.size, explain=explain, mode=asked.mode
-            ),
+            request, lambda: self._engine.search(query, page=page, size=size, explain=explain, mode=mode)
         )
 
     async def cached(self, request: Request, url: str) -> CachedPage | None:
-        """The archived page."""
+        """Reads an archived page."""
         return await self.work(request, lambda: self._engine.cached(url))
 
     async def work(self, request: Request, work: Callable[[], _Answer]) -> _Answer:
@@ -96,7 +94,7 @@ class SearchQueue:
     def _leave(self, answer: asyncio.Future[_Answer]) -> None:
         self._admitted -= 1
         if not answer.cancelled():
-            answer.exception()  # asyncio logs an exception that nobody retrieves, as when the client is gone
+            answer.exception()  # otherwise asyncio logs it when the client has disconnected
 
 
 async def _disconnected(request: Request) -> None:

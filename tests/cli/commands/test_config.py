@@ -1,4 +1,4 @@
-"""Can everybody see which settings are in force, and where each comes from?"""
+"""`periplus config show` lists the effective settings and where each comes from."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_every_setting_is_listed_with_its_value(home: Path) -> None:
     assert found["scope.hosts"] == ["a[.]test", "b[.]test"]
 
 
-def test_the_origin_of_each_value_is_told(home: Path) -> None:
+def test_the_origin_of_each_value_is_shown(home: Path) -> None:
     env = BARE | {"PERIPLUS_POLITENESS__DELAY": "3"}
     found = typed("config", "show", "--home", home, "--origin", "--json", env=env).json
     assert found["fetch.timeout"] == {"value": 17.0, "origin": "periplus.toml"}

@@ -1,4 +1,4 @@
-"""Does `periplus crawl` do what is typed, and say what it cannot do?"""
+"""`periplus crawl`: options, output, exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -256,12 +256,12 @@ TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
     ("too many at once", nothing, ["crawl", SEED, "--concurrency", "99999"], 2, "less than or equal to 4096"),
     ("no seeds at all", nothing, ["crawl"], 2, "nothing to crawl: no seed was given, now or before"),
     ("missing seeds", nothing, ["crawl", "--seeds", "{}/none.txt"], 2, "none.txt cannot be read"),
-    ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "names no URL. Write one URL a line."),
+    ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "contains no seed URL. Write one URL a line."),
     ("binary seeds", garbage, ["crawl", "--seeds", "{}/garbage"], 2, "garbage cannot be read"),
     ("seeds folder", nothing, ["crawl", "--seeds", "{}"], 2, "cannot be read"),
     ("log file", nothing, ["crawl", SEED, "--log-file", "{}/no/such/folder/log"], 2, "cannot be written"),
     ("no ca file", nothing, ["crawl", SEED], 2, "fetch.ca_file '/no/ca.pem' cannot be used"),
-    ("file as home", a_file, ["crawl", SEED], 1, "is not a folder. Name another one with --home."),
+    ("file as home", a_file, ["crawl", SEED], 1, "is not a folder. Choose another one with --home."),
     ("foreign folder", foreign, ["crawl", SEED], 1, "is neither empty nor a collection: it holds 'thesis.tex'"),
     ("newer format", newer, ["crawl", SEED], 1, "has format 2: this release"),
     ("newer format", newer, ["status"], 1, "has format 2: this release"),
@@ -316,15 +316,15 @@ def test_a_senseless_option_is_a_usage_error(tmp_path: Path, arguments: list[str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["/proc/periplus", "/dev/null/periplus"])
-def test_a_folder_that_cannot_be_made_is_told(place: str) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(place: str) -> None:
     outcome = periplus("crawl", SEED, "--home", place)
     assert outcome.code == 1
     assert place in outcome.complaint
-    assert "Name another one with --home" in outcome.complaint
+    assert "Choose another one with --home" in outcome.complaint
 
 
 @pytest.mark.slow
-def test_a_second_crawl_of_the_same_collection_is_told_who_has_it(tmp_path: Path) -> None:
+def test_a_second_crawl_of_the_same_collection_names_the_first_process(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page(handler=hostile.silence)})]) as web:
         first = start("crawl", SEED, "--home", tmp_path, *reach(web))
         web.log.wait_for(2)
@@ -362,8 +362,8 @@ def test_a_person_at_a_terminal_sees_figures_that_change(tmp_path: Path) -> None
     shown = os.read(leader, 1 << 20).decode()
     os.close(leader)
     assert child.returncode == 0
-    assert "1 requests under way" in " ".join(shown.split())
-    assert "1 pages" in out
+    assert "1 active request," in " ".join(shown.split())
+    assert "1 page," in out
 
 
 # -- where to begin, and when to stop -------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ def test_seeds_are_read_from_stdin(tmp_path: Path) -> None:
         assert set(web.log.fetched()) == {f"http://a.test/{n}" for n in (1, 2, 3)}
 
 
-def test_an_entry_is_asked_until_there_is_enough(tmp_path: Path) -> None:
+def test_an_entry_is_refetched_until_the_budget_is_reached(tmp_path: Path) -> None:
     with TestWeb([islands()]) as web:
         outcome = crawl(web, tmp_path / "c", "--entry", "http://a.test/random", "--until-pages", "4", "--json")
         assert (outcome.code, outcome.json["fetched"]) == (0, 4)
@@ -411,12 +411,12 @@ def test_an_entry_is_asked_until_there_is_enough(tmp_path: Path) -> None:
         assert again.json["fetched"] == 2
 
 
-def test_rounds_are_told_in_a_table_and_in_the_json(tmp_path: Path) -> None:
+def test_rounds_are_shown_in_a_table_and_in_the_json(tmp_path: Path) -> None:
     with TestWeb([tree("a.test", 2, 3)]) as web:
         found = crawl(web, tmp_path / "j", SEED, "--rounds", "2", "--json").json
         assert [one["fetched"] for one in found["rounds"]] == [1, 2]
         lines = crawl(web, tmp_path / "t", SEED, "--rounds", "2").out.splitlines()
-    assert lines[-3].split() == ["round", "known", "URLs", "fresh", "fetched", "seconds"]
+    assert lines[-3].split() == ["round", "known", "URLs", "new", "fetched", "seconds"]
     assert [line.split()[:4] for line in lines[-2:]] == [["1", "3", "3", "1"], ["2", "7", "4", "2"]]
 
 
@@ -438,7 +438,7 @@ def test_mistakes_about_beginnings_are_one_line(tmp_path: Path, words: list[str]
     assert not (tmp_path / "c").exists()
 
 
-def test_a_class_of_which_nothing_is_due_is_told(tmp_path: Path) -> None:
+def test_a_class_without_due_pages_is_reported(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()})]) as web:
         assert typed("crawl", "http://a.test/", "--home", tmp_path, *reach(web)).code == 0
         outcome = typed("crawl", "--home", tmp_path, "--class", "hot", *reach(web))
@@ -447,7 +447,7 @@ def test_a_class_of_which_nothing_is_due_is_told(tmp_path: Path) -> None:
         assert web.log.count("a.test", "/") == 1
 
 
-def test_wishes_that_exclude_each_other_are_told(tmp_path: Path) -> None:
+def test_options_that_exclude_each_other_are_an_error(tmp_path: Path) -> None:
     outcome = typed("crawl", "http://a.test/", "--home", tmp_path, "--continuous", "--new-only")
     assert outcome.code == 2
     assert "do not go together" in outcome.complaint

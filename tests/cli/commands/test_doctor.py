@@ -1,4 +1,4 @@
-"""`periplus doctor` looks at this machine and says what to do."""
+"""`periplus doctor` checks this machine and gives advice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from crawl.voyage import environment, periplus
 
 NAMES = {
-    "python", "libraries", "page reader", "settings", "contact", "folder", "file system", "disk space", "free inodes",
+    "python", "libraries", "HTML scanner", "settings", "contact", "folder", "file system", "disk space", "free inodes",
     "fsync", "memory", "open files", "clock", "port", "sandbox",
 }  # fmt: skip
 

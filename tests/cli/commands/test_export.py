@@ -1,4 +1,4 @@
-"""periplus export: chosen pages in one file."""
+"""`periplus export` writes selected pages to one file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_tells_what_it_wrote(home: Path, tmp_path: Path) -> None:
         (("--query", "x"), "periplus index"),
     ],
 )
-def test_what_cannot_be_done_is_told(home: Path, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_invalid_options_are_an_error(home: Path, tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     outcome = typed("export", tmp_path / "out.warc.gz", "--home", home, *arguments)
     assert outcome.code in {1, 2}
     assert words in outcome.complaint

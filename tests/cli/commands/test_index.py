@@ -1,4 +1,4 @@
-"""periplus index: one command makes what was crawled searchable, and says what it did or why it did not."""
+"""`periplus index` makes crawled pages searchable and prints a summary."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_it_tells_what_it_made_as_json(tmp_path: Path) -> None:
     assert Generations(collection.index).current().name == "gen-000001"
 
 
-def test_it_tells_a_person_too(tmp_path: Path) -> None:
+def test_people_get_a_table(tmp_path: Path) -> None:
     shelve(tmp_path, PAGES)
     result = CliRunner().invoke(app, ["--home", str(tmp_path)])
     assert result.exit_code == 0
     lines = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
-    assert lines[0] == ["documents", "3 (3 duplicates folded)"]
+    assert lines[0] == ["documents", "3 (3 duplicates merged)"]
     assert [name for name, _ in lines] == ["documents", "left", "generation", "time", "size"]
 
 

@@ -1,4 +1,4 @@
-"""Does `periplus inspect` explain a page or a host to a person?"""
+"""`periplus inspect` explains a URL or a host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KNOWN = [
     "first_seen", "host_policy", "robots", "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality",
     "rank",
 ]  # fmt: skip
-STRANGER = [
+UNKNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots",
     "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality", "rank",
 ]  # fmt: skip
@@ -41,7 +41,7 @@ def rows(home: Path, url: str) -> dict[str, str]:
 
 def test_the_json_has_exactly_these_keys(home: Path) -> None:
     assert list(typed("inspect", "url", SEED, "--home", home, "--json").json) == KNOWN
-    assert list(typed("inspect", "url", "http://b.test/", "--home", home, "--json").json) == STRANGER
+    assert list(typed("inspect", "url", "http://b.test/", "--home", home, "--json").json) == UNKNOWN
     fetch = typed("inspect", "url", SEED, "--home", home, "--json").json["fetches"][0]
     assert list(fetch) == [
         "at", "status", "verdict", "reason", "detail", "mime", "bytes", "seconds", "content_id", "redirect_to",
@@ -52,8 +52,8 @@ def test_the_json_has_exactly_these_keys(home: Path) -> None:
 def test_a_page_that_is_here(home: Path) -> None:
     text = typed("inspect", "url", f"{SEED}late", "--home", home).out
     assert "done" in text
-    assert "as link at depth 1, by http://a.test/" in text
-    assert "allows it (no rule matches; fetched " in text
+    assert "as link at depth 1, via http://a.test/" in text
+    assert "allowed (no rule matches; fetched " in text
     assert "0.1 s between requests (Crawl-delay in robots.txt), 0 errors in a row" in text
     assert "500: delayed, retry (answered 500; try 2 follows)" in text
     assert "200: fetched, ok; " in text
@@ -64,7 +64,7 @@ def test_a_page_that_robots_forbids(home: Path) -> None:
     found = rows(home, f"{SEED}secret")
     assert found["state"].endswith("refused")
     assert found["reason"].endswith("robots (robots.txt line 2: Disallow: /secret)")
-    assert "forbids it (line 2: Disallow: /secret; fetched " in found["robots.txt"]
+    assert "disallowed (line 2: Disallow: /secret; fetched " in found["robots.txt"]
 
 
 def test_a_page_that_was_never_wanted(home: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_page_that_was_never_wanted(home: Path) -> None:
 
 
 def test_a_seed_says_so(home: Path) -> None:
-    assert "as seed at depth 0, by the command line" in rows(home, SEED)["admitted"]
+    assert "as seed at depth 0, via the command line" in rows(home, SEED)["found"]
 
 
 def test_what_is_no_address_is_a_usage_error(home: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_host_is_explained_line_by_line(home: Path) -> None:
         ("delay", "0.1 s (Crawl-delay in robots.txt)"),
     ]
     assert found["robots.txt"].startswith("http://a.test: 200, fetched 20")
-    assert (found["asks for"], found["line 2"]) == ("Crawl-delay 0.1 s", "Disallow: /secret")
+    assert (found["crawl-delay"], found["line 2"]) == ("0.1 s", "Disallow: /secret")
     assert found["URLs"] == "3 known: 2 done, 0 queued, 1 refused, 0 failed"
     assert (found["errors"], found["refused"], found["links refused"]) == ("-", "1 robots", "-")
     assert found["caps"] == "a.test has 3 of 10,000 URLs and 1 of 2,000 hosts"
@@ -120,12 +120,13 @@ def test_an_unknown_host_gets_one_line_with_the_verdict_of_today(home: Path) -> 
     outcome = typed("inspect", "host", "b.test", "--home", home)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == (
-        "b.test is unknown here: scope_host (b.test is not the host of a seed, and scope.hosts names no other); "
-        "links to it refused so far: 1 scope_host\n"
+        "b.test is not in this collection: "
+        "scope_host (b.test is not the host of a seed, and scope.hosts names no other); "
+        "refused links to it: 1 scope_host\n"
     )
     env = environment(scope__hosts=".*")
     outcome = typed("inspect", "host", "c.test", "--home", home, env=env)
-    assert outcome.out == "c.test is unknown here: it is in scope; no link to it was met so far\n"
+    assert outcome.out == "c.test is not in this collection: it is in scope; no crawled page links to it\n"
 
 
 def test_what_is_no_host_is_a_usage_error(home: Path) -> None:

@@ -1,4 +1,4 @@
-"""`periplus rank` and `periplus top` as they are typed."""
+"""`periplus rank` and `periplus top` on the command line."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def test_rank_tells_a_person_the_steps_on_stderr_and_the_figures_on_stdout(home:
     assert "PageRank 1/200, error " in outcome.err
 
 
-def test_rank_tells_how_many_of_the_trusted_hosts_are_known(tmp_path: Path) -> None:
+def test_rank_shows_how_many_trusted_hosts_are_known(tmp_path: Path) -> None:
     web(tmp_path, CrawledPage(A, [HUB]))
     (tmp_path / "periplus.toml").write_text('[graph]\ntrusted_hosts = ["a.org", "a.ogr"]\n')
-    assert "1 of 2 hosts are known" in typed("rank", "--home", tmp_path).out
+    assert "1 of 2 hosts known" in typed("rank", "--home", tmp_path).out
 
 
 def test_top_shows_the_highest_first(home: Path) -> None:
@@ -59,7 +59,7 @@ def test_top_before_the_first_ranking_says_what_to_do(tmp_path: Path) -> None:
     web(tmp_path, CrawledPage(A))
     outcome = typed("top", "pages", "--home", tmp_path)
     assert outcome.code == 1
-    assert "`periplus rank` computes them" in outcome.complaint
+    assert "Run `periplus rank` first" in outcome.complaint
 
 
 def test_rank_without_a_collection_says_what_to_do(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Does `periplus runs` put crawls side by side?"""
+"""`periplus runs` lists crawls; `periplus status --run` shows one."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def test_a_run_killed_at_once_has_a_row_too(home: Path, tmp_path: Path) -> None:
     assert (row[0], row[3], row[-1]) == ("2", "killed", "-")
 
 
-def test_status_tells_one_run_in_full(home: Path) -> None:
+def test_status_shows_one_run_in_full(home: Path) -> None:
     found = typed("status", "--home", home, "--run", "2", "--json").json
     assert list(found) == ["run_id", "started", "ended", "outcome", "arguments", "summary"]
     assert (found["arguments"]["pages"], found["summary"]["fetched"]) == (3, 3)
     outcome = typed("status", "--home", home, "--run", "2")
-    rows = {line[:13].strip(): line[13:].strip() for line in outcome.out.splitlines()}
+    rows = {line[:14].strip(): line[14:].strip() for line in outcome.out.splitlines()}
     assert rows["run"] == "2 (budget)"
-    assert rows["asked: seeds"] == "http://a.test/"
-    assert rows["asked: flags"].startswith("fetch.connect_to = ")
-    assert rows["asked: pages"] == "3"
+    assert rows["option seeds"] == "http://a.test/"
+    assert rows["option flags"].startswith("fetch.connect_to = ")
+    assert rows["option pages"] == "3"
     assert rows["fetched"].startswith("3 pages, ")
     assert rows["in fetch"].endswith(" %")
 
@@ -69,7 +69,7 @@ def test_status_tells_one_run_in_full(home: Path) -> None:
 def test_an_unknown_run_is_one_line(home: Path) -> None:
     outcome = typed("status", "--home", home, "--run", "99")
     assert outcome.code == 2
-    assert outcome.complaint == "periplus: there is no run 99: runs 1 to 2 are known. `periplus runs` lists them."
+    assert outcome.complaint == "periplus: there is no run 99: there are runs 1 to 2. `periplus runs` lists them."
 
 
 def test_without_a_collection_there_are_no_runs(tmp_path: Path) -> None:

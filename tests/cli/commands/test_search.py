@@ -1,4 +1,4 @@
-"""periplus search: the same engine in the terminal, for people and for programs."""
+"""`periplus search` prints results for people and as JSON."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_score_can_be_explained(home: Path) -> None:
     assert any(" = text " in line for line in lines)
 
 
-def test_all_or_any_words_can_be_asked_for(home: Path) -> None:
+def test_pages_with_all_or_any_words_can_be_searched(home: Path) -> None:
     assert found(home, "--and", "deep", "lighthouse")["total"] == 0
     assert found(home, "--or", "deep", "lighthouse")["total"] == 3
     auto = found(home, "deep", "reef")
@@ -78,8 +78,8 @@ def test_all_or_any_words_can_be_asked_for(home: Path) -> None:
     assert auto["hints"]
 
 
-def test_both_at_once_make_no_sense(home: Path) -> None:
-    with pytest.raises(UsageError, match="exclude each other"):
+def test_both_at_once_are_an_error(home: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be combined"):
         shown(home, "--and", "--or", "reef")
 
 
@@ -105,7 +105,7 @@ def test_a_person_sees_places_titles_addresses_and_the_passage(home: Path) -> No
 
 
 def test_a_hint_comes_before_the_results(home: Path) -> None:
-    assert shown(home, '"reef').startswith("(A quotation mark is not closed; it was ignored.)")
+    assert shown(home, '"reef').startswith("(Ignored an unclosed quotation mark.)")
 
 
 def test_a_page_cannot_speak_to_the_terminal(home: Path) -> None:

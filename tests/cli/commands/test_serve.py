@@ -1,4 +1,4 @@
-"""Does `periplus serve` serve what was indexed, say where, and stop when it is told to?"""
+"""`periplus serve` serves the index, prints its URL, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_an_index_that_is_built_meanwhile_is_served_without_a_restart(tmp_path: 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_was_indexed_is_found_and_ctrl_c_ends_it(home: Path, workers: str) -> None:
     with serving(home, "--workers", workers) as (child, site, line):
-        assert line.startswith("2 pages to search at http://127.0.0.1:")
+        assert line.startswith("Serving 2 pages at http://127.0.0.1:")
         assert site.get("/healthz").json == {"status": "ok", "generation": 1, "documents": 2}
         found = site.get("/api/search", q="harbour rome", mode="and").json
         assert [result["url"] for result in found["results"]] == [OSTIA]
@@ -125,7 +125,7 @@ def test_without_a_collection_there_is_nothing_to_serve(tmp_path: Path) -> None:
     assert "holds no collection" in outcome.complaint
 
 
-def test_without_an_index_the_reader_is_told_how_to_build_one(tmp_path: Path) -> None:
+def test_without_an_index_the_error_says_how_to_build_one(tmp_path: Path) -> None:
     shelve(tmp_path, DOCS)
     outcome = typed("serve", "--home", tmp_path)
     assert outcome.code == 1

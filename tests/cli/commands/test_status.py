@@ -1,4 +1,4 @@
-"""Does `periplus status` say what is there?"""
+"""`periplus status` shows the size of a collection and its last crawl."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_people_get_a_table(home: Path) -> None:
     assert rows["URLs"] == "2 known: 1 done, 0 queued, 0 refused, 1 failed"
     assert rows["pages"].startswith("1 fetched, ")
     assert rows["links refused"] == "1 scope_host"
-    assert rows["last run"].startswith("1: done, begun 20")
+    assert rows["last run"].startswith("1: done, started 20")
 
 
 def test_what_is_due_again_is_counted_by_class(tmp_path: Path) -> None:

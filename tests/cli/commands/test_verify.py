@@ -1,4 +1,4 @@
-"""Does `periplus verify` give a clean bill only to a sound collection?"""
+"""`periplus verify` exits with 0 only for an undamaged collection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crawl.voyage import sail, typed
 from testweb import TestWeb, mesh
 
 
-def test_a_sound_collection_exits_0_and_a_damaged_one_1(tmp_path: Path) -> None:
+def test_an_undamaged_collection_exits_0_and_a_damaged_one_1(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 4)]) as web:
         sail(web, tmp_path, "http://a.test/")
     sound = typed("verify", "--home", tmp_path)
@@ -17,7 +17,7 @@ def test_a_sound_collection_exits_0_and_a_damaged_one_1(tmp_path: Path) -> None:
     (tmp_path / "segments" / "links-w00-000001.parquet").unlink()
     damaged = typed("verify", "--home", tmp_path)
     assert damaged.code == 1
-    assert damaged.complaint == ("periplus: 1 problems found: segments/links-w00-000001.parquet: the file is missing")
+    assert damaged.complaint == ("periplus: 1 problem found: segments/links-w00-000001.parquet: the file is missing")
     assert "segments/links-w00-000001.parquet" in damaged.out
 
 

@@ -1,4 +1,4 @@
-"""periplus config: the settings in force."""
+"""periplus config: shows the effective settings."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def group() -> None:
-    """The settings in force, and where each comes from."""
+    """Show the effective settings and where each value comes from."""
 
 
 @app.command()
 def show(
     home: Home = DEFAULT_HOME,
-    origin: Annotated[bool, typer.Option("--origin", help="Also say where each value comes from.")] = False,
+    origin: Annotated[
+        bool, typer.Option("--origin", metavar="", help="Also show where each value comes from.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Every setting with its value: defaults, then periplus.toml, then the environment."""
+    """Show every setting with its value: defaults, then periplus.toml, then the environment."""
     rows = list(load(home).rows())
     if as_json:
         print_json({key: {"value": value, "origin": layer} if origin else value for key, value, layer in rows})

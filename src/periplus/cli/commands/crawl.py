@@ -1,4 +1,4 @@
-"""periplus crawl: fetch, archive and parse the pages of a scope."""
+"""periplus crawl: fetches, archives and parses the pages in scope."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from periplus.cli.crawl_options import (
     ConnectTo,
     Continuous,
     CrawlOptions,
+    Delay,
     Entries,
     NewOnly,
     NoTraps,
@@ -47,8 +48,8 @@ def command(
     seeds: Seeds = None,
     sitemap: Sitemaps = None,
     entry: Entries = None,
-    pages: Annotated[int | None, typer.Option(min=1, help="Stop after so many pages.")] = None,
-    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after so much time.")] = None,
+    pages: Annotated[int | None, typer.Option(min=1, metavar="N", help="Stop after N pages.")] = None,
+    seconds: Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help="Stop after this time.")] = None,
     bytes_: Bytes = None,
     until_pages: UntilPages = None,
     until_bytes: UntilBytes = None,
@@ -57,20 +58,20 @@ def command(
     class_: OfClass = None,
     new_only: NewOnly = False,
     no_traps: NoTraps = False,
-    depth: Annotated[int | None, typer.Option(min=0, help="Follow at most so many links from a seed.")] = None,
-    delay: Annotated[float | None, typer.Option(min=0, help="Seconds between two requests to a host.")] = None,
+    depth: Annotated[int | None, typer.Option(min=0, metavar="N", help="Maximum link distance from a seed.")] = None,
+    delay: Delay = None,
     workers: Workers = 1,
-    concurrency: Annotated[int | None, typer.Option(min=1, help="Requests under way at once.")] = None,
+    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum concurrent requests.")] = None,
     scope_host: ScopeHosts = None,
     scope_path: ScopePaths = None,
-    log_file: Annotated[Path | None, typer.Option(help="Write a line for every URL settled.")] = None,
+    log_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Log one line per finished URL.")] = None,
     connect_to: ConnectTo = None,
     allow_private: AllowPrivate = None,
     as_json: Json = False,
 ) -> None:
-    """Crawl politely until done, a budget is spent, or Ctrl-C (once: drain, twice: now); the same command continues.
+    """Crawl politely until the queue is empty, a budget is reached, or Ctrl-C (once: finish requests; twice: stop now).
 
-    Pages that are due again are asked for again.
+    The same command continues. It also recrawls known pages that are due.
     """
     flags = {
         "scope.depth": depth,
@@ -83,22 +84,22 @@ def command(
         "fetch.allow_private": allow_private,
     }
     budget = Budget(pages, seconds, bytes_, until_pages, until_bytes)
-    agenda = RecrawlPolicy(new_only, class_, continuous)
-    order = CrawlOptions(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags, agenda)
-    request = order.request(home)
-    with crawl_progress(log_file, quiet=as_json) as watch:
-        result = crawl(request, watch)
-    _tell_kept(result.kept)
+    recrawl = RecrawlPolicy(new_only, class_, continuous)
+    options = CrawlOptions(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags, recrawl)
+    request = options.request(home)
+    with crawl_progress(log_file, quiet=as_json) as progress:
+        result = crawl(request, progress)
+    _warn_about_moved_pages(result.kept)
     _show(result, class_, as_json=as_json)
 
 
-def _tell_kept(files: Sequence[Path]) -> None:
-    """Say on stderr where pages went that this catalog, an older copy, does not know."""
+def _warn_about_moved_pages(files: Sequence[Path]) -> None:
+    """Names on stderr the files that hold archived pages which an older crawl.db does not list."""
     if files:
         named = printable(", ".join(map(str, files)))
         sys.stderr.write(
-            "periplus: crawl.db is older than the archive: the pages that it does not know were moved to "
-            f"{named}; `periplus import` brings them back.\n"
+            "periplus: crawl.db is older than the archive. Pages missing from crawl.db were moved to "
+            f"{named}; run `periplus import` on these files to restore them.\n"
         )
 
 
@@ -109,14 +110,14 @@ def _show(result: Result, wanted: RecrawlClass | None, *, as_json: bool) -> None
         print_table([("run", f"{result.summary['run_id']} ({result.ending})"), *summary_rows(result.summary)])
         if wanted is not None and not result.summary["revisits"]:
             typer.echo(
-                f"No {wanted} page was due; `periplus status` tells what is, `periplus inspect url` when one will be."
+                f"No {wanted} page was due. `periplus status` counts due pages; `periplus inspect url` shows when."
             )
         if rounds := result.summary.get("rounds"):
-            print_table([_round(one) for one in rounds], ("round", "known URLs", "fresh", "fetched", "seconds"))
+            print_table([_round(one) for one in rounds], ("round", "known URLs", "new", "fetched", "seconds"))
     if result.failure is not None:
         raise result.failure
     if result.ending is Ending.INTERRUPTED:
-        raise Interrupted("stopped as asked", hint="Everything fetched is kept; the same command continues.")
+        raise Interrupted("stopped by the user", hint="Everything fetched is kept; the same command continues.")
 
 
 def _round(figures: dict[str, Any]) -> tuple[str, ...]:

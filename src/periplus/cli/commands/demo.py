@@ -1,4 +1,4 @@
-"""periplus demo: a search engine over the documentation that is on this machine."""
+"""periplus demo: builds and serves a search engine over the documentation on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from periplus.cli.commands.search import results_json
 from periplus.cli.options import Json
-from periplus.cli.output import print_json, printable
+from periplus.cli.output import plural, print_json, printable
 from periplus.config import load
 from periplus.demo.run import QUERIES, DemoResult, Show, Step, run_demo
 from periplus.errors import PortTaken, UsageError
@@ -27,59 +27,63 @@ from periplus.web.app import create_app
 
 app = typer.Typer(add_completion=False)
 _LABELS = {
-    "render": "writing the documentation of Python",
-    "crawl": "crawling it",
-    "rank": "ranking pages by their links",
+    "render": "rendering the Python documentation",
+    "crawl": "crawling",
+    "rank": "computing PageRank",
     "index": "indexing",
 }
 _PORTS_TRIED = 20
 _SHOWN = 5  # results of each query
-_PLAIN_EVERY = 5.0  # seconds between two lines where there is no terminal
+_PLAIN_SECONDS = 5.0  # between two progress lines when stderr is not a terminal
 _LOOPBACK = "127.0.0.1"
 
 
 @app.command()
 def command(
-    home: Annotated[Path, typer.Option(help="Folder for the demo; kept, so that the next start is quick.")] = Path(
+    home: Annotated[Path, typer.Option(help="Folder of the demo; kept, so the next start is quick.")] = Path(
         "periplus-demo"
     ),
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port of the site; the next free one if taken.")] = 8080,
-    leave: Annotated[bool, typer.Option("--exit", help="Print the best results of three queries, and end.")] = False,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, metavar="PORT", help="Port of the site, or the next free one.")
+    ] = 8080,
+    exit_: Annotated[
+        bool, typer.Option("--exit", metavar="", help="Print the best results of three queries and exit.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Crawl, rank, index and serve documentation found on this machine: offline, in less than two minutes."""
-    if as_json and not leave:
-        raise UsageError("--json needs --exit", "a demo that keeps serving has no last word", "Add --exit.")
+    """Crawl, rank, index and serve the documentation on this machine: offline, in less than two minutes."""
+    if as_json and not exit_:
+        raise UsageError("--json requires --exit")
     started = time.monotonic()
     with ExitStack() as stack:
-        listener = None if leave else stack.enter_context(_free_port(port))
+        listener = None if exit_ else stack.enter_context(_free_port(port))
         with _displaying() as show:
             ready = stack.enter_context(run_demo(home, show))
         if listener is None:
             _print_answers(ready.answers(_SHOWN), as_json=as_json)
         else:
-            _invite(ready, address_of(listener), time.monotonic() - started)
+            _show_address(ready, address_of(listener), time.monotonic() - started)
             run(partial(create_app, ready.engine, load(ready.home).settings.serve), listener)
 
 
 def _free_port(first: int) -> socket.socket:
-    """A listening socket on this port or one of the next, so that a second program is no obstacle."""
+    """Opens a listening socket on this port, or on one of the next 19 when it is taken."""
     for port in range(first, min(first + _PORTS_TRIED, 65_536)):
         try:
             return listen(_LOOPBACK, port)
         except PortTaken:
             continue
-    raise PortTaken(f"port {first} and the {_PORTS_TRIED - 1} after it are taken", hint="Name another with --port.")
+    raise PortTaken(f"port {first} and the {_PORTS_TRIED - 1} after it are taken", hint="Choose another with --port.")
 
 
-# -- what a person sees -----------------------------------------------------------------------------------------
+# -- progress and output ----------------------------------------------------------------------------------------
 
 
 @contextmanager
 def _displaying() -> Iterator[Show]:
-    """Show the steps on stderr: bars on a terminal, a line now and then elsewhere."""
+    """Shows progress on stderr: bars on a terminal, otherwise one line every 5 seconds."""
     if not sys.stderr.isatty():
-        yield _plain()
+        yield _plain_lines()
         return
     columns = (TextColumn("{task.description:36}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, TextColumn("{task.fields[words]}"), console=Console(stderr=True)) as progress:
@@ -88,19 +92,21 @@ def _displaying() -> Iterator[Show]:
         def show(step: Step) -> None:
             if step.name not in tasks:
                 for task in tasks.values():
-                    progress.update(task, total=progress.tasks[task].completed)  # its last count was the right one
+                    progress.update(
+                        task, total=progress.tasks[task].completed
+                    )  # the estimate of the total may have been wrong
                 tasks[step.name] = progress.add_task(_LABELS[step.name], total=None, words="")
             progress.update(tasks[step.name], completed=step.done, total=step.total or None, words=step.words)
 
         yield show
 
 
-def _plain() -> Show:
+def _plain_lines() -> Show:
     last_name, last_time = "", 0.0
 
     def show(step: Step) -> None:
         nonlocal last_name, last_time
-        if step.name != last_name or time.monotonic() - last_time >= _PLAIN_EVERY:
+        if step.name != last_name or time.monotonic() - last_time >= _PLAIN_SECONDS:
             last_name, last_time = step.name, time.monotonic()
             count = f" ({step.done:,} of {step.total:,})" if step.total else ""
             sys.stderr.write(f"{_LABELS[step.name]}{count}\n")
@@ -108,13 +114,13 @@ def _plain() -> Show:
     return show
 
 
-def _invite(ready: DemoResult, address: str, seconds: float) -> None:
-    found = f"{ready.engine.documents:,} pages of {ready.sites} documentations"
+def _show_address(ready: DemoResult, address: str, seconds: float) -> None:
+    found = f"{plural(ready.engine.documents, 'page')} from {plural(ready.sites, 'documentation site')}"
     typer.echo(f"{found}, ready after {seconds:.0f} seconds:\n\n  {address}\n\nTry:", err=True)
     for query in QUERIES:
         typer.echo(f"  {query}", err=True)
-    typer.echo(f"\nEvery command works on it, for example: periplus status --home {ready.home}", err=True)
-    typer.echo("Ctrl-C stops.", err=True)
+    typer.echo(f"\nOther commands work too, for example: periplus status --home {ready.home}", err=True)
+    typer.echo("Press Ctrl-C to stop.", err=True)
 
 
 def _print_answers(answers: list[Results], *, as_json: bool) -> None:
@@ -122,6 +128,6 @@ def _print_answers(answers: list[Results], *, as_json: bool) -> None:
         print_json({"queries": [results_json(results) for results in answers]})
         return
     for results in answers:
-        typer.echo(f"{results.query}  ({results.total:,} results, {results.seconds:.3f} s)")
+        typer.echo(f"{results.query}  ({plural(results.total, 'result')}, {results.seconds:.3f} s)")
         for place, hit in enumerate(results.hits, 1):
             typer.echo(f"  {place}. {printable(hit.title)}\n     {printable(hit.url)}")

@@ -1,4 +1,4 @@
-"""periplus export: write archived pages into a WARC file."""
+"""periplus export: writes archived pages to a WARC file."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help=f"The file to write, usually named *{SUFFIX}.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=f"File to write, usually named *{SUFFIX}.")],
     home: Home = DEFAULT_HOME,
-    host: Annotated[list[str] | None, typer.Option(help="Only this host and those below it; may be repeated.")] = None,
-    after: Annotated[str, typer.Option(metavar="DATE", help="Only what was fetched then or later.")] = "",
-    before: Annotated[str, typer.Option(metavar="DATE", help="Only what was fetched earlier.")] = "",
-    query: Annotated[str, typer.Option(help="Only the best pages for this query, at most 1,000.")] = "",
-    latest: Annotated[bool, typer.Option("--latest", help="Only the newest version of each page.")] = False,
+    host: Annotated[
+        list[str] | None, typer.Option(metavar="HOST", help="Only this host and its subdomains; repeatable.")
+    ] = None,
+    after: Annotated[str, typer.Option(metavar="DATE", help="Only pages fetched on or after this date.")] = "",
+    before: Annotated[str, typer.Option(metavar="DATE", help="Only pages fetched before this date.")] = "",
+    query: Annotated[str, typer.Option(metavar="QUERY", help="Only the best 1,000 results of this query.")] = "",
+    latest: Annotated[bool, typer.Option("--latest", metavar="", help="Only the newest version of each page.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write archived pages into one WARC file that any tool can read. Dates are written like 2024-05-17."""
-    selection = Selection(host or (), _moment("--after", after), _moment("--before", before), query, latest)
+    """Write archived pages to one standard WARC file. DATE is YYYY-MM-DD, for example 2024-05-17."""
+    selection = Selection(host or (), _timestamp("--after", after), _timestamp("--before", before), query, latest)
     with counter_progress("exporting", "pages") as progress:
         found = export_archive(open_collection(home), load(home).settings, selection, file, progress)
     if as_json:
@@ -42,11 +44,13 @@ def command(
         print_table([("file", found.file), ("pages", f"{found.pages:,}"), ("size", size(found.bytes))])
 
 
-def _moment(option: str, text: str) -> float | None:
+def _timestamp(option: str, text: str) -> float | None:
     if not text:
         return None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise UsageError(f"{option} {text!r} is not a date", str(error), "Write it like 2024-05-17.") from error
+        raise UsageError(
+            f"{option} {text!r} is not a date", str(error), "Use YYYY-MM-DD, for example 2024-05-17."
+        ) from error
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

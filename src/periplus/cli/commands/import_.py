@@ -1,16 +1,16 @@
-"""periplus import: take the pages of archives that others made."""
+"""periplus import: imports pages from WARC and ARC files."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from periplus.archives.importer import Imported, import_archives
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, print_json, print_table, printable, size
+from periplus.cli.output import by_count, plural, print_json, print_table, printable, size
 from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.errors import PartialFailure
@@ -23,18 +23,17 @@ def command(
     files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="WARC or ARC files, compressed or not.")],
     home: Home = DEFAULT_HOME,
     ignore_scope: Annotated[
-        bool, typer.Option("--ignore-scope", help="Take pages that the settings of the scope refuse, too.")
+        bool, typer.Option("--ignore-scope", metavar="", help="Also import pages outside the configured scope.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Take the pages of archives that others made: Common Crawl, Heritrix, wget, browsers.
+    """Import pages from WARC or ARC files made by Common Crawl, Heritrix, wget, browsers or other tools.
 
-    They become part of the collection like pages that were crawled; `rank`, `index` and `serve` work as usual. Records
-    that cannot be read are named and passed over. A page whose date is not in the calendar gets that of its file. The
-    same command again takes only what is not there yet.
+    Imported pages are treated like crawled pages by `rank`, `index` and `serve`. Unreadable records are listed and
+    skipped. A page without a valid date gets the date of its file. Running the command again imports only new pages.
 
-    Pages that `scope.hosts`, `scope.paths` or another rule of the scope refuses are passed over and counted. With
-    --ignore-scope they are taken and stay in the index.
+    Pages outside `scope.hosts`, `scope.paths` or another scope rule are skipped and counted. With --ignore-scope they
+    are imported and stay in the index.
     """
     with counter_progress("importing", "bytes") as progress:
         found = import_archives(home, load(home).settings, files, progress, ignore_scope=ignore_scope)
@@ -43,7 +42,18 @@ def command(
     else:
         _show(found)
     if found.broken:
-        raise PartialFailure(f"{found.broken:,} records or files cannot be read", "everything else is imported")
+        raise PartialFailure(f"{_broken(found)}; {plural(found.pages, 'page')} imported")
+
+
+def _broken(found: Imported) -> str:
+    if found.broken > 1:
+        return f"{found.broken:,} records or files could not be read"
+    return _line(found.trouble[0])
+
+
+def _line(trouble: dict[str, Any]) -> str:
+    where = "" if trouble["position"] is None else f" at {trouble['position']:,}"
+    return printable(f"{trouble['file']}{where}: {trouble['why']}")
 
 
 def _show(found: Imported) -> None:
@@ -52,10 +62,10 @@ def _show(found: Imported) -> None:
         ("pages", f"{found.pages:,} ({size(found.bytes)})"),
         ("redirects", f"{found.redirects:,}"),
         *([("dated by file", f"{found.redated:,}")] if found.redated else []),
-        ("passed over", by_count(found.skipped)),
+        ("skipped", by_count(found.skipped)),
         ("time", f"{found.seconds:.1f} s"),
     ]
     print_table(rows)
-    for trouble in found.trouble:
-        where = "" if trouble["position"] is None else f" at {trouble['position']:,}"
-        typer.echo(printable(f"{trouble['file']}{where}: {trouble['why']}"), err=True)
+    if found.broken > 1:
+        for trouble in found.trouble:
+            typer.echo(_line(trouble), err=True)

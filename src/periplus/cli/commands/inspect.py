@@ -1,7 +1,4 @@
-"""periplus inspect: everything known about one thing.
-
-How is what is known about a host told to a person?
-"""
+"""periplus inspect: shows everything known about one URL or host."""
 
 from __future__ import annotations
 
@@ -14,40 +11,42 @@ from typing import Annotated, Any
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, duration, moment, print_json, print_table, printable
+from periplus.cli.output import by_count, duration, moment, plural, print_json, print_table, printable
 from periplus.config import load
 from periplus.inspector.host_report import host_report
 from periplus.inspector.url_report import copies_of, quality_of, rank_of, url_history
 from periplus.inspector.versions import version_body
+from periplus.model import NOTHING_NEW, Reason
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
 
 Rows = list[tuple[str, str]]
 
 _RULES_SHOWN = 20
+_NOTHING_NEW_LINE = "fetched; adds nothing new to this host"
 
 
-def stranger_line(found: dict[str, Any]) -> str:
-    """One line about a host that was never admitted."""
+def unknown_host_line(found: dict[str, Any]) -> str:
+    """One line about a host that was never crawled."""
     scope, refused = found["scope"], found["refused_links"]
     verdict = "it is in scope" if scope["admitted"] else f"{scope['reason']} ({scope['detail']})"
-    links = f"links to it refused so far: {by_count(refused)}" if refused else "no link to it was met so far"
-    return printable(f"{found['host']} is unknown here: {verdict}; {links}")
+    links = f"refused links to it: {by_count(refused)}" if refused else "no crawled page links to it"
+    return printable(f"{found['host']} is not in this collection: {verdict}; {links}")
 
 
 def host_rows(found: dict[str, Any]) -> Rows:
-    """What is known about a host, one thing a line."""
+    """Table rows about a host."""
     scope, urls, cap = found["scope"], found["urls"], found["cap"]
     states = ", ".join(f"{urls[state]:,} {state}" for state in ("done", "queued", "refused", "failed"))
     pages = f"{cap['domain']} has {cap['urls']:,} of {cap['urls_allowed']:,} URLs"
     hosts = f"{cap['hosts']:,} of {cap['hosts_allowed']:,} hosts"
     return [
         ("host", found["host"]),
-        ("scope", "in scope" if scope["admitted"] else f"refused today: {scope['reason']} ({scope['detail']})"),
+        ("scope", "in scope" if scope["admitted"] else f"out of scope: {scope['reason']} ({scope['detail']})"),
         *_politeness_rows(found["politeness"]),
         *(row for robots in found["robots"] for row in _robots_rows(robots)),
         ("URLs", f"{urls['known']:,} known: {states}"),
-        *(("  next" if number == 0 else "", _waiting(item)) for number, item in enumerate(found["queue"])),
+        *(("  next" if number == 0 else "", _queued(item)) for number, item in enumerate(found["queue"])),
         ("errors", by_count(found["errors"])),
         ("refused", by_count(found["refused"])),
         ("links refused", by_count(found["refused_links"])),
@@ -59,17 +58,20 @@ def host_rows(found: dict[str, Any]) -> Rows:
 
 def _quality_rows(quality: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if quality["pages"]:
-        clues = ", ".join(f"{name} {quality[name]:.2f}" for name in ("text", "length", "links", "title", "language"))
-        copies = f"nothing new noticed on {1 - quality['news']:.0%} of {quality['pages']:,} pages"
-        yield "quality", f"{quality['score']:.2f}: {clues}, {copies}"
+        parts = ", ".join(f"{name} {quality[name]:.2f}" for name in ("text", "length", "links", "title", "language"))
+        old = f"nothing new on {1 - quality['news']:.0%} of {plural(quality['pages'], 'page')}"
+        yield "quality", f"{quality['score']:.2f}: {parts}, {old}"
 
 
 def _trap_rows(traps: dict[str, Any]) -> Iterator[tuple[str, str]]:
     patterns = traps["patterns"]
     if patterns or traps["saved"]:
-        yield "traps", f"{traps['saved']:,} fetches saved by {len(patterns):,} learned patterns"
+        yield (
+            "traps",
+            f"{plural(traps['saved'], 'look-alike URL')} skipped by {plural(len(patterns), 'learned pattern')}",
+        )
     for one in patterns[:_RULES_SHOWN]:
-        figures = f"{one['wasted']:,} of {one['fetched']:,} pages said nothing new, {one['saved']:,} fetches saved"
+        figures = f"nothing new on {one['wasted']:,} of {one['fetched']:,} pages, {plural(one['saved'], 'URL')} skipped"
         yield "", f"{one['pattern']} ({figures})"
 
 
@@ -77,16 +79,16 @@ def _politeness_rows(politeness: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "delay", f"{politeness['delay']:g} s ({politeness['why']})"
     at = politeness["next_fetch"]
     soon = at is None or at <= time.time()
-    yield "next fetch", "as soon as a crawl runs" if soon else f"not before {moment(at)}"
+    yield "next fetch", "in the next crawl" if soon else f"not before {moment(at)}"
     if politeness["failures"]:
         yield "failures", f"{politeness['failures']} in a row"
 
 
 def _robots_rows(robots: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    status = robots["status"] or "no answer"
+    status = robots["status"] or "no response"
     yield "robots.txt", f"{robots['origin']}: {status}, fetched {moment(robots['fetched_at'])}; {robots['otherwise']}"
     if robots["crawl_delay"] is not None:
-        yield "  asks for", f"Crawl-delay {robots['crawl_delay']:g} s"
+        yield "  crawl-delay", f"{robots['crawl_delay']:g} s"
     rules = robots["rules"]
     for rule in rules[:_RULES_SHOWN]:
         yield f"  line {rule['line_number']}", rule["line"]
@@ -96,7 +98,7 @@ def _robots_rows(robots: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "  sitemap", sitemap
 
 
-def _waiting(item: dict[str, Any]) -> str:
+def _queued(item: dict[str, Any]) -> str:
     return f"{item['url']} (due {moment(item['due'])})" if item["due"] else item["url"]
 
 
@@ -105,7 +107,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def group() -> None:
-    """Everything known about one URL or host, and why."""
+    """Show everything known about one URL or host, and why."""
 
 
 @app.command()
@@ -113,11 +115,11 @@ def url(
     address: Annotated[str, typer.Argument(metavar="URL", help="The URL to explain.")],
     home: Home = DEFAULT_HOME,
     version: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Write version N of the page to stdout, as it was archived.")
+        int | None, typer.Option(min=1, metavar="N", help="Write the archived body of version N to stdout.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Every decision, attempt, version, robots line and archive record of one URL; also why it is not here."""
+    """Show the decisions, fetches, versions, robots.txt rule and rank of one URL, or why it was not crawled."""
     settings = load(home).settings
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
@@ -145,11 +147,11 @@ def url(
 
 @app.command()
 def host(
-    name: Annotated[str, typer.Argument(metavar="HOST", help="The host to explain; a URL of it will do.")],
+    name: Annotated[str, typer.Argument(metavar="HOST", help="The host to explain, or a URL on it.")],
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """How a host is treated and why: its delay, robots.txt, queue, errors, refusals and caps."""
+    """Show the delay, robots.txt, queue, errors, refusals and caps of a host, with reasons."""
     settings = load(home).settings
     with closing(Catalog(open_collection(home).catalog)) as catalog:
         found = host_report(catalog, settings, name)
@@ -158,26 +160,27 @@ def host(
     elif found["known"]:
         print_table(host_rows(found))
     else:
-        typer.echo(stranger_line(found))
+        typer.echo(unknown_host_line(found))
 
 
 def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    reason = f"{found['reason']} ({found['detail']})" if found["detail"] else found["reason"]
+    reason = _reason(found["reason"], found["detail"])
     rows = [("url", found["url"]), ("id", found["url_id"]), ("state", found["state"]), ("reason", reason)]
     if found["known"]:
         via = found["via"] or "the command line"
         rows.append(
-            ("admitted", f"as {found['admitted']} at depth {found['depth']}, by {via}, {moment(found['first_seen'])}")
+            ("found", f"as {found['admitted']} at depth {found['depth']}, via {via}, {moment(found['first_seen'])}")
         )
     elif found["via"]:
         rows.append(("linked from", found["via"]))
     if (robots := found["robots"]) is not None:
-        word = "allows" if robots["allowed"] else "forbids"
+        word = "allowed" if robots["allowed"] else "disallowed"
         line = f"line {robots['line_number']}: {robots['line']}" if robots["line"] else "no rule matches"
-        rows.append(("robots.txt", f"{word} it ({line}; fetched {moment(robots['fetched_at'])})"))
+        rows.append(("robots.txt", f"{word} ({line}; fetched {moment(robots['fetched_at'])})"))
     if (policy := found["host_policy"]) is not None and policy["delay"] is not None:
         why = f" ({policy['why']})" if policy["why"] else ""
-        rows.append(("host", f"{policy['delay']:g} s between requests{why}, {policy['failures']} errors in a row"))
+        failures = f"{plural(policy['failures'], 'error')} in a row"
+        rows.append(("host", f"{policy['delay']:g} s between requests{why}, {failures}"))
     if (left_out := found["left_out"]) is not None:
         detail = f" ({left_out['detail']})" if left_out["detail"] else ""
         rows.append(("index", f"left out: {left_out['reason']}{detail}"))
@@ -187,10 +190,10 @@ def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 def _copy_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     rows = []
     if (of := found["copy_of"]) is not None:
-        how = "byte by byte" if of["exact"] else f"nearly: {of['bits']} of 64 bits differ"
-        rows.append(("copy of", f"{of['url']} ({how})"))
+        how = "identical" if of["exact"] else f"near duplicate: {plural(of['bits'], 'bit')} of 64 differ"
+        rows.append(("duplicate of", f"{of['url']} ({how})"))
     if found["copies"]:
-        rows.append(("copied by", ", ".join(found["copies"])))
+        rows.append(("duplicates", ", ".join(found["copies"])))
     if (quality := found["quality"]) is not None:
         parts = ", ".join(f"{name} {part:.2f}" for name, part in quality.items() if name != "score")
         rows.append(("quality", f"{quality['score']:.2f}: {parts}"))
@@ -200,15 +203,15 @@ def _copy_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 def _plan_rows(plan: dict[str, Any] | None) -> list[tuple[str, str]]:
     if plan is None:
         return []
-    rows = [("asked", f"{plan['class']}: every {duration(plan['interval'])}, last {moment(plan['last_visit'])}")]
-    return [*rows, ("due again", moment(plan["next_visit"]))] if plan["next_visit"] else rows
+    rows = [("recrawl", f"{plan['class']}: every {duration(plan['interval'])}, last {moment(plan['last_visit'])}")]
+    return [*rows, ("due", moment(plan["next_visit"]))] if plan["next_visit"] else rows
 
 
 def _version_rows(versions: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [
         (
             f"version {one['version']}",
-            f"{one['bytes']:,} bytes, seen {moment(one['first'])}"
+            f"{plural(one['bytes'], 'byte')}, seen {moment(one['first'])}"
             + (f" to {moment(one['last'])}, {one['visits']} times" if one["visits"] > 1 else ""),
         )
         for one in versions
@@ -218,20 +221,32 @@ def _version_rows(versions: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def _fetch_rows(fetches: list[dict[str, Any]]) -> list[tuple[str, str]]:
     rows = []
     for fetch in fetches:
-        detail = f" ({fetch['detail']})" if fetch["detail"] else ""
-        text = f"{fetch['status'] or 'no answer'}: {fetch['verdict']}, {fetch['reason']}{detail}"
+        text = f"{fetch['status'] or 'no response'}: {_fetch_result(fetch)}"
         if fetch["archive"]:
-            text += f"; {fetch['bytes']:,} bytes in {fetch['archive']['file']} at {fetch['archive']['offset']}"
+            archive = fetch["archive"]
+            text += f"; {plural(fetch['bytes'], 'byte')} in {archive['file']} at {archive['offset']}"
         rows.append((moment(fetch["at"]), text))
     return rows
+
+
+def _fetch_result(fetch: dict[str, Any]) -> str:
+    reason = _reason(fetch["reason"], fetch["detail"])
+    return reason if reason == _NOTHING_NEW_LINE else f"{fetch['verdict']}, {reason}"
+
+
+def _reason(reason: str, detail: str) -> str:
+    """A reason code with its detail."""
+    if (reason, detail) == (Reason.OK, NOTHING_NEW):
+        return _NOTHING_NEW_LINE
+    return f"{reason} ({detail})" if detail else reason
 
 
 def _rank_rows(rank: dict[str, Any] | None) -> list[tuple[str, str]]:
     if rank is None:
         return []
-    place = f"higher than {rank['percentile']:.1f} % of the known pages, by {rank['in_links']:,} links"
+    place = f"above {rank['percentile']:.1f} % of the known pages, {plural(rank['in_links'], 'in-link')}"
     rows = [("rank", f"{rank['rank']:.3e}, number {rank['place']:,}: {place}")]
-    rows += [("  link from", f"{link['url']} gives {link['mass']:.1e}") for link in rank["strongest"][:5]]
+    rows += [("  link from", f"{link['url']} adds {link['mass']:.1e}") for link in rank["strongest"][:5]]
     if texts := rank["anchors"]["texts"]:
-        rows.append(("called", ", ".join(texts[:5])))
+        rows.append(("anchor texts", ", ".join(texts[:5])))
     return rows

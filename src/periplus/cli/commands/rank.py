@@ -1,4 +1,4 @@
-"""periplus rank: PageRank of every known page and host."""
+"""periplus rank: computes PageRank for every known page and host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import print_json, print_table
+from periplus.cli.output import plural, print_json, print_table
 from periplus.config import load
 from periplus.graph.run import RankSummary, rank
 from periplus.store.collection import open_collection
@@ -24,14 +24,16 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def command(
     home: Home = DEFAULT_HOME,
-    warm: Annotated[bool, typer.Option("--warm", help="Start from the last ranks instead of from nothing.")] = False,
+    warm: Annotated[
+        bool, typer.Option("--warm", metavar="", help="Start from the previous ranks; needs fewer iterations.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Rank every known page and host by the links to it, and collect what the links call it."""
+    """Compute PageRank for every known page and host, and collect anchor texts."""
     settings = load(home).settings
     collection = open_collection(home)
-    with _saying(quiet=as_json) as say:
-        summary = rank(collection, settings.graph, warm=warm, progress=say)
+    with _step_progress(quiet=as_json) as progress:
+        summary = rank(collection, settings.graph, warm=warm, progress=progress)
     if as_json:
         print_json(summary.report())
     else:
@@ -39,8 +41,8 @@ def command(
 
 
 @contextmanager
-def _saying(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show what is being done on stderr: one live line on a terminal, a line for each step elsewhere."""
+def _step_progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Shows the current step on stderr: one live line on a terminal, otherwise one line per step."""
     if sys.stderr.isatty():
         with Live(Text("starting"), console=Console(stderr=True), transient=True, refresh_per_second=8) as live:
             yield lambda step: live.update(Text(step))
@@ -52,12 +54,12 @@ def _saying(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 def _rows(summary: RankSummary, trusted: int) -> list[tuple[str, str]]:
     known = f"{summary.pages:,} crawled, {summary.nodes - summary.pages:,} only known from links"
-    trust = [("trusted", f"{summary.trusted} of {trusted} hosts are known")] if trusted else []
+    trust = [("trusted", f"{summary.trusted} of {plural(trusted, 'host')} known")] if trusted else []
     return [
         ("ranks", f"generation {summary.generation}"),
-        ("pages", f"{summary.nodes:,} ({known}) on {summary.hosts:,} hosts"),
+        ("pages", f"{summary.nodes:,} ({known}) on {plural(summary.hosts, 'host')}"),
         ("links", f"{summary.edges:,} counted"),
-        ("PageRank", f"{summary.iterations} iterations, last change {summary.delta:.1e}"),
+        ("PageRank", f"{plural(summary.iterations, 'iteration')}, error {summary.delta:.1e}"),
         *trust,
         ("time", f"{summary.seconds:.1f} s"),
     ]

@@ -1,4 +1,4 @@
-"""periplus reparse: read archived pages again with today's parser."""
+"""periplus reparse: re-extracts text from archived pages with the current parser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import print_json, print_table, warn_about_unread
+from periplus.cli.output import plural, print_json, print_table, warn_about_unread
 from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.reparse import reparse
@@ -21,17 +21,18 @@ app = typer.Typer(add_completion=False)
 def command(
     home: Home = DEFAULT_HOME,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Also pages that were read closely before; after an update, say.")
+        bool,
+        typer.Option("--everything", metavar="", help="Also pages with extracted text, for example after an update."),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Read closely, from the archive, the pages that a crawl has only skimmed; `periplus index` does so by itself."""
+    """Re-extract text from archived pages that the crawl parsed only for links; `periplus index` does this too."""
     settings = load(home).settings
-    with counter_progress("reading", "pages") as progress:
+    with counter_progress("parsing", "pages") as progress:
         summary = reparse(open_collection(home), settings, everything=everything, tell=progress)
     if as_json:
         print_json(asdict(summary) | {"reasons": [entry._asdict() for entry in summary.reasons]})
     else:
-        pages = f"{summary.pages:,} in {summary.segments:,} segments"
+        pages = f"{summary.pages:,} in {plural(summary.segments, 'segment')}"
         print_table([("pages", pages), ("time", f"{summary.seconds:.1f} s")])
         warn_about_unread(summary)

@@ -1,4 +1,4 @@
-"""periplus runs: every crawl of a collection, side by side."""
+"""periplus runs: lists the crawls of a collection, newest first."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ _HEADINGS = ("run", "started", "outcome", "pages", "pages/s", "seconds", "errors
 @app.command()
 def command(
     home: Home = DEFAULT_HOME,
-    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of objects instead of text.")] = False,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Number of runs to show.")] = 20,
+    as_json: Annotated[
+        bool, typer.Option("--json", metavar="", help="Print a JSON list of objects instead of text.")
+    ] = False,
 ) -> None:
-    """Every crawl so far, newest first, with the share of its time that each step took."""
+    """List the crawls so far, newest first, with the share of time spent in each step."""
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
         found = recent_runs(collection, catalog, limit)

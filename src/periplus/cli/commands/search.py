@@ -1,4 +1,4 @@
-"""periplus search: the same engine in the terminal."""
+"""periplus search: searches the collection in the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import print_json, printable
+from periplus.cli.output import plural, print_json, printable
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.model import Hit, Results
@@ -22,18 +22,18 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="What to look for.")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words to search for.")],
     home: Home = DEFAULT_HOME,
-    page: Annotated[int, typer.Option(min=1, max=100, help="Page of results.")] = 1,
-    size: Annotated[int, typer.Option(min=1, max=100, help="Results a page.")] = 15,
-    require_all: Annotated[bool, typer.Option("--and", help="Only pages that hold all words.")] = False,
-    any_word: Annotated[bool, typer.Option("--or", help="Pages that hold any of the words.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    page: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Page of results.")] = 1,
+    size: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Results per page.")] = 15,
+    require_all: Annotated[bool, typer.Option("--and", metavar="", help="Only pages with all words.")] = False,
+    any_word: Annotated[bool, typer.Option("--or", metavar="", help="Pages with any of the words.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", metavar="", help="Show the parts of each score.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Search the collection; words, "phrases", -minus, OR, AND, parentheses and site: are understood."""
+    """Search the collection. The query may contain "phrases", -exclusions, OR, AND, parentheses and site:host."""
     if require_all and any_word:
-        raise UsageError("--and and --or exclude each other")
+        raise UsageError("--and and --or cannot be combined")
     mode = Mode.AND if require_all else Mode.OR if any_word else Mode.AUTO
     engine = SearchEngine.open(open_collection(home), load(home).settings)
     try:
@@ -47,7 +47,7 @@ def command(
 
 
 def results_json(results: Results) -> dict[str, Any]:
-    """The shape that `search --json` and the API share."""
+    """The JSON object of `search --json`; the API answers with the same keys."""
     found = asdict(results)
     found["results"] = found.pop("hits")
     return found
@@ -59,14 +59,14 @@ def _show(results: Results) -> None:
         console.print(Text(f"({printable(hint)})", style="yellow"))
     for place, hit in enumerate(results.hits, (results.page - 1) * results.size + 1):
         _show_hit(console, place, hit)
-    count = f"{results.total:,}" if results.total_is_exact else f"at least {results.total:,}"
-    console.print(Text(f"{count} results ({results.seconds:.3f} s)", style="dim"))
+    count = plural(results.total, "result") if results.total_is_exact else f"at least {results.total:,} results"
+    console.print(Text(f"{count} ({results.seconds:.3f} s)", style="dim"))
 
 
 def _show_hit(console: Console, place: int, hit: Hit) -> None:
     console.print(Text(f"{place:>3}. {printable(hit.title)}", style="bold"))
     console.print(Text(f"     {printable(hit.url)}", style="green"), soft_wrap=True)
-    # What could move the cursor becomes a blank, which keeps the places of the highlights.
+    # A control character becomes one blank, so the offsets of the highlights stay right.
     snippet = Text("".join(character if character.isprintable() else " " for character in hit.snippet))
     for start, end in hit.highlights:
         snippet.stylize("bold", start, end)

@@ -1,4 +1,4 @@
-"""periplus serve: the search site."""
+"""periplus serve: serves the search site."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, Home
+from periplus.cli.output import plural
 from periplus.config import load
 from periplus.search.reload import ReloadingEngine
 from periplus.site.server import address_of, listen, run
@@ -22,16 +23,21 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def command(
     home: Home = DEFAULT_HOME,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every network.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 takes a free one.")] = 8080,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 means all.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, metavar="PORT", help="Port to listen on; 0: any free one.")
+    ] = 8080,
+    workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes.")] = 1,
 ) -> None:
-    """Serve the search site until Ctrl-C; an index that is built meanwhile is served from then on."""
+    """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings = load(home).settings
     engine = ReloadingEngine(open_collection(home), settings)
     try:
         with listen(host, port) as listener:
-            typer.echo(f"{engine.documents:,} pages to search at {address_of(listener)} (Ctrl-C stops)", err=True)
+            pages = plural(engine.documents, "page")
+            typer.echo(f"Serving {pages} at {address_of(listener)} (Ctrl-C to stop)", err=True)
             make_app = partial(create_app, engine, settings.serve) if workers == 1 else partial(_site, home)
             run(make_app, listener, workers)
     finally:
@@ -39,6 +45,6 @@ def command(
 
 
 def _site(home: Path) -> ASGIApp:
-    """What each worker process serves."""
+    """Builds the application of one server process."""
     settings = load(home).settings
     return create_app(ReloadingEngine(open_collection(home), settings), settings.serve)

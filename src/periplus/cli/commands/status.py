@@ -1,4 +1,4 @@
-"""periplus status: what a collection holds."""
+"""periplus status: shows the size of a collection and the result of its last crawl."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, moment, print_json, print_table, size, summary_rows
+from periplus.cli.output import by_count, moment, plural, print_json, print_table, size, summary_rows
 from periplus.inspector.runs import one_run, overview, shares
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
@@ -19,10 +19,12 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def command(
     home: Home = DEFAULT_HOME,
-    run: Annotated[int | None, typer.Option(metavar="ID", help="All about one run instead; `runs` lists them.")] = None,
+    run: Annotated[
+        int | None, typer.Option(metavar="ID", help="Show one run instead; `periplus runs` lists the ids.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """What a collection holds and what its last crawl did."""
+    """Show the URLs, pages, files and due pages of a collection, and its last crawl."""
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
         found = overview(collection, catalog) if run is None else one_run(collection, catalog, run)
@@ -35,19 +37,21 @@ def command(
 def _collection_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     urls, segments, run = found["urls"], found["segments"], found["last_run"]
     states = ", ".join(f"{urls[state]:,} {state}" for state in ("done", "queued", "refused", "failed"))
-    tables = f"{segments['pages']:,} pages and {segments['links']:,} links in {segments['files']} files"
+    pages, links = plural(segments["pages"], "page"), plural(segments["links"], "link")
+    tables = f"{pages} and {links} in {plural(segments['files'], 'file')}"
+    due = {name: number for name, number in found["due"].items() if number}
     rows = [
         ("collection", found["home"]),
         ("seeds", " ".join(found["seeds"][:5]) + (" ..." if len(found["seeds"]) > 5 else "")),
         ("URLs", f"{urls['known']:,} known: {states}"),
         ("pages", f"{urls['fetched']:,} fetched, {size(urls['bytes'])}"),
-        ("due again", by_count({name: number for name, number in found["due"].items() if number})),
-        ("archive", f"{found['archive']['files']} files, {size(found['archive']['bytes'])}"),
+        ("due now", by_count(due) if due else "0"),
+        ("archive", f"{plural(found['archive']['files'], 'file')}, {size(found['archive']['bytes'])}"),
         ("segments", f"{tables}, {size(segments['bytes'])}"),
         ("links refused", by_count(found["refused_links"])),
     ]
     if run is not None:
-        rows.append(("last run", f"{run['run_id']}: {run['outcome']}, begun {moment(run['started'])}"))
+        rows.append(("last run", f"{run['run_id']}: {run['outcome']}, started {moment(run['started'])}"))
     return rows
 
 
@@ -55,18 +59,18 @@ def _run_rows(run: dict[str, Any]) -> list[tuple[str, str]]:
     arguments, figures = run["arguments"], run["summary"]
     rows = [
         ("run", f"{run['run_id']} ({run['outcome']})"),
-        ("begun", moment(run["started"])),
+        ("started", moment(run["started"])),
         ("ended", moment(run["ended"])),
-        *((f"asked: {name}", _asked(value)) for name, value in arguments.items() if value not in (None, [], {})),
+        *((f"option {name}", _text(value)) for name, value in arguments.items() if value not in (None, [], {})),
     ]
     if not figures:
-        return [*rows, ("figures", "it ended before its first commit")]
+        return [*rows, ("figures", "none: the run ended before its first commit")]
     timing = figures.get("timing", {})
     steps = [(f"in {step}", f"{timing[step]:.1f} s, {100 * share:.1f} %") for step, share in shares(timing).items()]
     return [*rows, *summary_rows(figures), *steps]
 
 
-def _asked(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} = {_asked(given)}" for name, given in value.items())
+        return ", ".join(f"{name} = {_text(given)}" for name, given in value.items())
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""periplus top: the pages or hosts that matter most."""
+"""periplus top: lists the pages or hosts with the highest PageRank."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from periplus.store.ranks import RankTable, open_ranks
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-Size = Annotated[int, typer.Option(min=1, max=10_000, help="How many to show.")]
+Size = Annotated[int, typer.Option(min=1, max=10_000, metavar="N", help="Number of rows to show.")]
 
 
 @app.callback()
 def group() -> None:
-    """The pages or hosts with the highest rank."""
+    """Pages or hosts with the highest PageRank."""
 
 
 @app.command()
 def pages(home: Home = DEFAULT_HOME, size: Size = 20, as_json: Json = False) -> None:
-    """The pages with the highest rank, those known only from links included."""
+    """List the pages with the highest PageRank, including pages known only from links."""
     found = top_pages(_ranks(home), size)
     if as_json:
         print_json({"pages": [asdict(page) for page in found]})
@@ -41,7 +41,7 @@ def pages(home: Home = DEFAULT_HOME, size: Size = 20, as_json: Json = False) -> 
 
 @app.command()
 def hosts(home: Home = DEFAULT_HOME, size: Size = 20, as_json: Json = False) -> None:
-    """The hosts with the highest rank."""
+    """List the hosts with the highest PageRank."""
     found = top_hosts(_ranks(home), size)
     if as_json:
         print_json({"hosts": [asdict(host) for host in found]})
@@ -53,5 +53,5 @@ def hosts(home: Home = DEFAULT_HOME, size: Size = 20, as_json: Json = False) -> 
 def _ranks(home: Path) -> RankTable:
     table = open_ranks(open_collection(home).ranks)
     if table is None:
-        raise CollectionError(f"{home} has no ranks yet", hint="`periplus rank` computes them.")
+        raise CollectionError(f"{home} has no ranks yet", hint="Run `periplus rank` first.")
     return table

@@ -1,4 +1,4 @@
-"""periplus traps: URL patterns that lead to nothing new, and how to have their pages anyway."""
+"""periplus traps: lists suspected crawler traps, and unlearns them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import print_json, print_table, printable
+from periplus.cli.output import plural, print_json, print_table, printable
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.inspector.traps import to_unlearn, trap_report
@@ -17,30 +17,31 @@ from periplus.store.collection import open_collection
 
 app = typer.Typer(add_completion=False)
 
-_HEADINGS = ("host", "pattern", "fetched", "nothing new", "refused")
+_HEADINGS = ("host", "pattern", "fetched", "nothing new", "skipped")
 
 
 @app.command()
 def command(
-    host: Annotated[str | None, typer.Argument(metavar="HOST", help="List the traps of this host only.")] = None,
+    host: Annotated[str | None, typer.Argument(metavar="HOST", help="Only the traps of this host.")] = None,
     unlearn: Annotated[
-        bool, typer.Option("--unlearn", help="Never suspect these patterns again, and queue what they refused.")
+        bool,
+        typer.Option("--unlearn", metavar="", help="Never suspect these patterns again; queue the URLs they skipped."),
     ] = False,
-    pattern: Annotated[str | None, typer.Option(help="With --unlearn: only this pattern of the host.")] = None,
+    pattern: Annotated[str | None, typer.Option(metavar="PATTERN", help="With --unlearn: only this pattern.")] = None,
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """List the URL patterns that are suspected traps, or unlearn those of a host."""
+    """List URL patterns suspected to be crawler traps, or unlearn those of a host."""
     if unlearn and host is None:
-        raise UsageError("--unlearn needs a host", hint="`periplus traps` lists them.")
+        raise UsageError("--unlearn requires a host", hint="`periplus traps` lists them.")
     if pattern is not None and not unlearn:
-        raise UsageError("--pattern goes with --unlearn")
+        raise UsageError("--pattern requires --unlearn")
     settings, collection = load(home).settings.frontier, open_collection(home)
     if unlearn and host is not None:
         with collection.locked(), closing(Catalog(collection.catalog)) as catalog:
             found = to_unlearn(catalog, settings, host, pattern)
             queued = catalog.unlearn(found)
-        _tell_unlearned(host, [one.pattern for one in found], queued, as_json=as_json)
+        _show_unlearned(host, [one.pattern for one in found], queued, as_json=as_json)
         return
     with closing(Catalog(collection.catalog)) as catalog:
         report = trap_report(catalog, settings, host)
@@ -53,9 +54,9 @@ def command(
         typer.echo("No URL pattern is a suspected trap.")
 
 
-def _tell_unlearned(host: str, patterns: list[str], queued: int, *, as_json: bool) -> None:
+def _show_unlearned(host: str, patterns: list[str], queued: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"host": host, "unlearned": patterns, "queued": queued})
     else:
-        line = printable(f"Unlearned {', '.join(patterns)} of {host}; URLs queued again: {queued:,}.")
-        typer.echo(f"{line} `periplus crawl` fetches them.")
+        line = printable(f"Unlearned {', '.join(patterns)} of {host}; queued {plural(queued, 'URL')}.")
+        typer.echo(f"{line} Run `periplus crawl` to fetch them.")

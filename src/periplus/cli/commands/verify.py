@@ -1,4 +1,4 @@
-"""periplus verify: is the collection sound?"""
+"""periplus verify: checks the files of a collection for damage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, print_json, print_table
+from periplus.cli.output import by_count, plural, print_json, print_table
 from periplus.errors import DamagedFile, NoCollection
 from periplus.inspector.verify import verify
 from periplus.store.collection import FORMAT, Collection, open_collection
@@ -17,8 +17,8 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
-    """Check every file and row of a collection against each other, and name what is wrong."""
-    collection = _opened(home)
+    """Check that the files and the catalog of a collection are undamaged and agree; list every problem."""
+    collection = _open(home)
     with collection.locked():
         findings = verify(collection)
     if as_json:
@@ -27,14 +27,14 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
         print_table([*findings.problems, ("checked", by_count(findings.checked))])
     if findings.problems:
         first = findings.problems[0]
-        raise DamagedFile(f"{len(findings.problems)} problems found", f"{first.where}: {first.what}")
+        raise DamagedFile(f"{plural(len(findings.problems), 'problem')} found", f"{first.where}: {first.what}")
 
 
-def _opened(home: Path) -> Collection:
+def _open(home: Path) -> Collection:
     try:
         return open_collection(home)
     except NoCollection:
         if not Collection(home).catalog.exists():
             raise
         hint = f'Restore it, or write {{"format": {FORMAT}}} into it.'
-        raise DamagedFile(f"{home / 'collection.json'} is missing", "the folder holds a catalog", hint) from None
+        raise DamagedFile(f"{home / 'collection.json'} is missing", "the folder has a catalog", hint) from None

@@ -1,4 +1,4 @@
-// Keys for those who like them: / to the box, j and k along the results. Everything works without this file.
+// Keyboard shortcuts: / focuses the search box, j and k move through the results. The site works without this file.
 "use strict";
 
 const help = document.getElementById("keys");
@@ -9,7 +9,7 @@ function remembered() {
 }
 
 function remember(on) {
-  try { localStorage.setItem("keys", on ? "on" : "off"); } catch { /* it holds until the page is left */ }
+  try { localStorage.setItem("keys", on ? "on" : "off"); } catch { /* kept until the page is closed */ }
 }
 
 function move(step) {
@@ -28,7 +28,7 @@ if (help && box) {
   wanted.addEventListener("change", () => remember(wanted.checked));
   help.hidden = false;
 
-  const deeds = {
+  const actions = {
     "/": () => { box.focus(); box.select(); },
     "j": () => move(1),
     "k": () => move(-1),
@@ -41,10 +41,10 @@ if (help && box) {
       if (event.key === "Escape") box.blur();
       return;
     }
-    const deed = deeds[event.key];
-    if (deed && wanted.checked && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    const action = actions[event.key];
+    if (action && wanted.checked && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
-      deed();
+      action();
     }
   });
 }

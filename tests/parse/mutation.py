@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from parse.papers import pdf
+from parse.pdfs import pdf
 from shared_data import is_there, shared
 
 _LARGEST = 40_000  # bytes of a page that is mutated thousands of times
@@ -43,7 +43,7 @@ def pages() -> Sequence[bytes]:
     return [*HTML, *(files("html/real_pages.tar.xz", _LARGEST) if is_there() else [])]
 
 
-def papers() -> Sequence[bytes]:
+def pdfs() -> Sequence[bytes]:
     """Real PDFs, if they are there, and some made for this."""
     return [*PDF, *(files("pdf/samples.tar.xz", _LARGEST) if is_there() else [])]
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parse.documents import URL, answer, assert_bounded, parser
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.model import Page, Reason
 from periplus.parse import directives, facts, html, language, outline, profiles
 from periplus.parse import page as reading
@@ -218,7 +218,7 @@ def test_one_failing_element_does_not_hide_the_others() -> None:
 
 def test_the_links_of_a_pdf_may_fail_without_it() -> None:
     inside = reading.PageParser(
-        READER._canonicalizer, links_per_page=10, read_paper=read_pdf
+        READER._canonicalizer, links_per_page=10, read_pdf=read_pdf
     )  # as in the sandbox: this process reads the PDF itself
     with named(paper, "_links"):
         page = inside.parse(answer(pdf("#Port\nsome words"), "application/pdf"))
@@ -226,10 +226,10 @@ def test_the_links_of_a_pdf_may_fail_without_it() -> None:
 
 
 def test_names_travel_from_the_sandbox() -> None:
-    from periplus.parse.sandbox.protocol import ANSWER, ParseResponse
+    from periplus.parse.sandbox.protocol import RESPONSE, ParseResponse
 
-    sent = ANSWER.dump_json(ParseResponse(Page(title="Port", failed_extractors=("facts",))))
-    assert ANSWER.validate_json(sent).page == Page(title="Port", failed_extractors=("facts",))
+    sent = RESPONSE.dump_json(ParseResponse(Page(title="Port", failed_extractors=("facts",))))
+    assert RESPONSE.validate_json(sent).page == Page(title="Port", failed_extractors=("facts",))
     assert json.loads(sent)["page"]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from parse.documents import answer, assert_bounded, parsed, parser
-from parse.mutation import files, mutations, pages, papers
+from parse.mutation import files, mutations, pages
 from periplus.model import Page
 from periplus.parse.charset import decode
 
@@ -37,7 +37,7 @@ def _fuzz_html(seed: int, count: int = AT_ONCE) -> None:
 
 
 def _fuzz_pdf(seed: int, count: int = AT_ONCE) -> None:
-    for body in mutations(papers(), seed, count):
+    for body in mutations(pdfs(), seed, count):
         page = _page(body, "application/pdf")
         assert page.problem is None or (page.noindex and page.problem_detail)
 

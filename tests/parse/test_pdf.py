@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.model import Reason
 from periplus.parse.limits import HEADINGS
 from periplus.parse.pdf import SHEETS, UnreadableError, read_pdf

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from parse.documents import answer, parsed, parser
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.config import Parsing
 from periplus.model import Reason
 from periplus.parse.page import PageParser

@@ -42,7 +42,7 @@ def again(home: Path, *, stop_after: int | None = None, stop: Callable[[], None]
         if done == stop_after:
             stop()
 
-    return reparse(open_collection(home), settings_for(None, **flags), everything=True, tell=tell)
+    return reparse(open_collection(home), settings_for(None, **flags), everything=True, on_progress=tell)
 
 
 def revisions(home: Path) -> list[str]:

@@ -58,7 +58,7 @@ def test_a_page_that_takes_its_readers_too_long_stays_as_it_was(home: Path) -> N
     result = again(home, parse__seconds=0.2, parse__aside_bytes=1 << 30)
     assert (result.pages, result.unread) == (122, 1)
     assert result.reasons[0].what == "http://bomb.test/"
-    assert result.reasons[0].why.startswith("parse_time: not done after")
+    assert result.reasons[0].why.startswith("parse_time: not parsed after")
     assert titles(home) == before
     sound(home)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crawl.voyage import catalog_of, environment, sail, segment_rows, settings_for, sound
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.errors import CollectionLocked
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection

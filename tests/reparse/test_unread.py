@@ -12,7 +12,7 @@ from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for,
 from periplus.inspector.verify import verify
 from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Quality, Reason, Verdict, Video
 from periplus.model import Page as ReadPage
-from periplus.parse.sandbox import parent as warden
+from periplus.parse.sandbox import parent
 from periplus.reparse import Reparsed, reparse
 from periplus.reparse.previous_rows import PreviousRows
 from periplus.store.collection import open_collection
@@ -119,7 +119,7 @@ def test_a_damaged_segment_does_not_keep_the_others_from_being_read(tmp_path: Pa
 def test_a_page_that_its_reader_dies_of_stays_skimmed_and_says_why(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inside = """
 import os
-from periplus.parse.sandbox import child as cell
+from periplus.parse.sandbox import child
 from periplus.parse.page import PageParser
 read = PageParser._parse
 def brittle(self, response):
@@ -127,13 +127,13 @@ def brittle(self, response):
         os._exit(7)
     return read(self, response)
 PageParser._parse = brittle
-cell.main()
+child.main()
 """
-    program = warden._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
-    monkeypatch.setattr(warden, "_program", lambda: program)
+    program = parent._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
+    monkeypatch.setattr(parent, "_program", lambda: program)
     result = again(home)
     assert [(entry.what, entry.why) for entry in result.reasons] == [
-        ("http://a.test/2", "parse_crash: its reader ended with 7")
+        ("http://a.test/2", "parse_crash: the sandbox exited with 7")
     ]
     found = rows(home)
     assert (found["http://a.test/2"]["title"], found["http://a.test/2"]["noindex"]) == ("Pilot /2", False)

@@ -31,7 +31,7 @@ def sandbox() -> Check:
     """The level that is reached on this machine."""
     with closing(Sandbox(ParseRules())) as warden:
         try:
-            fenced = warden.fenced
+            fenced = warden.has_seccomp
         except (EOFError, OSError, ValueError) as error:
             return Check("sandbox", Grade.BAD, f"the process that reads PDFs does not start: {error!r}", _ADVICE)
     if fenced:

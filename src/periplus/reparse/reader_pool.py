@@ -50,7 +50,7 @@ def read_all(
     if pages < _WORTH_A_PROCESS:
         # Behind the fence, because a page that brings down its reader would bring down this process.
         with SegmentReader(collection.home, settings, is_apart=False) as reader:
-            yield from ((segment, reader.read_again(segment, aside=True)) for segment in todo)
+            yield from ((segment, reader.read_again(segment, sandboxed=True)) for segment in todo)
         return
     processes = min(os.cpu_count() or 1, len(todo), pages // _WORTH_A_PROCESS)
     readers = _Readers(collection.home, settings, [_Job(segment) for segment in todo])
@@ -135,10 +135,10 @@ def _read(line: Connection, home: Path, settings: Settings, parent: int) -> None
     with SegmentReader(home, settings, is_apart=True) as reader:
         while True:
             try:
-                segment, aside = line.recv()
+                segment, sandboxed = line.recv()
             except EOFError:
                 return
             try:
-                line.send(reader.read_again(segment, aside=aside))
+                line.send(reader.read_again(segment, sandboxed=sandboxed))
             except PeriplusError as error:
                 line.send(error)

@@ -16,7 +16,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.manifest import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
 
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total
 _NAMED = 100  # of what could not be read: more is only counted
 
 
@@ -35,9 +35,13 @@ class Reparsed:
 
 
 def reparse(
-    collection: Collection, settings: Settings, *, everything: bool, tell: Tell = lambda _done, _total: None
+    collection: Collection,
+    settings: Settings,
+    *,
+    everything: bool,
+    on_progress: OnProgress = lambda _done, _total: None,
 ) -> Reparsed:
-    """Read again the pages that were only skimmed, or *everything*; *tell* hears how many pages are done."""
+    """Read again the pages that were only skimmed, or *everything*."""
     started = time.monotonic()
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
@@ -51,7 +55,7 @@ def reparse(
                 unread += reading.unread
                 failed_extractors.update(reading.failed_extractors)
                 done += old.rows
-                tell(done, total)
+                on_progress(done, total)
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
     pages = sum(entry.pages for entry in unread)

@@ -81,10 +81,10 @@ class SegmentReader:
     ) -> None:
         self._parser.close()
 
-    def read_again(self, segment: SealedSegment, *, aside: bool) -> Reading:
+    def read_again(self, segment: SealedSegment, *, sandboxed: bool) -> Reading:
         """Write the successor of one segment of pages and of the links beside it.
 
-        *aside*: every page behind the fence; otherwise those that always are.
+        *sandboxed*: every page behind the fence; otherwise those that always are.
         """
         worker, number, revision = place_of(segment.name)
         unread: list[Unread] = []
@@ -93,7 +93,7 @@ class SegmentReader:
             with reporting_full_disk(self._collection.home):
                 writer = SegmentWriter(self._collection.segments, worker, number, revision + 1)
                 try:
-                    for row in self._rows_of(segment.name, unread, aside=aside):
+                    for row in self._rows_of(segment.name, unread, sandboxed=sandboxed):
                         writer.add(row)
                         failed_extractors.update(row.page.failed_extractors)
                     return Reading(writer.seal(), unread, failed_extractors)
@@ -103,11 +103,11 @@ class SegmentReader:
         except DamagedFile as error:
             return Reading([], [Unread(segment.name, str(error), segment.rows)], Counter())
 
-    def _rows_of(self, name: str, unread: list[Unread], *, aside: bool) -> Iterator[PageRow]:
+    def _rows_of(self, name: str, unread: list[Unread], *, sandboxed: bool) -> Iterator[PageRow]:
         """The new rows in the order of the old ones; what could not be read again is noted, and as it was."""
         former = PreviousRows(self._collection.segments, name)
         for position, (fetch, is_shown) in enumerate(_fetches(self._collection.segments / name)):
-            page, trouble = self._read(fetch, aside=aside)
+            page, trouble = self._read(fetch, sandboxed=sandboxed)
             if trouble and (page is None or is_shown):
                 page = former.page(position)
                 unread.append(Unread(fetch.url, trouble))
@@ -117,18 +117,18 @@ class SegmentReader:
             assert page is not None
             yield PageRow(fetch, page)
 
-    def _read(self, fetch: Fetch, *, aside: bool) -> tuple[Page | None, str]:
+    def _read(self, fetch: Fetch, *, sandboxed: bool) -> tuple[Page | None, str]:
         """The page as far as it could be read, and what went wrong."""
         assert fetch.position is not None
         try:
             response = read_response(self._collection.archive, fetch.position)
         except DamagedFile as error:
             return None, str(error)
-        if aside or self._parser.is_read_aside(response):
-            page = self._parser.parse(response, aside=True)
+        if sandboxed or self._parser.needs_sandbox(response):
+            page = self._parser.parse(response, sandboxed=True)
         else:
             with self._dying_of_age():
-                page = self._parser.parse(response, aside=False)
+                page = self._parser.parse(response, sandboxed=False)
         failed = page.problem in COULD_NOT_BE_READ
         return page, f"{page.problem}: {page.problem_detail}" if failed else ""
 

@@ -28,7 +28,7 @@ def command(
     """Read closely, from the archive, the pages that a crawl has only skimmed; `periplus index` does so by itself."""
     settings = load(home).settings
     with counter_progress("reading", "pages") as progress:
-        summary = reparse(open_collection(home), settings, everything=everything, tell=progress)
+        summary = reparse(open_collection(home), settings, everything=everything, on_progress=progress)
     if as_json:
         print_json(asdict(summary) | {"reasons": [entry._asdict() for entry in summary.reasons]})
     else:

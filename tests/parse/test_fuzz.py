@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from parse.documents import answer, assert_bounded, parsed, parser
-from parse.mutation import files, mutations, pages
+from parse.mutation import files, mutations, pages, pdfs
 from periplus.model import Page
 from periplus.parse.charset import decode
 

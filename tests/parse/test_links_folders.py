@@ -54,7 +54,7 @@ def test_targets_are_shared_between_the_folders_of_a_site() -> None:
 
 
 def test_memory_is_emptied_before_it_grows_too_large() -> None:
-    folders = LinkResolver(Canonicalizer(), remembered=100)
+    folders = LinkResolver(Canonicalizer(), max_cached=100)
     for number in range(1_000):
         folder = folders.open(f"https://example.org/{number % 50}/{number}")
         assert folder[f"page-{number}"] == f"https://example.org/{number % 50}/page-{number}"

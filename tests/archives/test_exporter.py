@@ -82,10 +82,10 @@ def test_what_was_exported_can_be_imported(collection: Collection, tmp_path: Pat
 def test_a_file_is_never_overwritten_and_never_half_written(collection: Collection, tmp_path: Path) -> None:
     file = tmp_path / "mine"
     file.write_bytes(b"precious")
-    with pytest.raises(UsageError, match="nothing is overwritten"):
+    with pytest.raises(UsageError, match="export overwrites no file"):
         export_archive(collection, Settings(), Selection(), file)
     assert file.read_bytes() == b"precious"
-    with pytest.raises(UsageError, match="Its folder must exist"):
+    with pytest.raises(UsageError, match="Create its folder first"):
         export_archive(collection, Settings(), Selection(), tmp_path / "no" / "folder.warc.gz")
 
 

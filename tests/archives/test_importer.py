@@ -182,7 +182,7 @@ def test_broken_records_are_named_and_the_rest_is_taken(home: Path) -> None:
     assert found.trouble[0] == {
         "file": str(home.parent / "0.warc"),
         "position": len(page("one")),
-        "why": "no record begins here",
+        "why": "no record starts here",
     }
 
 

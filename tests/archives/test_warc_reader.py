@@ -65,11 +65,11 @@ def test_the_second_version_of_arc_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
-        (b"garbage\nand more\n\n", "no record begins here"),
-        (warc(b"x", length=-1), "it does not say how long it is"),
-        (warc(b"x").replace(b"Content-Length: 1", b"Content-Length: many"), "it does not say how long it is"),
-        (warc(b"x").replace(b"WARC-Date: 2024", b"WARC-Date: soon"), "it does not say when it was made"),
-        (b"http://example.org/ 192.0.2.1 20240517093000 text/html -1\n\n", "no record begins here"),
+        (b"garbage\nand more\n\n", "no record starts here"),
+        (warc(b"x", length=-1), "no valid Content-Length"),
+        (warc(b"x").replace(b"Content-Length: 1", b"Content-Length: many"), "no valid Content-Length"),
+        (warc(b"x").replace(b"WARC-Date: 2024", b"WARC-Date: soon"), "no valid WARC-Date"),
+        (b"http://example.org/ 192.0.2.1 20240517093000 text/html -1\n\n", "no record starts here"),
     ],
 )
 def test_a_record_that_is_broken_is_named_and_the_next_one_read(tmp_path: Path, broken: bytes, why: str) -> None:

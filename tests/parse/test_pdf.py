@@ -5,7 +5,7 @@ import pytest
 from parse.pdfs import pdf
 from periplus.model import Reason
 from periplus.parse.limits import HEADINGS
-from periplus.parse.pdf import SHEETS, UnreadableError, read_pdf
+from periplus.parse.pdf import MAX_PAGES, UnreadableError, read_pdf
 
 
 def test_the_words_of_every_sheet_are_read_line_by_line() -> None:
@@ -17,11 +17,11 @@ def test_the_title_is_the_one_the_document_gives() -> None:
 
 
 @pytest.mark.parametrize(
-    "made_up", ["", "untitled", "Microsoft Word - draft.doc", "report_final.pdf", "file:///tmp/x.html", "paper.dvi"]
+    "made_up", ["", "untitled", "Microsoft Word - draft.doc", "report_final.pdf", "file:///tmp/x.html", "document.dvi"]
 )
 def test_a_title_that_a_program_made_up_gives_way_to_the_largest_letters(made_up: str) -> None:
-    paper = read_pdf(pdf("Journal of Ports 12\n#Currents of the\n#Red Sea\nby A. Sailor", info=f"/Title({made_up})"))
-    assert paper.title == "Currents of the Red Sea"
+    document = read_pdf(pdf("Journal of Ports 12\n#Currents of the\n#Red Sea\nby A. Sailor", info=f"/Title({made_up})"))
+    assert document.title == "Currents of the Red Sea"
 
 
 def test_letters_of_one_size_make_the_first_line_the_title() -> None:
@@ -30,9 +30,9 @@ def test_letters_of_one_size_make_the_first_line_the_title() -> None:
 
 def test_dates_keywords_subject_and_language_are_kept() -> None:
     info = "/CreationDate(D:20240517093000+02'00')/ModDate(D:20240601)/Keywords(tide, wind)/Subject(On tides)"
-    paper = read_pdf(pdf("text", info=info, catalog="/Lang(el-GR)"))
-    assert (paper.published, paper.modified) == (1715931000.0, 1717200000.0)
-    assert (paper.keywords, paper.description, paper.language) == ("tide, wind", "On tides", "el-GR")
+    document = read_pdf(pdf("text", info=info, catalog="/Lang(el-GR)"))
+    assert (document.published, document.modified) == (1715931000.0, 1717200000.0)
+    assert (document.keywords, document.description, document.language) == ("tide, wind", "On tides", "el-GR")
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "D:0000", "D:20241399", "D:19000101", "(" * 40])
@@ -63,8 +63,8 @@ def test_bookmarks_that_go_round_in_a_circle_end() -> None:
 def test_links_come_with_the_words_they_lie_on() -> None:
     link = "<</Type/Annot/Subtype/Link/Rect[0 750 590 790]/A<</S/URI/URI(http://example.org/tides)>> >>"
     inner = "<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Dest[10 0 R/Fit]>>"
-    paper = read_pdf(pdf("table of tides\nno link", annotations=link + inner))
-    assert paper.links == (("http://example.org/tides", "table of tides"),)
+    document = read_pdf(pdf("table of tides\nno link", annotations=link + inner))
+    assert document.links == (("http://example.org/tides", "table of tides"),)
 
 
 def test_a_word_broken_between_two_lines_is_one_word() -> None:
@@ -72,9 +72,9 @@ def test_a_word_broken_between_two_lines_is_one_word() -> None:
 
 
 def test_only_so_many_sheets_are_read() -> None:
-    paper = read_pdf(pdf(*["sheet"] * (SHEETS + 3)))
-    assert paper.sheets == SHEETS + 3
-    assert len(paper.text.splitlines()) == SHEETS
+    document = read_pdf(pdf(*["sheet"] * (MAX_PAGES + 3)))
+    assert document.pages == MAX_PAGES + 3
+    assert len(document.text.splitlines()) == MAX_PAGES
 
 
 def test_a_sheet_that_is_broken_does_not_spoil_the_others() -> None:

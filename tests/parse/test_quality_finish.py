@@ -32,7 +32,7 @@ def test_the_language_of_the_text_counts_not_the_declared_one() -> None:
 def test_a_page_in_another_language_is_kept_but_not_shown() -> None:
     page = _only("en", "fr").parse(answer(f"<p>{GERMAN * 3}<a href=/en>English</a>"))
     assert page.noindex
-    assert (page.problem, page.problem_detail) == (Reason.OTHER_LANGUAGE, "it is written in 'de'")
+    assert (page.problem, page.problem_detail) == (Reason.OTHER_LANGUAGE, "language: de")
     assert [link.target for link in page.links] == ["https://example.org/en"]
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("periplus.reparse.reader_pool._WORTH_A_PROCESS", 10)
+    monkeypatch.setattr("periplus.reparse.reader_pool._PAGES_PER_PROCESS", 10)
     with TestWeb(many_hosts(3, 40)) as web:
         sail(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05)
     return tmp_path
@@ -64,7 +64,7 @@ def test_a_page_that_takes_its_readers_too_long_stays_as_it_was(home: Path) -> N
 
 
 def test_readers_killed_at_random_lose_no_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.reparse.reader_pool._TRIES", 1000)
+    monkeypatch.setattr("periplus.reparse.reader_pool._MAX_ATTEMPTS", 1000)
     done, chance, kills = threading.Event(), random.Random(3), 0
 
     def hunt() -> None:
@@ -95,7 +95,7 @@ def test_a_segment_over_which_all_readers_die_stays_as_it_is(home: Path, monkeyp
     before = segment_rows(home, "pages")
     result = again(home)
     assert result.unread == 120
-    assert "3 processes died while reading it" in result.reasons[0].why
+    assert "3 processes died while parsing it" in result.reasons[0].why
     assert segment_rows(home, "pages") == before
     sound(home)
 

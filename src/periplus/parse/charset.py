@@ -86,9 +86,7 @@ def _declared(body: bytes) -> str:
         return (document.encoding or "").lower()
     found = _XML_LABEL.match(head)
     label = _known(found[1].decode("ascii").lower()) if found else ""
-    return (
-        "utf-8" if label.startswith("utf-16") else label
-    )  # the label was readable as ASCII, so the page is not UTF-16
+    return "utf-8" if label.startswith("utf-16") else label  # the label is readable as ASCII
 
 
 def _guessed(body: bytes) -> str:

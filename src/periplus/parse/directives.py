@@ -30,10 +30,7 @@ def header_words(response: Response) -> set[str]:
     joined = response.headers.get(_HEADER)
     if joined is None:
         return set()
-    values = [
-        joined,
-        *_lines(response.head),
-    ]  # in the joined value, an agent name in one line would also apply to the next line
+    values = [joined, *_lines(response.head)]  # in the joined value, an agent name also covers the lines after it
     return {word for value in values for word in _addressed_words(value.lower())}
 
 
@@ -43,7 +40,7 @@ def noindex(words: set[str]) -> bool:
 
 
 def nofollow(words: set[str]) -> bool:
-    """Whether no link of the page may be followed."""
+    """Whether all links of the page are nofollow."""
     return "nofollow" in words or "none" in words
 
 

@@ -1,4 +1,4 @@
-"""What does a second reading change, in order?"""
+"""Runs `reparse`: parses the planned segments and replaces each one in the catalog."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from periplus.store.collection import Collection
 from periplus.store.manifest import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
 
 OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total
-_NAMED = 100  # of what could not be read: more is only counted
+_MAX_LISTED = 100  # failures listed in the summary; more are only counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,9 @@ class Reparsed:
     segments: int
     pages: int
     seconds: float
-    unread: int = 0  # pages that stay as they were, because they could not be read again
-    reasons: list[Unread] = field(default_factory=list)  # the first of them
-    failed_extractors: dict[str, int] = field(
-        default_factory=dict
-    )  # pages by the name of an extractor that failed over them
+    unread: int = 0  # pages that could not be parsed and keep their previous row
+    reasons: list[Unread] = field(default_factory=list)  # the first 100 failures
+    failed_extractors: dict[str, int] = field(default_factory=dict)  # number of pages by extractor
 
 
 def reparse(
@@ -41,15 +39,15 @@ def reparse(
     everything: bool,
     on_progress: OnProgress = lambda _done, _total: None,
 ) -> Reparsed:
-    """Read again the pages that were only skimmed, or *everything*."""
+    """Parse again the pages that a crawl parsed quickly, or *everything*."""
     started = time.monotonic()
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
     with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
-        _sweep(collection, catalog)
+        _remove_leftovers(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
         total, done = sum(segment.rows for segment in plan.segments), 0
-        with _sweeping_up(collection), closing(read_all(collection, settings, plan.segments)) as readings:
+        with _removing_unfinished(collection), closing(read_all(collection, settings, plan.segments)) as readings:
             for old, reading in readings:
                 _replace(catalog, old, reading.successors)
                 unread += reading.unread
@@ -59,7 +57,9 @@ def reparse(
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
     pages = sum(entry.pages for entry in unread)
-    return Reparsed(len(plan.segments), done, seconds, pages, unread[:_NAMED], dict(failed_extractors.most_common()))
+    return Reparsed(
+        len(plan.segments), done, seconds, pages, unread[:_MAX_LISTED], dict(failed_extractors.most_common())
+    )
 
 
 def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -> None:
@@ -68,8 +68,8 @@ def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -
 
 
 @contextmanager
-def _sweeping_up(collection: Collection) -> Iterator[None]:
-    """Remove incomplete files when the block is left: a reader process that is killed cannot do so itself."""
+def _removing_unfinished(collection: Collection) -> Iterator[None]:
+    """Remove incomplete files at the end of the block, because a killed reader process cannot."""
     try:
         yield
     finally:
@@ -81,8 +81,8 @@ def _remove_unfinished(collection: Collection) -> None:
         leftover.unlink()
 
 
-def _sweep(collection: Collection, catalog: Catalog) -> None:
-    """Remove what earlier runs left: half-written files, and those replaced, which somebody may have been reading."""
+def _remove_leftovers(collection: Collection, catalog: Catalog) -> None:
+    """Remove incomplete and replaced files of earlier runs; a replaced file may still have been in use then."""
     _remove_unfinished(collection)
     for segment in catalog.segments():
         worker, number, revision = place_of(segment.name)

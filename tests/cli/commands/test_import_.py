@@ -23,7 +23,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_there(tmp_path: Path) -> N
     outcome = typed("import", tmp_path / "bad\n.warc", tmp_path / "good.warc", "--home", tmp_path / "home")
     assert outcome.code == 3
     first, last = outcome.err.splitlines()
-    assert first.endswith(r"bad\n.warc at 0: no record begins here")
+    assert first.endswith(r"bad\n.warc at 0: no record starts here")
     assert last == "periplus: 1 records or files cannot be read: everything else is imported"
     assert "pages        1" in outcome.out
 

@@ -48,7 +48,7 @@ def test_a_document_is_read_in_another_process(sandbox: Sandbox) -> None:
 
 def test_an_unreadable_document_has_a_reason(sandbox: Sandbox) -> None:
     result = read(sandbox, b"%PDF-1.7 and nothing more")
-    assert result == DocumentProblem(Reason.PDF_BROKEN, "PDFium finds no document in it").as_page()
+    assert result == DocumentProblem(Reason.PDF_BROKEN, "PDFium cannot open the PDF").as_page()
 
 
 def test_a_document_that_needs_too_much_memory_is_given_up(sandbox: Sandbox) -> None:

@@ -1,4 +1,4 @@
-"""Do processes that read segments, and die, cost anything?"""
+"""Does the pool recover when reader processes die?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def titles(home: Path) -> list[tuple[str, str]]:
     return [(row["url"], row["title"]) for row in segment_rows(home, "pages")]
 
 
-def test_processes_read_what_one_would(home: Path) -> None:
+def test_several_processes_give_the_same_as_one(home: Path) -> None:
     before = titles(home)
     result = again(home)
     assert (result.pages, result.unread) == (120, 0)
@@ -49,7 +49,7 @@ def test_processes_read_what_one_would(home: Path) -> None:
     sound(home)
 
 
-def test_a_page_that_takes_its_readers_too_long_stays_as_it_was(home: Path) -> None:
+def test_a_page_that_takes_too_long_keeps_its_row(home: Path) -> None:
     body = BOMBS["nested lists"].encode()
     site = Site("bomb.test", {"/": Page(body=(body * (5_000_000 // len(body)))), "/end": Page()})
     with TestWeb([site]) as web:
@@ -90,7 +90,7 @@ def test_readers_killed_at_random_lose_no_page(home: Path, monkeypatch: pytest.M
     sound(home)
 
 
-def test_a_segment_over_which_all_readers_die_stays_as_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_that_crashes_all_readers_is_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("periplus.reparse.reader_pool._read", _die)
     before = segment_rows(home, "pages")
     result = again(home)

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from parse.documents import URL, answer, assert_bounded, parser
 from parse.pdfs import pdf
 from periplus.model import Page, Reason
-from periplus.parse import directives, facts, html, language, outline, profiles
+from periplus.parse import directives, facts, html, language, outline, pdf_page, profiles
 from periplus.parse import page as reading
-from periplus.parse import pdf_page as paper
 from periplus.parse import quality as finish
 from periplus.parse.extraction import Extraction
 from periplus.parse.glance import absent
@@ -220,7 +219,7 @@ def test_the_links_of_a_pdf_may_fail_without_it() -> None:
     inside = reading.PageParser(
         READER._canonicalizer, links_per_page=10, read_pdf=read_pdf
     )  # as in the sandbox: this process reads the PDF itself
-    with named(paper, "_links"):
+    with named(pdf_page, "_links"):
         page = inside.parse(answer(pdf("#Port\nsome words"), "application/pdf"))
     assert (page.title, page.failed_extractors, page.problem) == ("Port", ("links",), None)
 

@@ -124,13 +124,13 @@ GIVEN_UP = [
 # fmt: on
 
 
-def skimmed(page: bytes, *, tree: bool) -> Page:
+def parsed_quickly(page: bytes, *, tree: bool) -> Page:
     with mock.patch.object(html, "glance", absent.glance if tree else glance):
         return READER.skim(page, URL, set(), Extraction(URL))
 
 
 def assert_same(page: bytes) -> None:
-    assert skimmed(page, tree=False) == skimmed(page, tree=True), page[:2_000]
+    assert parsed_quickly(page, tree=False) == parsed_quickly(page, tree=True), page[:2_000]
 
 
 def test_it_is_compiled_where_there_is_a_compiler() -> None:
@@ -147,7 +147,7 @@ def test_a_glance_gives_the_same_as_the_tree(page: str) -> None:
 @pytest.mark.parametrize("page", GIVEN_UP)
 def test_there_is_no_glance_at_pages_that_need_a_tree(page: bytes) -> None:
     assert glance(page) is None
-    assert skimmed(page, tree=False) == skimmed(page, tree=True)
+    assert parsed_quickly(page, tree=False) == parsed_quickly(page, tree=True)
 
 
 @needs_compiled

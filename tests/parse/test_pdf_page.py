@@ -11,8 +11,8 @@ URL = "https://example.org/docs/tides.pdf"
 
 
 def test_the_fields_of_a_document_are_kept() -> None:
-    paper = DocumentText("Tides", "On tides", "sea", ("One", "Two"), "words", "en", 1.5, 2.5)
-    page = page_of(paper, URL, Canonicalizer(), 10, Extraction(URL))
+    document = DocumentText("Tides", "On tides", "sea", ("One", "Two"), "words", "en", 1.5, 2.5)
+    page = page_of(document, URL, Canonicalizer(), 10, Extraction(URL))
     assert (page.title, page.description, page.keywords, page.headings) == ("Tides", "On tides", "sea", ("One", "Two"))
     assert (page.text, page.language, page.published, page.modified) == ("words", "en", 1.5, 2.5)
 

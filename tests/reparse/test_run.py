@@ -71,9 +71,9 @@ def test_fully_parsed_pages_are_parsed_again_only_with_everything(home: Path) ->
 
 
 def test_replaced_files_are_removed_by_the_next_run(home: Path) -> None:
-    skimmed = set((home / "segments").iterdir())
+    before = set((home / "segments").iterdir())
     again(home)
-    assert skimmed < set((home / "segments").iterdir()), "somebody may still be reading them"
+    assert before < set((home / "segments").iterdir()), "another process may still read the old files"
     (home / "segments" / "pages-w00-000001-r9.parquet.again").write_bytes(b"half")
     again(home)
     with catalog_of(home) as catalog:

@@ -39,12 +39,12 @@ class HtmlReader:
         self._profiles, self._finisher = profiles, finisher
         self._bodies = BodyReader()
 
-    def skim(self, html: bytes, url: str, asked: set[str], extraction: Extraction) -> Page:
+    def skim(self, html: bytes, url: str, robots_words: set[str], extraction: Extraction) -> Page:
         """Parse quickly, with what a crawl needs: fields, text and links; *html* is UTF-8."""
         run = extraction.run
         document = run("glance", None, glance, html) or _parsed(html.decode("utf-8", "replace"))
         outline = Outline(document, extraction)
-        noindex, nofollow = run("directives", (False, False), _directives, asked, outline)
+        noindex, nofollow = run("directives", (False, False), _directives, robots_words, outline)
         base = run("base", url, self._base, url, outline.base)
         links = self._links(document, outline, base, extraction)
         return Page(
@@ -62,14 +62,14 @@ class HtmlReader:
             failed_extractors=extraction.failed_extractors,
         )
 
-    def read(self, html: str, url: str, asked: set[str], extraction: Extraction) -> Page:
-        """Parse fully; *asked* holds the robots directives of the HTTP headers."""
+    def read(self, html: str, url: str, robots_words: set[str], extraction: Extraction) -> Page:
+        """Parse fully; *robots_words* holds the robots directives of the HTTP headers."""
         run = extraction.run
         document = _parsed(html)
         facts = run("facts", Facts(), read_facts, document, extraction)
         excerpt = run("profile", None, self._excerpt, document, url, facts)
         outline = Outline(document, extraction)
-        noindex, nofollow = run("directives", (False, False), _directives, asked, outline)
+        noindex, nofollow = run("directives", (False, False), _directives, robots_words, outline)
         base = run("base", url, self._base, url, outline.base)
         links = self._links(document, outline, base, extraction)
         body, headings = self._body(document, excerpt, outline, extraction)
@@ -139,9 +139,9 @@ def as_html(xhtml: str) -> str:
     return _SELF_CLOSED.sub(r"<\1\2></\1>", xhtml)
 
 
-def _directives(asked: set[str], outline: Outline) -> tuple[bool, bool]:
+def _directives(robots_words: set[str], outline: Outline) -> tuple[bool, bool]:
     """The noindex and nofollow flags of a page, from its headers and ``<meta>``."""
-    words = asked | outline.robots
+    words = robots_words | outline.robots
     return directives.noindex(words), directives.nofollow(words)
 
 

@@ -1,4 +1,4 @@
-"""Chosen pages go out into a file that other tools read."""
+"""Selected pages are exported to a WARC file that other tools read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def collection(tmp_path: Path) -> Collection:
 
 
 def _exported(collection: Collection, selection: Selection) -> list[tuple[str, str]]:
-    """What another tool finds in the file: address and title."""
+    """The URLs and titles that another tool reads from the file."""
     file = collection.home.parent / "out.warc.gz"
     result = export_archive(collection, Settings(), selection, file)
     with file.open("rb") as stream, closing(ArchiveIterator(stream, check_digests=True)) as records:
@@ -48,7 +48,7 @@ def _exported(collection: Collection, selection: Selection) -> list[tuple[str, s
     return found
 
 
-def test_everything_is_exported_unless_something_is_chosen(collection: Collection) -> None:
+def test_everything_is_exported_without_filters(collection: Collection) -> None:
     assert _exported(collection, Selection()) == [
         ("http://a.example/ship", "old ship"),
         ("http://a.example/ship", "new ship"),
@@ -82,10 +82,10 @@ def test_what_was_exported_can_be_imported(collection: Collection, tmp_path: Pat
 def test_a_file_is_never_overwritten_and_never_half_written(collection: Collection, tmp_path: Path) -> None:
     file = tmp_path / "mine"
     file.write_bytes(b"precious")
-    with pytest.raises(UsageError, match="nothing is overwritten"):
+    with pytest.raises(UsageError, match="export overwrites no file"):
         export_archive(collection, Settings(), Selection(), file)
     assert file.read_bytes() == b"precious"
-    with pytest.raises(UsageError, match="Its folder must exist"):
+    with pytest.raises(UsageError, match="Create its folder first"):
         export_archive(collection, Settings(), Selection(), tmp_path / "no" / "folder.warc.gz")
 
 
@@ -97,7 +97,7 @@ def test_pages_are_chosen_by_a_query(collection: Collection, tmp_path: Path) -> 
     assert line.json["pages"] == 1
 
 
-def test_a_date_that_is_none_is_told(collection: Collection, tmp_path: Path) -> None:
+def test_an_impossible_date_is_reported(collection: Collection, tmp_path: Path) -> None:
     outcome = periplus("export", tmp_path / "x.warc.gz", "--home", collection.home, "--after", "soon")
     assert outcome.code == 2
     assert "'soon' is not a date" in outcome.complaint

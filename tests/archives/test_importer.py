@@ -1,4 +1,4 @@
-"""Pages of other archives become pages of a collection."""
+"""WARC and ARC files are imported."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_page_is_found_in_the_collection_as_it_was(home: Path) -> None:
     assert not verify(collection).problems
 
 
-def test_nothing_is_taken_twice(home: Path) -> None:
+def test_no_page_is_imported_twice(home: Path) -> None:
     content = packed(page("one"), page("two", "http://example.org/2"))
     assert _import(home, content).pages == 2
     again = _import(home, content + packed(page("three", "http://example.org/3")))
@@ -70,7 +70,7 @@ def test_several_versions_of_a_page_are_kept(home: Path) -> None:
     assert not verify(open_collection(home)).problems
 
 
-def test_redirects_are_kept_and_lead_on(home: Path) -> None:
+def test_redirects_are_kept(home: Path) -> None:
     moved = warc(b"HTTP/1.1 301 Moved\r\nLocation: /new\r\n\r\n", url="http://example.org/old")
     assert _import(home, moved + page("new", "http://example.org/new")).redirects == 1
     with closing(Catalog(open_collection(home).catalog)) as catalog:
@@ -90,7 +90,9 @@ def test_redirects_are_kept_and_lead_on(home: Path) -> None:
         (warc(HEAD + b"\r\n", kind="revisit"), "revisit"),
     ],
 )
-def test_what_a_crawl_would_not_keep_is_passed_over_for_the_same_reason(home: Path, record: bytes, reason: str) -> None:
+def test_a_page_that_a_crawl_would_reject_is_skipped_for_the_same_reason(
+    home: Path, record: bytes, reason: str
+) -> None:
     found = _import(home, record + page("good"))
     assert (found.pages, found.skipped) == (1, {reason: 1})
 
@@ -136,7 +138,7 @@ MIXED = b"".join(
 )
 
 
-def test_only_pages_in_the_scope_are_taken_and_the_others_are_counted_by_reason(home: Path) -> None:
+def test_only_pages_in_the_scope_are_imported_and_others_are_counted_by_reason(home: Path) -> None:
     found = _import(home, MIXED, settings=SCOPE)
     assert (found.pages, found.skipped) == (1, {"scope_host": 2, "scope_path": 1, "extension": 1})
     assert _admitted(home, "http://a.test/") == Reason.IMPORTED_IN_SCOPE
@@ -151,7 +153,7 @@ def test_seeds_and_private_addresses_do_not_narrow_an_import(home: Path) -> None
     assert _import(home, page("one", "http://other.test/") + page("two", "http://127.0.0.1/")).pages == 2
 
 
-def test_everything_is_taken_when_the_scope_is_to_be_ignored(home: Path) -> None:
+def test_with_ignore_scope_everything_is_imported(home: Path) -> None:
     found = _import(home, MIXED, settings=SCOPE, ignore_scope=True)
     assert (found.pages, found.skipped) == (5, {})
     assert _admitted(home, "http://a.test/") == Reason.IMPORTED_IN_SCOPE
@@ -167,26 +169,26 @@ def test_a_known_page_that_is_imported_against_the_scope_is_marked_as_such(home:
     assert not verify(open_collection(home)).problems
 
 
-def test_documents_without_a_server_are_pages_as_well(home: Path) -> None:
+def test_resource_records_are_pages(home: Path) -> None:
     text = warc(b"Words of a page", kind="conversion").replace(b"application/http; msgtype=response", b"text/plain")
     assert _import(home, text).pages == 1
 
 
-def test_the_older_format_is_imported(home: Path) -> None:
+def test_arc_files_are_imported(home: Path) -> None:
     assert _import(home, arc(HEAD + b"\r\n<p>from an ARC")).pages == 1
 
 
-def test_broken_records_are_named_and_the_rest_is_taken(home: Path) -> None:
+def test_broken_records_are_reported_and_the_rest_is_imported(home: Path) -> None:
     found = _import(home, page("one") + b"garbage\r\n" + page("two", "http://example.org/2"), b"not an archive")
     assert (found.pages, found.broken) == (2, 2)
     assert found.trouble[0] == {
         "file": str(home.parent / "0.warc"),
         "position": len(page("one")),
-        "why": "no record begins here",
+        "why": "no record starts here",
     }
 
 
-def test_a_file_that_is_not_there_does_not_stop_the_others(home: Path) -> None:
+def test_a_missing_file_does_not_stop_the_others(home: Path) -> None:
     good = home.parent / "good.warc"
     good.write_bytes(page("good"))
     found = import_archives(home, Settings(), [home.parent / "missing.warc", good])
@@ -194,7 +196,7 @@ def test_a_file_that_is_not_there_does_not_stop_the_others(home: Path) -> None:
     assert found.trouble[0]["why"] == "No such file or directory"
 
 
-def test_no_file_is_no_import(home: Path) -> None:
+def test_an_import_without_files_is_an_error(home: Path) -> None:
     with pytest.raises(UsageError, match="nothing to import"):
         import_archives(home, Settings(), [])
     assert not home.exists()

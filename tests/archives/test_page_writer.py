@@ -1,4 +1,4 @@
-"""Imported pages are as safe as fetched ones."""
+"""Imported pages survive a kill like fetched ones."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def _good(folder: Path, content: bytes) -> list[WarcRecord]:
 
 
 @pytest.mark.parametrize("pack", [_plain, packed, _as_a_whole])
-def test_warc_is_read_packed_by_record_or_as_a_whole_or_not(tmp_path: Path, pack: Callable[..., bytes]) -> None:
+def test_warc_is_read_compressed_by_record_or_as_a_whole_or_not(tmp_path: Path, pack: Callable[..., bytes]) -> None:
     found = _records(tmp_path, pack(page("one"), page("two", "http://example.org/two")))
     assert [record.url for record in found if isinstance(record, WarcRecord)] == [
         "http://example.org/",
@@ -46,7 +46,7 @@ def test_warc_is_read_packed_by_record_or_as_a_whole_or_not(tmp_path: Path, pack
 
 
 @pytest.mark.parametrize("pack", [_plain, packed])
-def test_arc_is_read_packed_or_not(tmp_path: Path, pack: Callable[..., bytes]) -> None:
+def test_arc_is_read_compressed_or_not(tmp_path: Path, pack: Callable[..., bytes]) -> None:
     head = arc(b"1 0 Somebody\nURL IP-address Archive-date Content-type Archive-length\n", "filedesc://x", "text/plain")
     answer = arc(HEAD + b"\r\nhello", "http://example.org/a page with spaces")
     dns = arc(b"20240517\nexample.org. A 192.0.2.1", "dns:example.org", "text/dns")
@@ -65,14 +65,14 @@ def test_the_second_version_of_arc_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
-        (b"garbage\nand more\n\n", "no record begins here"),
-        (warc(b"x", length=-1), "it does not say how long it is"),
-        (warc(b"x").replace(b"Content-Length: 1", b"Content-Length: many"), "it does not say how long it is"),
-        (warc(b"x").replace(b"WARC-Date: 2024", b"WARC-Date: soon"), "it does not say when it was made"),
-        (b"http://example.org/ 192.0.2.1 20240517093000 text/html -1\n\n", "no record begins here"),
+        (b"garbage\nand more\n\n", "no record starts here"),
+        (warc(b"x", length=-1), "no valid Content-Length"),
+        (warc(b"x").replace(b"Content-Length: 1", b"Content-Length: many"), "no valid Content-Length"),
+        (warc(b"x").replace(b"WARC-Date: 2024", b"WARC-Date: soon"), "no valid WARC-Date"),
+        (b"http://example.org/ 192.0.2.1 20240517093000 text/html -1\n\n", "no record starts here"),
     ],
 )
-def test_a_record_that_is_broken_is_named_and_the_next_one_read(tmp_path: Path, broken: bytes, why: str) -> None:
+def test_a_broken_record_is_reported_and_the_next_one_read(tmp_path: Path, broken: bytes, why: str) -> None:
     found = _records(tmp_path, page("one") + broken + page("two"))
     assert [record.why for record in found if isinstance(record, BrokenRecord)][:1] == [why]
     assert len([record for record in found if isinstance(record, WarcRecord)]) == 2
@@ -80,7 +80,7 @@ def test_a_record_that_is_broken_is_named_and_the_next_one_read(tmp_path: Path, 
     assert first.position == len(page("one"))
 
 
-def test_a_record_that_is_cut_off_is_broken(tmp_path: Path) -> None:
+def test_a_truncated_record_is_broken(tmp_path: Path) -> None:
     found = _records(tmp_path, page("one") + page("two")[:-20])
     assert [type(record) for record in found] == [WarcRecord, BrokenRecord]
 
@@ -94,7 +94,7 @@ def test_a_record_in_a_damaged_member_is_broken_and_the_next_one_read(tmp_path: 
     assert good[1].endswith(b"<p>three")
 
 
-def test_brackets_around_an_address_are_not_part_of_it(tmp_path: Path) -> None:
+def test_brackets_around_a_url_are_removed(tmp_path: Path) -> None:
     assert _good(tmp_path, warc(b"x", url="<http://example.org/wget>"))[0].url == "http://example.org/wget"
 
 
@@ -118,7 +118,7 @@ def test_samples_of_other_programs_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_mutated_archives_end_in_records_or_reasons(tmp_path: Path, seed: int) -> None:
+def test_mutated_archives_give_records_or_reasons(tmp_path: Path, seed: int) -> None:
     chooser = random.Random(seed)
     samples = [content for content in _samples().values() if len(content) < 30_000]
     for _ in range(500):

@@ -134,7 +134,7 @@ def test_an_index_in_a_file_leads_to_sitemaps_and_an_address_is_one(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("<html></html>", "lists nothing: It is neither"), ("", "It lists nothing"), (None, "No such")],
+    [("<html></html>", "lists nothing: Not a sitemap"), ("", "The sitemap is empty"), (None, "No such")],
 )
 def test_a_file_that_is_not_a_sitemap_is_an_error(tmp_path: Path, content: str | None, words: str) -> None:
     path = tmp_path / "s.xml"

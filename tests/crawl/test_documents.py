@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawl.voyage import sail, segment_rows, sound, state_of
-from parse.papers import bomb, pdf
+from parse.pdfs import bomb, pdf
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, Writer
 from testweb import Request as Asked

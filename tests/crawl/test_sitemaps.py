@@ -194,11 +194,11 @@ def test_a_sitemap_cannot_recommend_pages_of_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "detail"),
     [
-        (xml("<urlset><url><loc>not closed"), "0 pages and 0 sitemaps listed. It breaks off"),
-        (xml(LISTED[:105]), "breaks off before its end"),
-        (xml("<html><body>Not found</body></html>", "text/html"), "neither a sitemap nor a feed, but a page in HTML"),
-        (xml(b"\x1f\x8b\x08\x00damaged", "application/gzip"), "Its compression is damaged"),
-        (xml("", "text/xml"), "It lists nothing."),
+        (xml("<urlset><url><loc>not closed"), "0 pages and 0 sitemaps listed. The sitemap is truncated"),
+        (xml(LISTED[:105]), "The sitemap is truncated"),
+        (xml("<html><body>Not found</body></html>", "text/html"), "Not a sitemap or feed, but an HTML page"),
+        (xml(b"\x1f\x8b\x08\x00damaged", "application/gzip"), "The gzip data is damaged"),
+        (xml("", "text/xml"), "The sitemap is empty."),
     ],
     ids=["not closed", "cut", "html", "gzip", "empty"],
 )

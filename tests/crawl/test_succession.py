@@ -36,7 +36,7 @@ from periplus.errors import WorkerDied
 from periplus.model import Page as ReadPage
 from periplus.model import Response, UrlState
 from periplus.parse.page import PageParser
-from periplus.parse.sandbox import parent as warden
+from periplus.parse.sandbox import parent
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 
 pytestmark = pytest.mark.slow
@@ -194,7 +194,7 @@ def poisoned(monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None]) -> Non
 def poisoned_behind_the_fence(monkeypatch: pytest.MonkeyPatch, effect: str) -> None:
     inside = f"""
 import os, signal, time
-from periplus.parse.sandbox import child as cell
+from periplus.parse.sandbox import child
 from periplus.parse.page import PageParser
 skim = PageParser._skim
 def brittle(self, response):
@@ -202,11 +202,11 @@ def brittle(self, response):
         {effect}
     return skim(self, response)
 PageParser._skim = brittle
-cell.main()
+child.main()
 """
-    program = warden._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
+    program = parent._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
     assert inside in program
-    monkeypatch.setattr(warden, "_program", lambda: program)
+    monkeypatch.setattr(parent, "_program", lambda: program)
 
 
 def crash() -> None:

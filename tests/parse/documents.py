@@ -1,4 +1,4 @@
-"""How do the tests make a page out of a few words?"""
+"""Helpers that make responses and pages for the tests."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def targets(page: Page) -> list[str]:
 
 
 def assert_bounded(page: Page, links_per_page: int = 1_000) -> None:
-    """Whatever was parsed: every field has its end, and all of it can be written as UTF-8."""
+    """Check that every field is within its limit and can be encoded as UTF-8."""
     assert len(page.title) <= TITLE
     assert len(page.description) <= DESCRIPTION
     assert len(page.keywords) <= KEYWORDS

@@ -1,4 +1,4 @@
-"""Pages made at random: tags in all orders, closed and not, with words between them."""
+"""Random HTML: tags in any order, closed or not, with words between them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ANYWHERE = ('class="a>b"', "x='y'", "z=/", "/", "q = w", "=", "a/b", "")
 
 
 def page_at_random(chooser: random.Random) -> str:
-    """A short one: of few tags, so that they meet often."""
+    """A short page of few different tags, so that they interact often."""
     tags = chooser.sample(_TAGS, chooser.randint(2, 7))
     pieces: list[str] = []
     unclosed: list[str] = []

@@ -1,4 +1,4 @@
-"""Documents as accidents leave them: real ones with something changed, doubled, dropped or mixed up."""
+"""Damaged documents: real ones with bytes changed, repeated, removed or mixed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from parse.papers import pdf
+from parse.pdfs import pdf
 from shared_data import is_there, shared
 
 _LARGEST = 40_000  # bytes of a page that is mutated thousands of times
@@ -32,7 +32,7 @@ PDF = [
 
 @cache
 def files(archive: str, largest: int) -> list[bytes]:
-    """What an archive of the shared data holds, in the order of names."""
+    """The files of an archive of the shared data, sorted by name."""
     with lzma.open(shared(archive)) as stream, tarfile.open(fileobj=stream, mode="r|") as entries:
         found = sorted((entry.name, file.read()) for entry in entries if (file := entries.extractfile(entry)))
     return [content for _, content in found if len(content) <= largest]
@@ -43,13 +43,13 @@ def pages() -> Sequence[bytes]:
     return [*HTML, *(files("html/real_pages.tar.xz", _LARGEST) if is_there() else [])]
 
 
-def papers() -> Sequence[bytes]:
+def pdfs() -> Sequence[bytes]:
     """Real PDFs, if they are there, and some made for this."""
     return [*PDF, *(files("pdf/samples.tar.xz", _LARGEST) if is_there() else [])]
 
 
 def mutations(originals: Sequence[bytes], seed: int, count: int) -> Iterator[bytes]:
-    """As many damaged copies, the same ones for the same seed."""
+    """*count* damaged copies, the same for the same seed."""
     chooser = random.Random(seed)
     for _ in range(count):
         content = bytearray(chooser.choice(originals))

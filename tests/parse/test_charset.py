@@ -1,4 +1,4 @@
-"""A page is read in the characters its author meant."""
+"""The character encoding of a page is detected."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ def declaring(label: str) -> bytes:
 # What decides, in this order
 
 
-def test_a_byte_order_mark_is_believed_before_the_header() -> None:
+def test_a_byte_order_mark_overrides_the_header() -> None:
     assert decode(b"\xef\xbb\xbf" + FRENCH.encode(), "text/html; charset=latin1") == FRENCH
 
 
 @pytest.mark.parametrize(("mark", "encoding"), [(b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")])
-def test_a_page_in_two_byte_characters_is_known_by_its_mark(mark: bytes, encoding: str) -> None:
+def test_utf_16_is_detected_by_its_byte_order_mark(mark: bytes, encoding: str) -> None:
     assert decode(mark + RUSSIAN.encode(encoding), HTML) == RUSSIAN
 
 
-def test_the_header_is_believed_before_the_page() -> None:
+def test_the_header_overrides_the_page() -> None:
     body = declaring("koi8-r") + RUSSIAN.encode("cp1251")
     assert decode(body, "text/html; charset=windows-1251").endswith(RUSSIAN)
 
 
-def test_the_declaration_in_the_page_is_believed_before_a_guess() -> None:
+def test_a_declaration_overrides_detection() -> None:
     assert decode(declaring("koi8-r") + "чай".encode("koi8-r"), HTML).endswith("чай")
 
 
-def test_a_declaration_after_a_long_comment_is_believed_too() -> None:
+def test_a_declaration_after_a_long_comment_counts() -> None:
     body = b"<!--" + b"x" * 3_000 + b"-->" + declaring("iso-8859-2") + PROBE
     assert decode(body, HTML) == body.decode("iso-8859-2")
 
@@ -70,7 +70,7 @@ def test_an_xml_declaration_cannot_be_ascii_and_utf_16_at_once() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_xml_in_two_byte_characters_needs_no_mark(encoding: str) -> None:
+def test_xml_in_utf_16_needs_no_byte_order_mark(encoding: str) -> None:
     body = f'<?xml version="1.0"?><a>{FRENCH}</a>'
     assert decode(body.encode(encoding), "application/xml") == body
 
@@ -87,15 +87,15 @@ def test_xml_in_two_byte_characters_needs_no_mark(encoding: str) -> None:
         (JAPANESE, "iso-2022-jp"),
     ],
 )
-def test_text_that_declares_nothing_is_guessed(text: str, encoding: str) -> None:
+def test_an_undeclared_encoding_is_detected(text: str, encoding: str) -> None:
     assert decode(text.encode(encoding), HTML) == text
 
 
-def test_a_body_cut_inside_a_character_is_still_utf_8() -> None:
+def test_a_body_truncated_inside_a_character_is_still_utf_8() -> None:
     assert decode((RUSSIAN + "я").encode()[:-1], HTML) == RUSSIAN + "\N{REPLACEMENT CHARACTER}"
 
 
-def test_a_latin_text_that_ends_in_an_accent_is_not_taken_for_a_cut_one() -> None:
+def test_a_latin_1_text_that_ends_in_an_accent_is_not_utf_8() -> None:
     assert decode("un petit café".encode("latin-1"), HTML) == "un petit café"
 
 
@@ -103,7 +103,7 @@ def test_a_latin_text_that_ends_in_an_accent_is_not_taken_for_a_cut_one() -> Non
 
 
 @pytest.mark.parametrize("label", ["latin1", "ISO-8859-1", "us-ascii", "windows-1252", "cp1252"])
-def test_latin_1_means_what_browsers_make_of_it(label: str) -> None:
+def test_latin_1_means_windows_1252_as_in_browsers(label: str) -> None:
     assert decode(b"\x80 \x93quoted\x94", f"text/html; charset={label}") == "€ “quoted”"
 
 
@@ -123,7 +123,7 @@ def test_a_header_may_be_written_loosely(content_type: str) -> None:
 @pytest.mark.parametrize(
     "label", ["nonsense", "", "utf-7", "\N{SNOWMAN}", "\0", "x" * 100_000, "idna", "rot13", "base64"]
 )
-def test_an_unknown_label_is_as_good_as_none(label: str) -> None:
+def test_an_unknown_label_is_ignored(label: str) -> None:
     assert decode(FRENCH.encode(), f"text/html; charset={label}") == FRENCH
     assert decode(declaring(label) + FRENCH.encode(), HTML).endswith(FRENCH)
 
@@ -132,7 +132,7 @@ def test_a_page_cannot_declare_itself_utf_16_in_ascii() -> None:
     assert decode(declaring("utf-16") + FRENCH.encode(), HTML).endswith(FRENCH)
 
 
-def test_broken_bytes_become_replacement_characters() -> None:
+def test_invalid_bytes_become_replacement_characters() -> None:
     assert decode(b"a\xffb\xe2\x82c", "text/html; charset=utf-8") == "a\ufffdb\ufffdc"
 
 
@@ -165,7 +165,7 @@ def test_any_bytes_under_any_label_give_text_that_can_be_written(body: bytes, la
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: text[0] != "\ufeff"))
 @settings(max_examples=50)
-def test_utf_8_is_never_mistaken(text: str) -> None:
+def test_utf_8_is_always_detected(text: str) -> None:
     assert decode(text.encode(), HTML) == text
 
 
@@ -182,7 +182,7 @@ BEGINNINGS = (
 
 
 @pytest.mark.parametrize("beginning", BEGINNINGS)
-def test_a_quick_look_at_the_beginning_comes_to_the_same_end_as_the_prescan(beginning: str) -> None:
+def test_the_shortcut_gives_the_same_as_the_prescan(beginning: str) -> None:
     body = beginning.encode() + "<p>é</p>".encode("cp1252")
     told = turbohtml.parse(body[:1024], positions=False)
     encoding = told.encoding.lower() if told.encoding_confidence == "certain" and told.encoding else "windows-1252"

@@ -1,4 +1,4 @@
-"""A date is understood however it was written, and what is none is no date."""
+"""Dates are parsed in every common format, and other text is rejected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from periplus.parse.dates import epoch
 
 
 def said(text: str) -> str:
-    """The moment that is understood, as RFC 3339 writes it."""
+    """The parsed date, in the format of RFC 3339."""
     at = epoch(text)
     return "" if at is None else datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
 
@@ -70,7 +70,7 @@ def test_the_dates_of_rss_are_understood_in_all_their_spellings(written: str) ->
         "2017-01-05T13:34:52.000+01:00[Europe/Berlin]",
     ],
 )
-def test_careless_dates_are_understood(written: str) -> None:
+def test_malformed_dates_are_understood(written: str) -> None:
     assert said(written) == "2017-01-05T12:34:52Z"
 
 
@@ -106,7 +106,7 @@ def test_a_year_of_two_digits_is_of_this_century_or_the_last() -> None:
         "2017" * 1_000_000,
     ],
 )
-def test_what_is_no_date_is_none(written: str) -> None:
+def test_a_text_that_is_not_a_date_is_none(written: str) -> None:
     assert epoch(written) is None
 
 
@@ -120,7 +120,7 @@ def test_what_is_no_date_is_none(written: str) -> None:
         "1970-01-01",
     ],
 )
-def test_what_software_writes_when_it_does_not_know_is_no_date(written: str) -> None:
+def test_placeholder_dates_are_none(written: str) -> None:
     assert epoch(written) is None
 
 
@@ -135,6 +135,6 @@ def test_every_moment_is_understood_in_both_ways_of_writing(at: datetime) -> Non
 
 
 @given(st.text(max_size=80) | st.text("0123456789-:T +Z,JanGMT", max_size=40))
-def test_no_text_is_too_strange_for_a_date(text: str) -> None:
+def test_any_text_can_be_parsed_as_a_date(text: str) -> None:
     at = epoch(text)
     assert at is None or at > 0

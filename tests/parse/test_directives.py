@@ -1,4 +1,4 @@
-"""A page may ask robots not to show it, or not to count its links."""
+"""Robots directives in <meta> and headers set noindex and nofollow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def meta(content: str, name: str = "robots") -> str:
         ("", False, False),
     ],
 )
-def test_a_page_says_it_in_a_meta_element(content: str, noindex: bool, nofollow: bool) -> None:
+def test_a_meta_element_sets_noindex_and_nofollow(content: str, noindex: bool, nofollow: bool) -> None:
     page = parsed(meta(content))
     assert (page.noindex, page.nofollow) == (noindex, nofollow)
     assert [link.nofollow for link in page.links] == [nofollow]
@@ -37,7 +37,7 @@ def test_the_stricter_of_two_elements_wins() -> None:
     assert (page.noindex, page.nofollow) == (True, False)
 
 
-def test_what_is_asked_of_another_robot_is_not_asked_of_us() -> None:
+def test_directives_for_another_crawler_are_ignored() -> None:
     assert not parsed(meta("noindex", "googlebot")).noindex
     assert parsed(meta("noindex", "Periplus")).noindex
 
@@ -57,7 +57,7 @@ def test_what_is_asked_of_another_robot_is_not_asked_of_us() -> None:
         ("", False, False),
     ],
 )
-def test_a_server_says_it_in_a_header(value: str, noindex: bool, nofollow: bool) -> None:
+def test_a_header_sets_noindex_and_nofollow(value: str, noindex: bool, nofollow: bool) -> None:
     for mime in ("text/html", "text/plain", "application/xml", "image/png"):
         page = parsed("<a href='/x'>x</a>", mime, x_robots_tag=value)
         assert (page.noindex, page.nofollow) == (noindex, nofollow), mime

@@ -1,4 +1,4 @@
-"""A field that cannot be extracted costs that field, never the page."""
+"""An extractor that fails leaves its field empty, and the page is kept."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parse.documents import URL, answer, assert_bounded, parser
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.model import Page, Reason
-from periplus.parse import directives, facts, html, language, outline, profiles
+from periplus.parse import directives, facts, html, language, outline, pdf_page, profiles
 from periplus.parse import page as reading
-from periplus.parse import pdf_page as paper
 from periplus.parse import quality as finish
 from periplus.parse.extraction import Extraction
 from periplus.parse.glance import absent
@@ -69,13 +68,13 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)  # all pla
 
 @contextmanager
 def as_a_tree() -> Iterator[None]:
-    """Pages are skimmed without the compiled reader."""
+    """Pages are parsed quickly without the compiled scanner."""
     with mock.patch.object(html, "glance", absent.glance):
         yield
 
 
 def readings(body: str) -> list[Page]:
-    """A page read in all three ways."""
+    """A page parsed in all three ways."""
     response = answer(body.encode("utf-8", "surrogatepass"))
     with as_a_tree():
         tree = READER.skim(response)
@@ -88,7 +87,7 @@ def broken(*_arguments: Any, **_options: Any) -> NoReturn:
 
 @pytest.mark.parametrize("address", BAD_ADDRESSES)
 @pytest.mark.parametrize("place", PLACES)
-def test_a_bad_address_costs_no_page(place: str, address: str) -> None:
+def test_an_invalid_url_does_not_fail_the_page(place: str, address: str) -> None:
     for page in readings(f"<title>Port</title>{place.replace('{}', address)}<p>{WORDS}"):
         assert (page.title, page.problem, page.failed_extractors) == ("Port", None, ())
         assert_bounded(page)
@@ -101,7 +100,7 @@ def test_a_good_refresh_is_still_a_link() -> None:
 
 
 @pytest.mark.parametrize("plane", range(17))
-def test_characters_of_every_plane_cost_no_page(plane: int) -> None:
+def test_characters_of_every_plane_do_not_fail_the_page(plane: int) -> None:
     ends = [chr(plane << 16 | low) for low in (0x0, 0xFDD0, 0xFDEF, 0xFFFD, 0xFFFE, 0xFFFF)]
     for character in ends:
         for page in readings(f"<title>Port</title><p>{WORDS[:60]}{character} {WORDS}"):
@@ -158,7 +157,7 @@ def response_with_headers() -> Any:
 
 
 @pytest.mark.parametrize(("place", "function", "name"), SKIMMED)
-def test_a_failing_extractor_is_left_out_of_a_skimmed_page(place: object, function: str, name: str) -> None:
+def test_a_failing_extractor_is_left_out_of_a_quickly_parsed_page(place: object, function: str, name: str) -> None:
     with as_a_tree(), named(place, function):
         page = parser().skim(response_with_headers())
     assert page.problem is None
@@ -169,7 +168,7 @@ def test_a_failing_extractor_is_left_out_of_a_skimmed_page(place: object, functi
 
 
 @pytest.mark.parametrize(("place", "function", "name"), CLOSELY)
-def test_a_failing_extractor_is_left_out_of_a_page_read_closely(place: object, function: str, name: str) -> None:
+def test_a_failing_extractor_is_left_out_of_a_fully_parsed_page(place: object, function: str, name: str) -> None:
     with named(place, function):
         page = parser().parse(response_with_headers())
     assert page.problem is None
@@ -195,7 +194,7 @@ def test_where_the_compiled_reader_fails_the_tree_is_read() -> None:
     assert page == parser().skim(answer(HTML))._replace(failed_extractors=("glance",))
 
 
-def test_bytes_whose_encoding_cannot_be_told_are_read_as_utf_8() -> None:
+def test_bytes_of_unknown_encoding_are_decoded_as_utf_8() -> None:
     with named(reading, "as_utf8"), named(reading, "decode"):
         for page in (parser().skim(answer(HTML)), parser().parse(answer(HTML))):
             assert (page.title, page.failed_extractors) == ("Muziris", ("charset",))
@@ -218,23 +217,23 @@ def test_one_failing_element_does_not_hide_the_others() -> None:
 
 def test_the_links_of_a_pdf_may_fail_without_it() -> None:
     inside = reading.PageParser(
-        READER._canonicalizer, links_per_page=10, read_paper=read_pdf
+        READER._canonicalizer, links_per_page=10, read_pdf=read_pdf
     )  # as in the sandbox: this process reads the PDF itself
-    with named(paper, "_links"):
+    with named(pdf_page, "_links"):
         page = inside.parse(answer(pdf("#Port\nsome words"), "application/pdf"))
     assert (page.title, page.failed_extractors, page.problem) == ("Port", ("links",), None)
 
 
-def test_names_travel_from_the_sandbox() -> None:
-    from periplus.parse.sandbox.protocol import ANSWER, ParseResponse
+def test_failed_extractors_are_reported_from_the_sandbox() -> None:
+    from periplus.parse.sandbox.protocol import RESPONSE, ParseResponse
 
-    sent = ANSWER.dump_json(ParseResponse(Page(title="Port", failed_extractors=("facts",))))
-    assert ANSWER.validate_json(sent).page == Page(title="Port", failed_extractors=("facts",))
+    sent = RESPONSE.dump_json(ParseResponse(Page(title="Port", failed_extractors=("facts",))))
+    assert RESPONSE.validate_json(sent).page == Page(title="Port", failed_extractors=("facts",))
     assert json.loads(sent)["page"]
 
 
 @pytest.mark.parametrize("error", [MemoryError(), KeyboardInterrupt(), SystemExit()])
-def test_what_no_extractor_is_to_blame_for_is_not_caught(error: BaseException) -> None:
+def test_other_exceptions_are_not_caught(error: BaseException) -> None:
     def fails() -> int:
         raise error
 

@@ -1,4 +1,4 @@
-"""What a page says to machines is found, whichever vocabulary it uses."""
+"""Dates, categories, images and videos are extracted from every vocabulary."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_when_a_page_was_changed(html: str) -> None:
     assert (page.modified, page.published) == (MAY, None)
 
 
-def test_the_server_knows_when_the_page_does_not() -> None:
+def test_last_modified_is_used_when_the_page_has_no_date() -> None:
     assert parsed("<p>x", last_modified="Fri, 17 May 2024 09:30:00 GMT").modified == MAY
 
 
 @pytest.mark.parametrize("date", ["", "soon", "0001-01-01", "2024-13-45", "x" * 9_000])
-def test_a_date_that_is_none_is_none(date: str) -> None:
+def test_an_invalid_date_is_none(date: str) -> None:
     assert parsed(f"<meta name=date content='{date}'><time datetime='{date}'>", last_modified=date).published is None
 
 
@@ -55,7 +55,7 @@ def test_categories_come_from_sections_and_tags() -> None:
     assert page.categories == ("Ports", "Spice", "wind", "tide")
 
 
-def test_pictures_are_kept_with_what_is_said_about_them() -> None:
+def test_images_are_kept_with_their_alternative_text() -> None:
     page = parsed(
         "<meta property=og:image content=/cover.jpg><meta property=og:image:alt content='The fleet'>"
         "<img src=a.png alt='A ship'><img src=b.png alt=''><img src=c.png alt=icon width=16>"
@@ -68,7 +68,7 @@ def test_pictures_are_kept_with_what_is_said_about_them() -> None:
     )
 
 
-def test_films_are_kept_whether_files_or_players() -> None:
+def test_videos_are_kept_as_files_or_players() -> None:
     page = parsed(
         "<video src=/a.mp4 title=Tides></video><video title=Wind><source src=b.webm></video>"
         "<picture><source src=no.jpg></picture><iframe src=https://www.youtube.com/embed/xyz title=Storm></iframe>"
@@ -81,13 +81,13 @@ def test_films_are_kept_whether_files_or_players() -> None:
     )
 
 
-def test_films_are_found_in_structured_data() -> None:
+def test_videos_are_found_in_json_ld() -> None:
     data = r'{"@type": "VideoObject", "name": "x", "contentUrl": "https:\/\/cdn.example.org\/v.mp4"}'
     page = parsed(f'<script type="application/ld+json">{data}</script>')
     assert [video.url for video in page.videos] == ["https://cdn.example.org/v.mp4"]
 
 
-def test_what_is_said_for_sharing_stands_in_for_what_is_missing() -> None:
+def test_open_graph_fields_replace_missing_ones() -> None:
     shared = "<meta property=og:title content=Shared><meta property=og:description content=About>"
     page = parsed(shared)
     assert (page.title, page.description) == ("Shared", "About")
@@ -95,7 +95,7 @@ def test_what_is_said_for_sharing_stands_in_for_what_is_missing() -> None:
     assert (page.title, page.description) == ("Own", "Mine")
 
 
-def test_there_is_an_end_to_everything() -> None:
+def test_every_list_is_limited() -> None:
     page = parsed(
         "".join(f"<meta property=article:tag content=tag{n}>" for n in range(500))
         + "".join(f"<img src={n}.png alt=picture{n}><video src={n}.mp4></video>" for n in range(500))

@@ -1,4 +1,4 @@
-"""A feed announces its pages, in whatever state it is."""
+"""Feeds are parsed, even when they are broken."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def atom(entry: str) -> str:
 # The kinds of feeds
 
 
-def test_rss_tells_title_address_and_date() -> None:
+def test_rss_has_title_url_and_date() -> None:
     item = "<title>One</title><link>https://a.example/1</link><pubDate>Thu, 05 Jan 2017 00:00:00 GMT</pubDate>"
     assert read(rss(item)) == Feed("News", (FeedEntry("https://a.example/1", "One", JANUARY_5),))
 
 
-def test_atom_tells_when_a_page_was_published_and_when_it_changed() -> None:
+def test_atom_has_published_and_updated_dates() -> None:
     entry = "<title>One</title><link href='/1'/><published>2017-01-05</published><updated>2017-01-06</updated>"
     assert read(atom(entry)) == Feed("News", (FeedEntry("https://a.example/1", "One", JANUARY_5, JANUARY_5 + 86_400),))
 
 
-def test_rss_1_0_is_read_though_its_items_stand_beside_the_channel() -> None:
+def test_rss_1_0_is_parsed_with_items_beside_the_channel() -> None:
     body = """<rdf:RDF xmlns:rdf="x" xmlns="http://purl.org/rss/1.0/" xmlns:dc="y">
         <channel rdf:about="https://a.example/"><title>News</title><link>https://a.example/</link>
         <items><rdf:Seq><rdf:li resource="https://a.example/1"/></rdf:Seq></items></channel>
@@ -107,18 +107,18 @@ def test_of_several_links_the_one_to_the_page_is_taken(entry: str) -> None:
         "<link/>https://a.example/1",
     ],
 )
-def test_the_address_is_found_wherever_an_item_has_it(item: str) -> None:
+def test_the_url_of_an_item_is_found_in_every_place(item: str) -> None:
     assert links(rss(item)) == ["https://a.example/1"]
 
 
-def test_an_item_without_an_address_is_counted_and_left_out() -> None:
+def test_an_item_without_a_url_is_counted_and_skipped() -> None:
     feed = read(
         rss("<title>Only words</title></item><item><link>mailto:a@b.example</link></item><item><link>/1</link>")
     )
     assert ([entry.link for entry in feed.entries], feed.left_out) == (["https://a.example/1"], 2)
 
 
-def test_the_picture_of_a_feed_does_not_name_it() -> None:
+def test_the_title_of_the_image_is_not_the_title_of_the_feed() -> None:
     body = "<rss><channel><image><title>Logo</title><url>/l.png</url></image><title>News</title></channel></rss>"
     assert read(body).title == "News"
 
@@ -126,11 +126,11 @@ def test_the_picture_of_a_feed_does_not_name_it() -> None:
 @pytest.mark.parametrize(
     "title", ["Tom &amp; Jerry", "Tom & Jerry", "<![CDATA[Tom & Jerry]]>", "Tom\n<!-- x --> &#38; Jerry"]
 )
-def test_a_title_is_read_in_every_spelling(title: str) -> None:
+def test_a_title_is_read_with_every_escaping(title: str) -> None:
     assert read(rss(f"<link>/1</link><title>{title}</title>")).entries[0].title == "Tom & Jerry"
 
 
-def test_an_address_with_a_bare_ampersand_is_not_taken_for_a_character() -> None:
+def test_a_bare_ampersand_in_a_url_is_not_an_entity() -> None:
     assert links(rss("<link>/?a=1&copy=2&amp;lt=3</link>")) == ["https://a.example/?a=1&copy=2&lt=3"]
 
 
@@ -147,18 +147,18 @@ def test_a_feed_in_an_old_encoding_is_read() -> None:
 @pytest.mark.parametrize(
     "end", ["", "<item><link>https://a.example/ha", "<item><lin", "<![CDATA[ never closed", "</b></b>"]
 )
-def test_a_feed_that_breaks_off_keeps_what_came_before(end: str) -> None:
+def test_a_truncated_feed_keeps_its_complete_entries(end: str) -> None:
     assert links(f"<rss><channel><item><link>/1</link></item>{end}") == ["https://a.example/1"]
 
 
-def test_what_the_server_says_above_the_feed_does_no_harm() -> None:
+def test_text_before_the_feed_is_ignored() -> None:
     assert links("Warning: mysql_connect() in <b>/index.php</b>\n" + rss("<link>/1</link>")) == ["https://a.example/1"]
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"\0" * 100, b"<html><body>Not found</body></html>", b"{}", bytes(range(256)) * 10]
 )
-def test_what_is_no_feed_announces_nothing(body: bytes) -> None:
+def test_a_body_that_is_not_a_feed_has_no_entries(body: bytes) -> None:
     assert read(body) == Feed()
 
 
@@ -181,6 +181,6 @@ def test_no_feed_takes_long(piece: bytes) -> None:
 
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=40).map(b"".join))
 @settings(max_examples=2_000)
-def test_no_bytes_are_too_strange_for_a_feed(body: bytes) -> None:
+def test_any_bytes_can_be_parsed_as_a_feed(body: bytes) -> None:
     for entry in read(b"<rss>" + body).entries:
         assert entry.link.startswith(("http://", "https://"))

@@ -1,4 +1,4 @@
-"""Whatever arrives is a page or has a reason, within its limits; the seed of a failure is in the name of its test."""
+"""Any body gives a page or a reason, within the limits; the test id holds the seed of a failure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from parse.documents import answer, assert_bounded, parsed, parser
-from parse.mutation import files, mutations, pages, papers
+from parse.mutation import files, mutations, pages, pdfs
 from periplus.model import Page
 from periplus.parse.charset import decode
 
@@ -37,7 +37,7 @@ def _fuzz_html(seed: int, count: int = AT_ONCE) -> None:
 
 
 def _fuzz_pdf(seed: int, count: int = AT_ONCE) -> None:
-    for body in mutations(papers(), seed, count):
+    for body in mutations(pdfs(), seed, count):
         page = _page(body, "application/pdf")
         assert page.problem is None or (page.noindex and page.problem_detail)
 
@@ -63,7 +63,7 @@ def test_damaged_pdf_is_a_page_or_has_a_reason(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(PARTS))
-def test_any_bytes_have_characters(seed: int) -> None:
+def test_any_bytes_can_be_decoded(seed: int) -> None:
     _fuzz_charset(seed)
 
 
@@ -75,7 +75,7 @@ def test_the_same_for_hours(fuzz: Callable[[int], None]) -> None:
 
 
 @pytest.mark.slow
-def test_real_pdfs_end_in_words_or_reasons_and_the_same_ones_every_time() -> None:
+def test_real_pdfs_give_text_or_a_reason_and_the_same_every_time() -> None:
     bodies = files("pdf/samples.tar.xz", 1 << 30)
     assert len(bodies) == 456
     first = [_page(body, "application/pdf") for body in bodies]

@@ -1,4 +1,4 @@
-"""What a glance sees is what the tree says; where it could not be, there is no glance."""
+"""The compiled scanner gives the same result as the tree, or None."""
 
 from __future__ import annotations
 
@@ -124,13 +124,13 @@ GIVEN_UP = [
 # fmt: on
 
 
-def skimmed(page: bytes, *, tree: bool) -> Page:
+def parsed_quickly(page: bytes, *, tree: bool) -> Page:
     with mock.patch.object(html, "glance", absent.glance if tree else glance):
         return READER.skim(page, URL, set(), Extraction(URL))
 
 
 def assert_same(page: bytes) -> None:
-    assert skimmed(page, tree=False) == skimmed(page, tree=True), page[:2_000]
+    assert parsed_quickly(page, tree=False) == parsed_quickly(page, tree=True), page[:2_000]
 
 
 def test_it_is_compiled_where_there_is_a_compiler() -> None:
@@ -139,21 +139,21 @@ def test_it_is_compiled_where_there_is_a_compiler() -> None:
 
 @needs_compiled
 @pytest.mark.parametrize("page", SEEN)
-def test_a_glance_sees_what_the_tree_says(page: str) -> None:
+def test_a_glance_gives_the_same_as_the_tree(page: str) -> None:
     assert glance(page.encode()) is not None, "this should not need its tree"
     assert_same(page.encode())
 
 
 @pytest.mark.parametrize("page", GIVEN_UP)
-def test_there_is_no_glance_at_what_only_the_tree_gets_right(page: bytes) -> None:
+def test_there_is_no_glance_at_pages_that_need_a_tree(page: bytes) -> None:
     assert glance(page) is None
-    assert skimmed(page, tree=False) == skimmed(page, tree=True)
+    assert parsed_quickly(page, tree=False) == parsed_quickly(page, tree=True)
 
 
 @needs_compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(PARTS))
-def test_pages_made_at_random_are_seen_as_the_tree_has_them(seed: int) -> None:
+def test_random_pages_give_the_same_as_the_tree(seed: int) -> None:
     chooser = random.Random(seed)
     made = [page_at_random(chooser).encode() for _ in range(AT_ONCE)]
     for page in made:
@@ -164,14 +164,14 @@ def test_pages_made_at_random_are_seen_as_the_tree_has_them(seed: int) -> None:
 @needs_compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(PARTS))
-def test_damaged_pages_are_seen_as_the_tree_has_them(seed: int) -> None:
+def test_damaged_pages_give_the_same_as_the_tree(seed: int) -> None:
     for page in mutations(pages(), seed, 500):
         assert_same(as_utf8(page, "text/html"))
 
 
 @needs_compiled
 @pytest.mark.slow
-def test_real_pages_are_seen_as_the_tree_has_them() -> None:
+def test_real_pages_give_the_same_as_the_tree() -> None:
     real = [as_utf8(page, "") for page in files("html/real_pages.tar.xz", LARGEST)]
     for page in real:
         assert_same(page)

@@ -1,4 +1,4 @@
-"""No page makes the compiled reader touch memory that is not its own, or do what C does not define."""
+"""The compiled scanner has no memory error and no undefined behaviour on any page."""
 
 from __future__ import annotations
 

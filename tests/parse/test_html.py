@@ -1,4 +1,4 @@
-"""What an HTML page says is found, in the words a reader sees."""
+"""The fields and the visible text of an HTML page are extracted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_first_title_with_words_counts() -> None:
     assert parsed("<title> </title><title>One</title><title>Two</title>").title == "One"
 
 
-def test_the_title_of_a_drawing_is_not_the_title_of_the_page() -> None:
+def test_the_title_of_an_svg_is_not_the_title_of_the_page() -> None:
     assert parsed("<svg><title>icon</title></svg><title>Page</title>").title == "Page"
     assert parsed("<svg><title>icon</title></svg>").title == ""
 
@@ -55,11 +55,11 @@ def test_xml_lang_is_a_language_too() -> None:
 
 
 @pytest.mark.parametrize("href", ["", "mailto:a@b.example", "http://[", "x" * 5_000])
-def test_a_canonical_link_that_makes_no_sense_is_ignored(href: str) -> None:
+def test_an_invalid_canonical_link_is_ignored(href: str) -> None:
     assert parsed(f"<link rel=canonical href='{href}'>").canonical == ""
 
 
-def test_a_canonical_link_that_a_visitor_wrote_is_ignored() -> None:
+def test_a_canonical_link_in_the_body_is_ignored() -> None:
     assert parsed("<body><p>Comment: <link rel=canonical href=https://evil.example/></p>").canonical == ""
 
 
@@ -112,7 +112,7 @@ def test_blocks_separate_words_and_inline_elements_do_not(body: str, text: str) 
         "<noframes>old</noframes>",
     ],
 )
-def test_what_is_not_shown_is_not_text(hidden: str) -> None:
+def test_hidden_elements_are_not_text(hidden: str) -> None:
     page = parsed(f"<p>before</p>{hidden}<p>after</p><h1>{hidden}head</h1>")
     assert page.text == "before\nafter\nhead"
     assert page.headings == ("head",)
@@ -143,14 +143,14 @@ def test_xhtml_closes_elements_as_xml_does() -> None:
     assert [link.anchor for link in page.links] == ["link"]
 
 
-def test_an_empty_title_of_xhtml_does_not_swallow_the_page() -> None:
+def test_a_self_closed_title_of_xhtml_does_not_hide_the_page() -> None:
     assert parsed("<html><head><title/></head><body>text</body></html>", "application/xhtml+xml").text == "text"
 
 
 # Limits
 
 
-def test_every_field_has_its_end() -> None:
+def test_every_field_is_truncated_at_its_limit() -> None:
     heading = "h" * 500
     page = parsed(
         f"<html lang={'l' * 100}><title>{'t' * 5_000}</title><meta name=description content={'d' * 5_000}>"
@@ -163,5 +163,5 @@ def test_every_field_has_its_end() -> None:
     assert len(page.text) == TEXT
 
 
-def test_a_page_that_leads_to_itself_says_so() -> None:
+def test_a_page_may_link_to_itself() -> None:
     assert [link.target for link in parsed("<a href=guide.html>me</a>").links] == [URL]

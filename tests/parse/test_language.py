@@ -25,14 +25,14 @@ _TEXTS = {
 
 
 @pytest.mark.parametrize("code", _TEXTS)
-def test_a_language_is_told_by_the_text(code: str) -> None:
+def test_a_language_is_detected_from_the_text(code: str) -> None:
     found = detect(_TEXTS[code])
     assert found.code == code
     assert found.certainty > 0.9
 
 
 @pytest.mark.parametrize("code", _TEXTS)
-def test_what_a_page_declares_does_not_outweigh_what_it_says(code: str) -> None:
+def test_the_text_outweighs_the_declared_language(code: str) -> None:
     assert detect(_TEXTS[code] * 2, "en-US" if code != "en" else "de").code == code
 
 
@@ -41,11 +41,11 @@ def test_the_declaration_decides_where_the_text_is_too_short(text: str) -> None:
     assert detect(text, "de-AT") == Language("de", 0.5)
 
 
-def test_nothing_is_said_about_nothing() -> None:
+def test_an_empty_text_has_no_language() -> None:
     assert detect("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18") == Language("", 0.0)
 
 
-def test_only_the_beginning_is_looked_at() -> None:
+def test_only_the_beginning_is_examined() -> None:
     text = (_TEXTS["de"] + " ") * 20
     assert detect(text + _TEXTS["ru"] * 1_000) == detect(text[: SAMPLE + 1])
 
@@ -72,14 +72,14 @@ def test_a_tag_is_reduced_to_its_language(tag: str, code: str) -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=12))
-def test_no_text_and_no_declaration_is_too_odd(text: str, declared: str) -> None:
+def test_any_text_and_any_declaration_is_accepted(text: str, declared: str) -> None:
     found = detect(text, declared)
     assert 0 <= found.certainty <= 1
     assert found.code == primary(found.code)
 
 
-def test_real_pages_are_told_apart_whatever_they_declare() -> None:
-    """Where a page declares nothing, or what it is written in, telling it or the opposite changes nothing."""
+def test_real_pages_have_the_same_language_whatever_they_declare() -> None:
+    """On long texts the declared language changes nothing."""
     pages = {name: decode(body, "") for name, body in list(real_pages().items())[::5]}
     swayed = []
     for name, html in pages.items():

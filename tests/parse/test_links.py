@@ -1,4 +1,4 @@
-"""Where a page leads is found, once each, under the address a crawler would use."""
+"""The links of a page are collected once per canonical URL."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def link(href: str, text: str = "", attributes: str = "") -> str:
         ("https:?a=1", "https://example.org/docs/guide.html?a=1"),
     ],
 )
-def test_a_link_leads_to_the_canonical_address(href: str, target: str) -> None:
+def test_a_link_has_the_canonical_url(href: str, target: str) -> None:
     assert parsed(link(href)).links == (Link(target, "", False),)
 
 
@@ -55,13 +55,13 @@ def test_a_link_leads_to_the_canonical_address(href: str, target: str) -> None:
         "x" * (ADDRESS + 1),
     ],
 )
-def test_what_does_not_lead_to_another_page_is_left_out(href: str) -> None:
+def test_a_link_that_is_not_a_web_page_is_ignored(href: str) -> None:
     page = parsed(link(href, "text"))
     assert page.links == ()
     assert page.links_dropped == 0
 
 
-def test_an_anchor_without_address_is_no_link() -> None:
+def test_an_anchor_without_href_is_no_link() -> None:
     assert parsed("<a name=x>here</a><a href>here</a>").links == ()
 
 
@@ -78,7 +78,7 @@ def test_a_base_element_moves_every_relative_link() -> None:
 
 
 @pytest.mark.parametrize("base", ["javascript:alert(1)", "http://[", "", "/" + "b" * ADDRESS, "é" * (ADDRESS // 4)])
-def test_a_base_that_makes_no_sense_is_ignored(base: str) -> None:
+def test_an_invalid_base_is_ignored(base: str) -> None:
     assert targets(parsed(f'<base href="{base}">' + link("x"))) == ["https://example.org/docs/x"]
 
 
@@ -108,7 +108,7 @@ def test_the_frames_of_a_frameset_are_links() -> None:
     ]
 
 
-def test_what_a_browser_does_not_show_has_no_links() -> None:
+def test_hidden_elements_have_no_links() -> None:
     assert parsed(f"<template>{link('a')}</template><noscript>{link('b')}</noscript><!--{link('c')}-->").links == ()
 
 
@@ -129,15 +129,15 @@ def test_what_a_browser_does_not_show_has_no_links() -> None:
         ("Find<svg><title>icon</title></svg>", "Find icon"),
     ],
 )
-def test_the_anchor_is_what_a_reader_sees(content: str, anchor: str) -> None:
+def test_the_anchor_text_is_the_visible_text(content: str, anchor: str) -> None:
     assert parsed(link("x", content)).links[0].anchor == anchor
 
 
-def test_a_long_anchor_is_cut() -> None:
+def test_a_long_anchor_text_is_truncated() -> None:
     assert len(parsed(link("x", "word " * 100)).links[0].anchor) in {ANCHOR, ANCHOR - 1}
 
 
-def test_the_first_anchor_with_words_stands_for_all() -> None:
+def test_the_first_anchor_text_that_is_not_empty_counts() -> None:
     page = parsed(link("x", "<img>") + link("x#part", "The guide") + link("x", "read more"))
     assert page.links == (Link("https://example.org/docs/x", "The guide", False),)
 
@@ -151,12 +151,12 @@ def test_a_link_of_the_head_takes_its_anchor_from_the_body() -> None:
 
 
 @pytest.mark.parametrize("rel", ["nofollow", "NoFollow", "noopener ugc", "sponsored", "external nofollow noopener"])
-def test_a_link_the_page_does_not_vouch_for_is_marked(rel: str) -> None:
+def test_a_nofollow_link_is_marked(rel: str) -> None:
     page = parsed(link("x", "x", f'rel="{rel}"') + link("y", "y", 'rel="noopener me"'))
     assert [link.nofollow for link in page.links] == [True, False]
 
 
-def test_a_page_that_vouches_for_a_target_once_vouches_for_it() -> None:
+def test_one_link_without_nofollow_makes_the_target_followed() -> None:
     page = parsed(link("x", "a", "rel=nofollow") + link("x", "b") + link("x", "c", "rel=nofollow"))
     assert page.links == (Link("https://example.org/docs/x", "a", False),)
 

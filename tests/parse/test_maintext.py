@@ -1,4 +1,4 @@
-"""The main text of a page is found, and nothing but the page decides about it."""
+"""The main text is extracted, and depends on the page alone."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_reading_a_page_again_gives_the_same_whatever_was_read_before() -> None:
     assert parsed(html) == before
 
 
-def test_spaces_that_do_not_break_are_spaces() -> None:
+def test_no_break_spaces_are_spaces() -> None:
     page = parsed(f"<p>&nbsp;one&nbsp;&nbsp;two&nbsp;</p><p>&nbsp;</p>{ARTICLE}")
     assert page.text.split("\n")[:2] == ["one two", PARAGRAPHS[0]]
 

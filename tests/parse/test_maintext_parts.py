@@ -1,4 +1,4 @@
-"""The names of elements tell what they are for."""
+"""Elements are classified by their names and roles."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_words_and_lines_keep_their_tags(tag: str) -> None:
     assert _tag("class=menu", tag) == tag
 
 
-def test_what_names_mean_is_remembered_and_forgotten() -> None:
+def test_the_cache_of_names_is_bounded() -> None:
     marker = PartMarker()
     for number in range(25_000):
         marker.mark(turbohtml.parse(f"<div class=c{number}>"))

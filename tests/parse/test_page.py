@@ -1,4 +1,4 @@
-"""Any answer of any server becomes a page, quickly, and the same page every time."""
+"""Any response becomes a page, within time and memory limits, and always the same page."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIMIT = 5 << 20  # the most a crawler hands over
         ("GIF89a\0\0\0", ""),
     ],
 )
-def test_a_server_that_names_no_type_is_helped(mime: str, body: str, title: str) -> None:
+def test_a_missing_media_type_is_guessed(mime: str, body: str, title: str) -> None:
     assert parsed(body, mime).title == title
 
 
@@ -47,11 +47,11 @@ def test_xhtml_sent_as_plain_xml_is_still_a_page() -> None:
 
 
 @pytest.mark.parametrize("mime", ["image/png", "application/json", "video/mp4", "nonsense"])
-def test_what_is_no_text_is_an_empty_page(mime: str) -> None:
+def test_a_binary_body_is_an_empty_page(mime: str) -> None:
     assert parsed("<title>x</title>", mime) == Page()
 
 
-def test_an_answer_without_headers_or_address_is_parsed() -> None:
+def test_a_response_without_headers_or_url_is_parsed() -> None:
     page = parser().parse(Response("", 0.0, body=b"<p>x<a href=/y>y</a>"))
     assert (page.text, page.links) == ("xy", ())
 

@@ -2,41 +2,41 @@ from __future__ import annotations
 
 import pytest
 
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.model import Reason
 from periplus.parse.limits import HEADINGS
-from periplus.parse.pdf import SHEETS, UnreadableError, read_pdf
+from periplus.parse.pdf import MAX_PAGES, UnreadableError, read_pdf
 
 
-def test_the_words_of_every_sheet_are_read_line_by_line() -> None:
+def test_the_text_of_every_page_is_extracted_line_by_line() -> None:
     assert read_pdf(pdf("first line\nsecond (line)", "next sheet")).text == "first line\nsecond (line)\nnext sheet"
 
 
-def test_the_title_is_the_one_the_document_gives() -> None:
+def test_the_title_comes_from_the_metadata() -> None:
     assert read_pdf(pdf("#Large letters\nsmall", info="/Title(  The  harbours )")).title == "The harbours"
 
 
 @pytest.mark.parametrize(
-    "made_up", ["", "untitled", "Microsoft Word - draft.doc", "report_final.pdf", "file:///tmp/x.html", "paper.dvi"]
+    "made_up", ["", "untitled", "Microsoft Word - draft.doc", "report_final.pdf", "file:///tmp/x.html", "document.dvi"]
 )
-def test_a_title_that_a_program_made_up_gives_way_to_the_largest_letters(made_up: str) -> None:
-    paper = read_pdf(pdf("Journal of Ports 12\n#Currents of the\n#Red Sea\nby A. Sailor", info=f"/Title({made_up})"))
-    assert paper.title == "Currents of the Red Sea"
+def test_a_placeholder_title_is_replaced_by_the_largest_text(made_up: str) -> None:
+    document = read_pdf(pdf("Journal of Ports 12\n#Currents of the\n#Red Sea\nby A. Sailor", info=f"/Title({made_up})"))
+    assert document.title == "Currents of the Red Sea"
 
 
-def test_letters_of_one_size_make_the_first_line_the_title() -> None:
+def test_with_one_font_size_the_first_line_is_the_title() -> None:
     assert read_pdf(pdf("Minutes of the meeting\nPresent: all\nAbsent: none")).title == "Minutes of the meeting"
 
 
 def test_dates_keywords_subject_and_language_are_kept() -> None:
     info = "/CreationDate(D:20240517093000+02'00')/ModDate(D:20240601)/Keywords(tide, wind)/Subject(On tides)"
-    paper = read_pdf(pdf("text", info=info, catalog="/Lang(el-GR)"))
-    assert (paper.published, paper.modified) == (1715931000.0, 1717200000.0)
-    assert (paper.keywords, paper.description, paper.language) == ("tide, wind", "On tides", "el-GR")
+    document = read_pdf(pdf("text", info=info, catalog="/Lang(el-GR)"))
+    assert (document.published, document.modified) == (1715931000.0, 1717200000.0)
+    assert (document.keywords, document.description, document.language) == ("tide, wind", "On tides", "el-GR")
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "D:0000", "D:20241399", "D:19000101", "(" * 40])
-def test_a_date_that_is_none_is_left_out(date: str) -> None:
+def test_an_invalid_date_is_ignored(date: str) -> None:
     assert read_pdf(pdf("text", info=f"/CreationDate <{date.encode().hex()}>")).published is None
 
 
@@ -51,7 +51,7 @@ def test_bookmarks_are_headings_up_to_their_number() -> None:
     assert len(headings) == HEADINGS
 
 
-def test_bookmarks_that_go_round_in_a_circle_end() -> None:
+def test_cyclic_bookmarks_end() -> None:
     extra = (
         "5 0 obj <</First 6 0 R/Last 6 0 R/Count 2>> endobj\n"
         "6 0 obj <</Title(Round)/Parent 5 0 R/Next 7 0 R>> endobj\n"
@@ -60,36 +60,36 @@ def test_bookmarks_that_go_round_in_a_circle_end() -> None:
     assert read_pdf(pdf("text", catalog="/Outlines 5 0 R", extra=extra)).headings == ("Round", "And round")
 
 
-def test_links_come_with_the_words_they_lie_on() -> None:
+def test_links_have_the_text_under_them() -> None:
     link = "<</Type/Annot/Subtype/Link/Rect[0 750 590 790]/A<</S/URI/URI(http://example.org/tides)>> >>"
     inner = "<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/Dest[10 0 R/Fit]>>"
-    paper = read_pdf(pdf("table of tides\nno link", annotations=link + inner))
-    assert paper.links == (("http://example.org/tides", "table of tides"),)
+    document = read_pdf(pdf("table of tides\nno link", annotations=link + inner))
+    assert document.links == (("http://example.org/tides", "table of tides"),)
 
 
-def test_a_word_broken_between_two_lines_is_one_word() -> None:
+def test_a_hyphenated_word_is_one_word() -> None:
     assert "\ufffe" not in read_pdf(pdf("the harbours of the Ery-\nthraean Sea")).text
 
 
-def test_only_so_many_sheets_are_read() -> None:
-    paper = read_pdf(pdf(*["sheet"] * (SHEETS + 3)))
-    assert paper.sheets == SHEETS + 3
-    assert len(paper.text.splitlines()) == SHEETS
+def test_the_number_of_parsed_pages_is_limited() -> None:
+    document = read_pdf(pdf(*["sheet"] * (MAX_PAGES + 3)))
+    assert document.pages == MAX_PAGES + 3
+    assert len(document.text.splitlines()) == MAX_PAGES
 
 
-def test_a_sheet_that_is_broken_does_not_spoil_the_others() -> None:
+def test_a_broken_page_is_skipped() -> None:
     broken = pdf("one", "two", "three").replace(b"12 0 obj <</Type/Page/", b"12 0 obj <</Type/Bogus/")
     assert read_pdf(broken).text.splitlines()[0] == "one"
 
 
 @pytest.mark.parametrize("body", [b"", b"%PDF-1.7", b"<html>not a PDF</html>", b"\0" * 500, pdf("x")[:100]])
-def test_what_is_no_pdf_has_a_reason(body: bytes) -> None:
+def test_a_body_that_is_not_a_pdf_has_a_reason(body: bytes) -> None:
     with pytest.raises(UnreadableError) as caught:
         read_pdf(body)
     assert caught.value.reason is Reason.PDF_BROKEN
 
 
-def test_what_is_said_does_not_depend_on_the_document_before() -> None:
+def test_the_error_does_not_depend_on_the_previous_document() -> None:
     locked = pdf("secret").replace(
         b"trailer <<",
         b"trailer <</ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/O<" + b"0" * 64 + b">/U<" + b"1" * 64 + b">/P -4>>",

@@ -1,4 +1,4 @@
-"""A document made of sheets becomes a page of the web."""
+"""A PDF becomes a page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from periplus.url import Canonicalizer
 URL = "https://example.org/docs/tides.pdf"
 
 
-def test_what_a_paper_says_is_kept() -> None:
-    paper = DocumentText("Tides", "On tides", "sea", ("One", "Two"), "words", "en", 1.5, 2.5)
-    page = page_of(paper, URL, Canonicalizer(), 10, Extraction(URL))
+def test_the_fields_of_a_document_are_kept() -> None:
+    document = DocumentText("Tides", "On tides", "sea", ("One", "Two"), "words", "en", 1.5, 2.5)
+    page = page_of(document, URL, Canonicalizer(), 10, Extraction(URL))
     assert (page.title, page.description, page.keywords, page.headings) == ("Tides", "On tides", "sea", ("One", "Two"))
     assert (page.text, page.language, page.published, page.modified) == ("words", "en", 1.5, 2.5)
 
 
-def test_links_lead_from_where_the_paper_lies_each_place_once() -> None:
+def test_links_are_resolved_against_the_document_each_target_once() -> None:
     links = (("wind.pdf", ""), ("wind.pdf#page=2", "On winds"), ("mailto:a@b", "mail"), ("x" * (ADDRESS + 1), "long"))
     page = page_of(DocumentText(links=links), URL, Canonicalizer(), 10, Extraction(URL))
     assert [(link.target, link.anchor) for link in page.links] == [("https://example.org/docs/wind.pdf", "On winds")]

@@ -1,4 +1,4 @@
-"""Text without markup for people is searched like any other."""
+"""Plain text and XML become pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_first_line_with_words_is_the_title() -> None:
     assert page.text == "RFC 9309 Robots\nExclusion Protocol\nAbstract"
 
 
-def test_a_text_of_nothing_is_an_empty_page() -> None:
+def test_an_empty_text_is_an_empty_page() -> None:
     assert read_text(" \r\n\t\0 ").text == ""
     assert read_xml("<a><b/></a>").title == ""
 
@@ -36,7 +36,7 @@ def test_nul_characters_are_left_out() -> None:
     assert read_text("a\0b\0").text == "ab"
 
 
-def test_long_lines_and_texts_are_cut() -> None:
+def test_long_lines_and_texts_are_truncated() -> None:
     page = read_text("x" * (TEXT + 10))
     assert (len(page.title), len(page.text)) == (TITLE, TEXT)
 
@@ -73,7 +73,7 @@ def test_every_kind_of_xml_is_xml(mime: str) -> None:
         ("<a>&undefined; &#xD800; &#0;</a>", "&undefined; \ufffd \ufffd"),
     ],
 )
-def test_broken_xml_gives_what_could_be_read(broken: str, text: str) -> None:
+def test_broken_xml_gives_its_readable_text(broken: str, text: str) -> None:
     assert read_xml(broken).text == text
 
 

@@ -1,4 +1,4 @@
-"""Sites can be read by rules of their own."""
+"""Site profiles select title, body and categories."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_page_without_the_body_of_its_profile_is_read_as_usual() -> None:
     assert (page.title, page.text) == ("T", "words")
 
 
-def test_the_ready_profile_can_be_given_hosts_and_changed() -> None:
+def test_the_built_in_profile_can_be_overridden() -> None:
     html = WIKI.replace("MediaWiki 1.44", "something else")
     assert "Founded" in _read(html).text
     changed = {"mediawiki": SiteProfile(hosts=[r"wiki\.example\.org"], remove=["table"])}

@@ -1,4 +1,4 @@
-"""A page can be told from rubbish, and the score says why."""
+"""The quality score separates good pages from bad ones and can be explained."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_the_contributions_add_up_to_the_score() -> None:
     assert 0.8 < quality.score <= 1
 
 
-def test_nothing_is_worth_nothing() -> None:
+def test_an_empty_page_has_no_quality() -> None:
     assert parsed("").quality == Quality()
     assert parsed("").quality.score == 0
 
@@ -36,7 +36,7 @@ def test_nothing_is_worth_nothing() -> None:
         (ARTICLE, "title"),
     ],
 )
-def test_each_clue_counts_where_a_page_is_bad(html: str, clue: str) -> None:
+def test_each_signal_lowers_the_score_of_a_bad_page(html: str, clue: str) -> None:
     assert getattr(parsed(html).quality, clue) < 0.6 * getattr(parsed(GOOD).quality, clue)
 
 

@@ -1,4 +1,4 @@
-"""What the words of a page tell, whatever it was written in."""
+"""Language, simhash and quality are added to every page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from parse.documents import answer, parsed, parser
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.config import Parsing
 from periplus.model import Reason
 from periplus.parse.page import PageParser
@@ -29,15 +29,15 @@ def test_the_language_of_the_text_counts_not_the_declared_one() -> None:
     assert page.language_certainty > 0.9
 
 
-def test_a_page_in_another_language_is_kept_but_not_shown() -> None:
+def test_a_page_in_another_language_is_kept_but_not_indexed() -> None:
     page = _only("en", "fr").parse(answer(f"<p>{GERMAN * 3}<a href=/en>English</a>"))
     assert page.noindex
-    assert (page.problem, page.problem_detail) == (Reason.OTHER_LANGUAGE, "it is written in 'de'")
+    assert (page.problem, page.problem_detail) == (Reason.OTHER_LANGUAGE, "language: de")
     assert [link.target for link in page.links] == ["https://example.org/en"]
 
 
 @pytest.mark.parametrize("html", [f"<p>{ENGLISH * 3}", f"<html lang=de><p>{LATIN_SOUP}", ""])
-def test_a_page_in_a_wanted_or_unknown_language_is_shown(html: str) -> None:
+def test_a_page_in_a_wanted_or_unknown_language_is_indexed(html: str) -> None:
     page = _only("en").parse(answer(html))
     assert not page.noindex
     assert page.problem is None
@@ -66,11 +66,11 @@ def test_a_pdf_without_a_type_is_recognised() -> None:
     assert parsed(pdf("words in it"), "").text == "words in it"
 
 
-def test_a_pdf_that_was_cut_is_not_read() -> None:
+def test_a_truncated_pdf_is_not_parsed() -> None:
     page = parser().parse(replace(answer(pdf("words"), "application/pdf"), truncated=True))
     assert (page.problem, page.noindex, page.text) == (Reason.PDF_CUT, True, "")
 
 
-def test_a_pdf_that_cannot_be_read_has_a_reason_and_obeys_nobody() -> None:
+def test_an_unreadable_pdf_has_a_reason() -> None:
     page = parsed(b"%PDF-1.7 garbage", "application/pdf")
     assert (page.problem, page.noindex) == (Reason.PDF_BROKEN, True)

@@ -1,4 +1,4 @@
-"""A sitemap lists its pages, in whatever state it is, and says what was wrong with it."""
+"""Sitemaps are parsed even when they are broken, and problems are reported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def urls(body: str | bytes) -> list[str]:
 
 
 def of(fields: str, now: float | None = None) -> tuple[SitemapEntry, tuple[str, ...]]:
-    """The one entry of a sitemap with these fields beside its address."""
+    """The entry of a sitemap with one URL and these fields."""
     found = read(MAP.replace("</url>", f"{fields}</url>"), now)
     return found.urls[0], found.problems
 
@@ -55,18 +55,18 @@ def samples() -> dict[str, bytes]:
 # What a sitemap says
 
 
-def test_an_entry_tells_its_address_date_frequency_and_priority() -> None:
+def test_an_entry_has_url_date_frequency_and_priority() -> None:
     fields = "<lastmod>2017-01-05</lastmod><changefreq> Weekly </changefreq><priority>0.8</priority>"
     assert of(fields) == (SitemapEntry("https://a.example/1", JANUARY_5, "weekly", 0.8), ())
 
 
-def test_an_index_names_its_children() -> None:
+def test_an_index_lists_its_sitemaps() -> None:
     child = "<sitemap><loc>https://a.example/2.xml.gz</loc><lastmod>2017-01-05</lastmod></sitemap>"
     found = read(f"<sitemapindex>{child}</sitemapindex>")
     assert found == Sitemap(sitemaps=(SitemapEntry("https://a.example/2.xml.gz", JANUARY_5),))
 
 
-def test_an_index_that_includes_itself_does_not_lead_in_a_circle() -> None:
+def test_an_index_that_lists_itself_causes_no_loop() -> None:
     found = read(f"<sitemapindex><sitemap><loc>{URL}#again</loc></sitemap></sitemapindex>")
     assert (found.sitemaps, len(found.problems)) == ((), 1)
 
@@ -74,7 +74,7 @@ def test_an_index_that_includes_itself_does_not_lead_in_a_circle() -> None:
 @pytest.mark.parametrize(
     "text", ["https://a.example/1\r\n\n  https://b.example/2 \n", "https://a.example/1\rhttps://b.example/2"]
 )
-def test_a_text_has_one_address_a_line(text: str) -> None:
+def test_a_text_sitemap_has_one_url_per_line(text: str) -> None:
     assert urls(text) == ["https://a.example/1", "https://b.example/2"]
     assert urls(text.encode("utf-8-sig")) == urls(text.encode("utf-16")) == urls(text)
 
@@ -83,7 +83,7 @@ def test_a_feed_serves_as_a_sitemap() -> None:
     item = "<item><link>/1</link><pubDate>Thu, 05 Jan 2017 00:00:00 GMT</pubDate></item><item><title>x</title></item>"
     found = read(f"<rss><channel>{item}</channel></rss>")
     assert found.urls == (SitemapEntry("https://a.example/1", JANUARY_5),)
-    assert found.problems[0].startswith("Entries of the feed left out")
+    assert found.problems[0].startswith("Feed entries skipped")
     assert read(f"<rss><channel>{item}</channel></rss>", now=0).urls[0].lastmod is None
 
 
@@ -99,7 +99,7 @@ def test_a_feed_serves_as_a_sitemap() -> None:
         "/?a=1&amp;b=2",
     ],
 )
-def test_an_address_is_read_in_every_spelling(loc: str) -> None:
+def test_a_url_is_read_with_every_escaping(loc: str) -> None:
     assert urls(MAP.replace("https://a.example/1", loc)) == ["https://a.example/?a=1&b=2"]
 
 
@@ -112,7 +112,7 @@ def test_an_address_is_read_in_every_spelling(loc: str) -> None:
         "<PageMap xmlns='x'><DataObject>https://a.example/o</DataObject></PageMap>",
     ],
 )
-def test_pictures_videos_and_translations_are_not_pages_of_their_own(extension: str) -> None:
+def test_images_videos_and_translations_are_not_pages(extension: str) -> None:
     assert urls(MAP.replace("<url>", f"<url>{extension}")) == ["https://a.example/1"]
 
 
@@ -135,12 +135,12 @@ def test_pictures_videos_and_translations_are_not_pages_of_their_own(extension: 
         "<urlset><url><loc>https://a.example/1</lco></url></urlset>",
     ],
 )
-def test_a_careless_sitemap_is_read_all_the_same(body: str) -> None:
+def test_a_malformed_sitemap_is_parsed(body: str) -> None:
     assert (urls(body), read(body).problems) == (["https://a.example/1"], ())
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_a_sitemap_in_two_byte_characters_or_with_a_mark_is_read(encoding: str) -> None:
+def test_a_sitemap_in_utf_16_or_with_a_byte_order_mark_is_parsed(encoding: str) -> None:
     assert urls(MAP.encode(encoding)) == ["https://a.example/1"]
 
 
@@ -152,44 +152,44 @@ def test_a_sitemap_in_two_byte_characters_or_with_a_mark_is_read(encoding: str) 
     [
         (
             "<lastmod>yesterday</lastmod>",
-            "No date in lastmod, kept without it: 1 of 1 entries; the first says 'yesterday'.",
+            "Invalid lastmod, ignored: 1 of 1 entries; first value 'yesterday'.",
         ),
-        ("<priority>11</priority>", "No priority from 0 to 1, kept without it: 1 of 1 entries; the first says '11'."),
-        ("<priority>1.5</priority>", "No priority from 0 to 1, kept without it: 1 of 1 entries; the first says '1.5'."),
-        ("<priority>nan</priority>", "No priority from 0 to 1, kept without it: 1 of 1 entries; the first says 'nan'."),
+        ("<priority>11</priority>", "Priority not from 0 to 1, ignored: 1 of 1 entries; first value '11'."),
+        ("<priority>1.5</priority>", "Priority not from 0 to 1, ignored: 1 of 1 entries; first value '1.5'."),
+        ("<priority>nan</priority>", "Priority not from 0 to 1, ignored: 1 of 1 entries; first value 'nan'."),
     ],
 )
-def test_a_field_that_makes_no_sense_is_reported_and_the_page_kept(fields: str, problem: str) -> None:
+def test_an_invalid_field_is_reported_and_the_page_kept(fields: str, problem: str) -> None:
     assert of(fields) == (SitemapEntry("https://a.example/1"), (problem,))
 
 
-def test_a_page_cannot_have_changed_in_the_future() -> None:
+def test_a_lastmod_in_the_future_is_ignored() -> None:
     entry, problems = of("<lastmod>2027-01-05</lastmod>", now=JANUARY_5)
     assert (entry.lastmod, problems[0][:21]) == (None, "Changed in the future")
     assert of("<lastmod>2017-01-05T12:00Z</lastmod>", now=JANUARY_5)[0].lastmod == JANUARY_5 + 43_200
 
 
-def test_what_is_no_web_address_is_counted_and_cannot_write_on_a_terminal() -> None:
+def test_an_invalid_url_is_counted_and_its_control_characters_are_escaped() -> None:
     found = read(MAP.replace(ONE, f"<url><loc>ftp://\x1b[2Ja/</loc></url><url/>{ONE}"))
     assert urls(MAP) == [entry.loc for entry in found.urls]
-    assert found.problems == (r"No web address, left out: 2 of 3 entries; the first says 'ftp://\x1b[2Ja/'.",)
+    assert found.problems == (r"Not a web URL, skipped: 2 of 3 entries; first value 'ftp://\x1b[2Ja/'.",)
 
 
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ("", "It lists nothing."),
-        ("<urlset/>", "It lists nothing."),
+        ("", "The sitemap is empty."),
+        ("<urlset/>", "The sitemap is empty."),
         (
             "<!doctype html><html><body>Not found</body></html>",
-            "It is neither a sitemap nor a feed, but a page in HTML.",
+            "Not a sitemap or feed, but an HTML page.",
         ),
-        ("Not found", "No web address, left out: 1 of 1 entries; the first says 'Not found'."),
-        ("<opml><body/></opml>", "It is neither a sitemap nor a feed, but other XML."),
-        ("<rss><channel/></rss>", "It lists nothing."),
+        ("Not found", "Not a web URL, skipped: 1 of 1 entries; first value 'Not found'."),
+        ("<opml><body/></opml>", "Not a sitemap or feed, but other XML."),
+        ("<rss><channel/></rss>", "The sitemap is empty."),
     ],
 )
-def test_what_is_no_sitemap_is_told_apart(body: str, problem: str) -> None:
+def test_a_body_that_is_not_a_sitemap_is_reported(body: str, problem: str) -> None:
     assert read(body) == Sitemap(problems=(problem,))
 
 
@@ -197,13 +197,13 @@ def test_what_is_no_sitemap_is_told_apart(body: str, problem: str) -> None:
     "end",
     ["", "<url><loc>https://a.example/ha", "<url><lo", "<url><loc><![CDATA[https://a.example/ha", "<!-- x", "<url>"],
 )
-def test_a_sitemap_that_breaks_off_keeps_what_came_before_and_no_half_address(end: str) -> None:
+def test_a_truncated_sitemap_keeps_its_complete_urls(end: str) -> None:
     found = read(MAP.removesuffix("</urlset>") + end)
     assert [entry.loc for entry in found.urls] == ["https://a.example/1"]
-    assert found.problems[0] == "It breaks off before its end; what came before that was kept."
+    assert found.problems[0] == "The sitemap is truncated; the entries before the end were kept."
 
 
-def test_an_address_that_was_complete_when_the_file_broke_off_is_kept() -> None:
+def test_a_complete_url_before_the_truncation_is_kept() -> None:
     assert urls(MAP.removesuffix("></url></urlset>")) == ["https://a.example/1"]
 
 
@@ -211,9 +211,9 @@ def test_an_address_that_was_complete_when_the_file_broke_off_is_kept() -> None:
 
 
 @pytest.mark.parametrize("form", ["{}", "<urlset><url><loc>{}</loc></url></urlset>"])
-def test_an_address_without_end_is_left_out_and_not_cut(form: str) -> None:
+def test_an_overlong_url_is_skipped_not_truncated(form: str) -> None:
     found = read(form.format("https://a.example/" + "a" * 20_000))
-    assert (found.urls, found.problems[0][:24]) == ((), "No web address, left out")
+    assert (found.urls, found.problems[0][:24]) == ((), "Not a web URL, skipped")
 
 
 @pytest.mark.slow
@@ -221,7 +221,7 @@ def test_the_fifty_thousandth_entry_is_the_last() -> None:
     entries = [f"<url><loc>https://a.example/{n}</loc></url>" for n in range(50_003)]
     found = read(f"<urlset>{''.join(entries)}</urlset>")
     assert len(found.urls) == 50_000
-    assert found.problems == ("It has 50,003 entries; those after the first 50,000 were left out.",)
+    assert found.problems == ("50,003 entries; those after the first 50,000 were skipped.",)
     assert read("".join(f"https://a.example/{n}\n" for n in range(50_003))).problems == found.problems
 
 
@@ -236,14 +236,14 @@ def test_a_sitemap_that_was_compressed_twice_or_in_parts_or_padded_is_read() -> 
         assert (urls(body), read(body).problems) == (["https://a.example/1"], ())
 
 
-def test_a_damaged_compression_keeps_what_came_before() -> None:
+def test_damaged_gzip_data_keeps_the_part_before() -> None:
     numbers = random.Random(1).sample(range(10**9), 2_000)
     whole = gzip.compress("".join(f"https://a.example/{n}\n" for n in numbers).encode())
     half = len(whole) // 2
     for body in (whole[:half], whole[:half] + b"\xff" * 500 + whole[half:]):
         found = read(body)
         assert 800 < len(found.urls) < 1_300
-        assert found.problems[0] == "Its compression is damaged or breaks off; what came before that was kept."
+        assert found.problems[0] == "The gzip data is damaged or truncated; the part before was kept."
 
 
 @pytest.mark.slow
@@ -254,13 +254,13 @@ def test_a_bomb_is_stopped_at_fifty_mebibytes() -> None:
         found = read(body)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert "It is larger than 50 MiB; what lies beyond was left out." in found.problems
+        assert "Larger than 50 MiB; the rest was skipped." in found.problems
         assert [entry.loc for entry in found.urls] == ["https://a.example/1"]
         assert peak < 250 * MIB
 
 
 @pytest.mark.slow
-def test_a_bomb_of_many_small_parts_ends_soon() -> None:
+def test_a_bomb_of_many_gzip_members_ends_soon() -> None:
     started = time.process_time()
     found = read(gzip.compress(b"") * 500_000)
     assert "damaged" in found.problems[0]
@@ -275,7 +275,7 @@ def test_entities_are_never_expanded_and_no_file_is_read() -> None:
     doctype = f"<!DOCTYPE urlset [<!ENTITY e0 'ha'><!ENTITY x SYSTEM 'file:///etc/passwd'>{laughs}]>"
     found = read(MAP.replace("<urlset", f"{doctype}<urlset").replace("/1<", "/1?e=&e11;&x;<"))
     assert [entry.loc for entry in found.urls] == ["https://a.example/1?e=&e11;&x;"]
-    assert found.problems == ("It declares entities, which were ignored.",)
+    assert found.problems == ("Entity declarations were ignored.",)
 
 
 # fmt: off
@@ -307,7 +307,7 @@ def assert_sane(found: Sitemap) -> None:
 
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=40).map(b"".join))
 @settings(max_examples=300)
-def test_no_bytes_are_too_strange_for_a_sitemap(body: bytes) -> None:
+def test_any_bytes_can_be_parsed_as_a_sitemap(body: bytes) -> None:
     assert_sane(read(body, now=JANUARY_5))
 
 
@@ -328,7 +328,7 @@ def bodies() -> list[bytes]:
 @pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=2_000)
-def test_no_damage_to_a_real_sitemap_is_too_much(bodies: list[bytes], seed: int) -> None:
+def test_a_damaged_real_sitemap_is_parsed(bodies: list[bytes], seed: int) -> None:
     chance = random.Random(seed)
     body = bytearray(chance.choice(bodies)[:4_000])
     for _ in range(chance.randint(1, 8)):

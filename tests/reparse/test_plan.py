@@ -1,4 +1,4 @@
-"""Does reading everything again go on where it was stopped?"""
+"""Does an interrupted `reparse --everything` continue where it stopped?"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SEGMENTS = 6
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """As many segments as sites."""
+    """A collection with one segment per site."""
     sites = [Site(f"s{number}.test", {"/": Page(f"{number}", "words " * 50)}) for number in range(SEGMENTS)]
     with TestWeb(sites) as web:
         for site in sites:
@@ -42,7 +42,7 @@ def again(home: Path, *, stop_after: int | None = None, stop: Callable[[], None]
         if done == stop_after:
             stop()
 
-    return reparse(open_collection(home), settings_for(None, **flags), everything=True, tell=tell)
+    return reparse(open_collection(home), settings_for(None, **flags), everything=True, on_progress=tell)
 
 
 def revisions(home: Path) -> list[str]:
@@ -50,7 +50,7 @@ def revisions(home: Path) -> list[str]:
         return sorted(segment.name.partition("-r")[2].partition(".")[0] for segment in catalog.segments("pages"))
 
 
-def test_what_was_read_before_the_stop_is_not_read_again(home: Path) -> None:
+def test_segments_finished_before_an_interruption_are_not_parsed_again(home: Path) -> None:
     with pytest.raises(Stop):
         again(home, stop_after=2)
     assert revisions(home) == ["1"] * 4 + ["2"] * 2
@@ -60,13 +60,13 @@ def test_what_was_read_before_the_stop_is_not_read_again(home: Path) -> None:
     sound(home)
 
 
-def test_with_other_settings_it_begins_anew(home: Path) -> None:
+def test_with_other_settings_it_starts_over(home: Path) -> None:
     with pytest.raises(Stop):
         again(home, stop_after=2)
     assert again(home, parse__languages=["en"]).segments == 6
 
 
-def test_a_list_that_was_damaged_is_made_anew(home: Path) -> None:
+def test_a_damaged_plan_file_is_replaced(home: Path) -> None:
     with pytest.raises(Stop):
         again(home, stop_after=2)
     (home / "reparse.json").write_bytes(b'{"reader"')
@@ -74,7 +74,7 @@ def test_a_list_that_was_damaged_is_made_anew(home: Path) -> None:
     assert not (home / "reparse.json").exists()
 
 
-def test_what_only_was_skimmed_is_read_by_any_run(home: Path) -> None:
+def test_any_run_parses_quickly_parsed_pages(home: Path) -> None:
     with pytest.raises(Stop):
         again(home, stop_after=2)
     with TestWeb([Site("new.test", {"/": Page("new")})]) as web:
@@ -83,7 +83,7 @@ def test_what_only_was_skimmed_is_read_by_any_run(home: Path) -> None:
     assert again(home).segments == 4
 
 
-def test_killed_in_the_middle_of_everything_it_goes_on_where_it_stopped(home: Path) -> None:
+def test_a_killed_run_continues_with_the_remaining_segments(home: Path) -> None:
     before = [(row["url"], row["title"]) for row in segment_rows(home, "pages")]
     child = os.fork()
     if not child:

@@ -1,4 +1,4 @@
-"""Do processes that read segments, and die, cost anything?"""
+"""Does the pool recover when reader processes die?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("periplus.reparse.reader_pool._WORTH_A_PROCESS", 10)
+    monkeypatch.setattr("periplus.reparse.reader_pool._PAGES_PER_PROCESS", 10)
     with TestWeb(many_hosts(3, 40)) as web:
         sail(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05)
     return tmp_path
@@ -39,7 +39,7 @@ def titles(home: Path) -> list[tuple[str, str]]:
     return [(row["url"], row["title"]) for row in segment_rows(home, "pages")]
 
 
-def test_processes_read_what_one_would(home: Path) -> None:
+def test_several_processes_give_the_same_as_one(home: Path) -> None:
     before = titles(home)
     result = again(home)
     assert (result.pages, result.unread) == (120, 0)
@@ -49,7 +49,7 @@ def test_processes_read_what_one_would(home: Path) -> None:
     sound(home)
 
 
-def test_a_page_that_takes_its_readers_too_long_stays_as_it_was(home: Path) -> None:
+def test_a_page_that_takes_too_long_keeps_its_row(home: Path) -> None:
     body = BOMBS["nested lists"].encode()
     site = Site("bomb.test", {"/": Page(body=(body * (5_000_000 // len(body)))), "/end": Page()})
     with TestWeb([site]) as web:
@@ -58,13 +58,13 @@ def test_a_page_that_takes_its_readers_too_long_stays_as_it_was(home: Path) -> N
     result = again(home, parse__seconds=0.2, parse__aside_bytes=1 << 30)
     assert (result.pages, result.unread) == (122, 1)
     assert result.reasons[0].what == "http://bomb.test/"
-    assert result.reasons[0].why.startswith("parse_time: not done after")
+    assert result.reasons[0].why.startswith("parse_time: not parsed after")
     assert titles(home) == before
     sound(home)
 
 
 def test_readers_killed_at_random_lose_no_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.reparse.reader_pool._TRIES", 1000)
+    monkeypatch.setattr("periplus.reparse.reader_pool._MAX_ATTEMPTS", 1000)
     done, chance, kills = threading.Event(), random.Random(3), 0
 
     def hunt() -> None:
@@ -90,12 +90,12 @@ def test_readers_killed_at_random_lose_no_page(home: Path, monkeypatch: pytest.M
     sound(home)
 
 
-def test_a_segment_over_which_all_readers_die_stays_as_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_that_crashes_all_readers_is_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("periplus.reparse.reader_pool._read", _die)
     before = segment_rows(home, "pages")
     result = again(home)
     assert result.unread == 120
-    assert "3 processes died while reading it" in result.reasons[0].why
+    assert "3 processes died while parsing it" in result.reasons[0].why
     assert segment_rows(home, "pages") == before
     sound(home)
 

@@ -1,4 +1,4 @@
-"""Are archived pages read again without losing, doubling or reordering one?"""
+"""Does reparse keep every page once and in order?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crawl.voyage import catalog_of, environment, sail, segment_rows, settings_for, sound
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.errors import CollectionLocked
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
@@ -44,7 +44,7 @@ def identities(home: Path, kind: str) -> list[tuple[Any, ...]]:
     return [tuple(row[column] for column in columns) for row in segment_rows(home, kind)]
 
 
-def test_a_crawl_skims_and_a_second_reading_tells_the_rest(home: Path) -> None:
+def test_a_reparse_adds_what_the_quick_parse_leaves_out(home: Path) -> None:
     before = {row["url"]: row for row in segment_rows(home, "pages")}
     assert "main" not in before["http://a.test/"]
     assert again(home).pages == len(before)
@@ -56,7 +56,7 @@ def test_a_crawl_skims_and_a_second_reading_tells_the_rest(home: Path) -> None:
     sound(home)
 
 
-def test_rows_stay_what_and_where_they_were(home: Path) -> None:
+def test_rows_keep_their_order_and_fetch(home: Path) -> None:
     before = {kind: identities(home, kind) for kind in ("pages", "links")}
     for everything in (False, True):
         again(home, everything=everything)
@@ -64,16 +64,16 @@ def test_rows_stay_what_and_where_they_were(home: Path) -> None:
     sound(home)
 
 
-def test_what_was_read_closely_is_not_read_again_unless_asked(home: Path) -> None:
+def test_fully_parsed_pages_are_parsed_again_only_with_everything(home: Path) -> None:
     total = again(home).pages
     assert again(home).pages == 0
     assert again(home, everything=True).pages == total
 
 
-def test_files_that_were_replaced_are_removed_by_the_next_run(home: Path) -> None:
-    skimmed = set((home / "segments").iterdir())
+def test_replaced_files_are_removed_by_the_next_run(home: Path) -> None:
+    before = set((home / "segments").iterdir())
     again(home)
-    assert skimmed < set((home / "segments").iterdir()), "somebody may still be reading them"
+    assert before < set((home / "segments").iterdir()), "another process may still read the old files"
     (home / "segments" / "pages-w00-000001-r9.parquet.again").write_bytes(b"half")
     again(home)
     with catalog_of(home) as catalog:
@@ -81,13 +81,13 @@ def test_files_that_were_replaced_are_removed_by_the_next_run(home: Path) -> Non
     assert {path.name for path in (home / "segments").iterdir()} == listed
 
 
-def test_two_readers_do_not_get_in_each_other_s_way(home: Path) -> None:
+def test_two_reparse_runs_exclude_each_other(home: Path) -> None:
     with open_collection(home).locked("reparse"), pytest.raises(CollectionLocked):
         again(home)
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_where_it_stopped(home: Path) -> None:
+def test_a_run_killed_at_any_moment_can_be_continued(home: Path) -> None:
     expected = identities(home, "pages")
     for milliseconds in (300, 450, 600, 750, 900):
         command = [sys.executable, "-m", "periplus", "reparse", "--everything", "--home", str(home)]

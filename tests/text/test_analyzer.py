@@ -67,7 +67,7 @@ def test_words_are_split_folded_and_stemmed(text: str, english: list[str], other
     assert terms(OTHER, text) == other
 
 
-def test_a_word_too_long_to_be_one_is_left_out_and_leaves_a_gap() -> None:
+def test_an_overlong_word_is_skipped_and_leaves_a_gap() -> None:
     assert tokens("en", f"a {'x' * 64} b c") == [("b", 2), ("c", 3)]
     assert tokens(OTHER, f"{'x' * 63} b") == [("x" * 63, 0), ("b", 1)]
 
@@ -78,14 +78,14 @@ def test_stop_words_leave_gaps_in_the_positions() -> None:
 
 @given(st.sampled_from(LANGUAGES), st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
 @example("en", "ǅ ﬁ İstanbul ẞ a\u0301 हिन्दी ٣٤ ²")
-def test_tokens_are_the_terms_with_their_places(language: str, text: str) -> None:
+def test_tokens_are_terms_with_positions(language: str, text: str) -> None:
     found = tokens(language, text)
     assert [token.term for token in found] == terms(language, text)
     places = [token.position for token in found]
     assert places == sorted(set(places))
 
 
-def test_an_index_holds_words_at_the_places_that_tokens_says() -> None:
+def test_the_index_has_the_same_positions_as_tokens() -> None:
     texts = ["the quick brown fox", "quick the the brown", f"quick {'y' * 70} brown of a fox", "brown-quick_fox"]
     builder = SchemaBuilder()
     for language in LANGUAGES:
@@ -116,7 +116,7 @@ def test_an_index_holds_words_at_the_places_that_tokens_says() -> None:
         ("http://a.test/100%25", ["a", "test", "100"]),
     ],
 )
-def test_the_words_of_a_url_have_their_escapes_undone(url: str, words: list[str]) -> None:
+def test_the_words_of_a_url_are_percent_decoded(url: str, words: list[str]) -> None:
     assert terms(OTHER, url_words(url)) == words
 
 
@@ -148,7 +148,7 @@ def test_every_word_of_three_collections_begins_like_its_stem() -> None:
 
 @given(st.text(max_size=80))
 @example("İİ Ǆ ß ﬁ ŉ Kelvin K")
-def test_folding_keeps_every_place(text: str) -> None:
+def test_folding_keeps_every_position(text: str) -> None:
     assert len(folded(text)) == len(text)
 
 
@@ -157,5 +157,5 @@ def test_folding_twice_changes_nothing_more(text: str) -> None:
     assert folded(folded(text)) == folded(text)
 
 
-def test_folding_takes_case_and_accents_away() -> None:
+def test_folding_removes_case_and_accents() -> None:
     assert folded("Éclair ÜBER Ångström") == "eclair uber angstrom"

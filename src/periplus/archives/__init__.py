@@ -1,1 +1,1 @@
-"""How do pages come in from archives that others made, and go out in ours?"""
+"""Imports pages from WARC and ARC files, and exports pages to WARC."""

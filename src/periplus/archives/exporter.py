@@ -1,6 +1,6 @@
-"""Which archived pages are wanted elsewhere, and how do they get there?
+"""Exports selected pages of a collection to one WARC file.
 
-They are copied as they lie in the archive, record by record, into one WARC file that any tool can read.
+The records are copied from the archive byte by byte.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from periplus.store.warc import warcinfo
 from periplus.url import host_of
 
 _GZIP = 31  # zlib's window bits that mean "with a gzip header"
-_RESULTS_A_PAGE = 100
+_RESULTS_PER_PAGE = 100
 _MOST_RESULTS = 1_000  # of a query
 
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]  # called with the pages written and the pages in total
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which pages are wanted; what is not said does not matter."""
+    """The filters of an export; an empty filter selects everything."""
 
-    hosts: Several[str] = ()  # with the hosts below them
-    after: float | None = None  # fetched then or later; seconds since the epoch
-    before: float | None = None  # fetched earlier
-    query: str = ""  # the best pages for it
+    hosts: Several[str] = ()  # including their subdomains
+    after: float | None = None  # fetched at this time or later; seconds since the epoch
+    before: float | None = None  # fetched before this time; seconds since the epoch
+    query: str = ""  # the first 1,000 results of this query
     latest: bool = False  # only the newest version of each page
 
 
@@ -56,19 +56,19 @@ def export_archive(
     settings: Settings,
     selection: Selection,
     file: Path,
-    tell: Tell = lambda _done, _total: None,
+    on_progress: OnProgress = lambda _done, _total: None,
 ) -> Exported:
-    """Write the pages that are wanted into a new WARC file; it is there when it is complete."""
+    """Write the selected pages into a new WARC file; the file appears only when it is complete."""
     if file.exists():
-        raise UsageError(f"{file} exists", "nothing is overwritten", "Name another file.")
+        raise UsageError(f"{file} already exists", "export overwrites no file", "Choose another file name.")
     chosen = _chosen(collection, settings, selection)
     part = file.with_name(file.name + ".part")
     try:
         with reporting_full_disk(file.absolute().parent):
-            _write(collection, chosen, part, tell)
+            _write(collection, chosen, part, on_progress)
             move_into_place(part, file)
     except FileNotFoundError as error:
-        raise UsageError(f"{file} cannot be written", error.strerror or "", "Its folder must exist.") from error
+        raise UsageError(f"{file} cannot be written", error.strerror or "", "Create its folder first.") from error
     finally:
         part.unlink(missing_ok=True)
     return Exported(str(file), len(chosen), file.stat().st_size)
@@ -85,19 +85,19 @@ def _chosen(collection: Collection, settings: Settings, selection: Selection) ->
 
 
 def _found(collection: Collection, settings: Settings, query: str) -> set[str]:
-    """The addresses of the best pages for a query."""
+    """The URLs of the first results of a query."""
     urls: set[str] = set()
     with closing(SearchEngine.open(collection, settings)) as engine:
-        for page in range(1, _MOST_RESULTS // _RESULTS_A_PAGE + 1):
-            hits = engine.search(query, page=page, size=_RESULTS_A_PAGE).hits
+        for page in range(1, _MOST_RESULTS // _RESULTS_PER_PAGE + 1):
+            hits = engine.search(query, page=page, size=_RESULTS_PER_PAGE).hits
             urls.update(hit.url for hit in hits)
-            if len(hits) < _RESULTS_A_PAGE:
+            if len(hits) < _RESULTS_PER_PAGE:
                 break
     return urls
 
 
 def _versions(catalog: Catalog, selection: Selection) -> Iterator[Fetch]:
-    """Every version of every page, as they lie in the archive."""
+    """The selected versions of all pages, in archive order."""
     hosts = tuple(host.lower() for host in selection.hosts)
     below = tuple(f".{host}" for host in hosts)
     for file in catalog.archives():
@@ -114,12 +114,12 @@ def _is_in_time(at: float, selection: Selection) -> bool:
     return since and (selection.before is None or at < selection.before)
 
 
-def _write(collection: Collection, chosen: list[ArchivePosition], part: Path, tell: Tell) -> None:
+def _write(collection: Collection, chosen: list[ArchivePosition], part: Path, on_progress: OnProgress) -> None:
     with part.open("wb") as out:
         out.write(isal_zlib.compress(warcinfo(part.name.removesuffix(".part")), 2, _GZIP))
         for done, position in enumerate(chosen):
             out.write(_member(collection.archive / position.name, position))
-            tell(done, len(chosen))
+            on_progress(done, len(chosen))
 
 
 def _member(path: Path, position: ArchivePosition) -> bytes:
@@ -129,5 +129,5 @@ def _member(path: Path, position: ArchivePosition) -> bytes:
     except OSError as error:
         raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
     if len(member) < position.length:
-        raise DamagedFile(f"{path} is shorter than acknowledged", "`periplus verify` tells what else is damaged")
+        raise DamagedFile(f"{path} is shorter than acknowledged", "`periplus verify` lists all damaged files")
     return member

@@ -1,8 +1,8 @@
-"""How do the pages of other archives become pages of this collection?
+"""Imports the pages of WARC and ARC files into a collection.
 
-Each page is written into an archive of our own and acknowledged like one that was fetched: everything that works on a
-crawl works on what was imported, and the files it came from are not needed any more. Nothing is taken twice, so an
-import that was interrupted is continued by the same command.
+Each page is written into the collection's own archive and acknowledged like a fetched page. So every command works on
+imported pages, and the source files are no longer needed. Pages that the collection has are skipped: to continue an
+interrupted import, run the same command again.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from periplus.model import Reason, Response
 from periplus.store.collection import create_collection
 from periplus.url import Canonicalizer, host_of
 
-_HELD = frozenset({"response", "resource", "conversion"})
+_PAGE_RECORDS = frozenset({"response", "resource", "conversion"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_SHOWN = 100  # broken records that are named one by one
+_MAX_LISTED = 100  # broken records listed in the summary; more are only counted
 
-Tell = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]  # called with the bytes read and the bytes in total
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Imported:
     files: int = 0
     pages: int = 0
     redirects: int = 0
-    redated: int = 0  # pages and redirects whose date is not in the calendar: they have that of their file
+    redated: int = 0  # pages and redirects with an invalid date; they get the modification time of their file
     bytes: int = 0
     skipped: dict[str, int] = field(default_factory=dict)  # by reason
     broken: int = 0
@@ -46,13 +46,13 @@ class Imported:
     seconds: float = 0.0
 
     def skip(self, reason: str) -> None:
-        """A record is not wanted."""
+        """Count a skipped record."""
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
-    def lament(self, file: Path, position: int | None, why: str) -> None:
-        """Something of a file cannot be read."""
+    def add_broken(self, file: Path, position: int | None, why: str) -> None:
+        """Count and list a record, or a file, that cannot be read."""
         self.broken += 1
-        if len(self.trouble) < _SHOWN:
+        if len(self.trouble) < _MAX_LISTED:
             self.trouble.append({"file": str(file), "position": position, "why": why})
 
 
@@ -60,63 +60,63 @@ def import_archives(
     home: Path,
     settings: Settings,
     files: Sequence[Path],
-    tell: Tell = lambda _done, _total: None,
+    on_progress: OnProgress = lambda _done, _total: None,
     *,
     ignore_scope: bool = False,
 ) -> Imported:
-    """Take the pages of WARC and ARC files into the collection; *tell* hears how many bytes of them are read.
+    """Import the pages of WARC and ARC files into the collection.
 
-    With *ignore_scope*, also pages that the settings of the scope refuse; they stay in the index.
+    With *ignore_scope*, also pages outside the scope; they stay in the index.
     """
     if not files:
-        raise UsageError("nothing to import", "no file was named", "Name WARC or ARC files: periplus import FILES")
+        raise UsageError("nothing to import", "no file given", "Usage: periplus import FILES (WARC or ARC)")
     started = time.monotonic()
     found = Imported()
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     collection = create_collection(home)
-    with collection.locked(), closing(PageWriter(collection, settings, [str(file) for file in files])) as landing:
-        customs = _Customs(settings, landing, found, ignore_scope=ignore_scope)
+    with collection.locked(), closing(PageWriter(collection, settings, [str(file) for file in files])) as writer:
+        record_importer = _RecordImporter(settings, writer, found, ignore_scope=ignore_scope)
         for number, file in enumerate(files):
-            tell(sum(sizes[:number]), sum(sizes))
-            _take_file(file, customs, found)
-        landing.finish()
+            on_progress(sum(sizes[:number]), sum(sizes))
+            _import_file(file, record_importer, found)
+        writer.finish()
     found.seconds = round(time.monotonic() - started, 3)
     return found
 
 
-def _take_file(file: Path, customs: _Customs, found: Imported) -> None:
-    before = found.broken, customs.seen
+def _import_file(file: Path, record_importer: _RecordImporter, found: Imported) -> None:
+    before = found.broken, record_importer.seen
     try:
         for record in read_records(file):
             if isinstance(record, BrokenRecord):
-                found.lament(file, record.position, record.why)
+                found.add_broken(file, record.position, record.why)
             else:
-                customs.examine(record, file)
+                record_importer.add(record, file)
     except OSError as error:
-        found.lament(file, None, error.strerror or str(error))
+        found.add_broken(file, None, error.strerror or str(error))
         return
-    if (found.broken, customs.seen) == before:
-        found.lament(file, None, "it holds no record of an archive")
+    if (found.broken, record_importer.seen) == before:
+        found.add_broken(file, None, "no WARC or ARC records found")
     found.files += 1
 
 
-class _Customs:
-    """Decides which records may land."""
+class _RecordImporter:
+    """Imports records one by one, or counts why they are skipped."""
 
-    def __init__(self, settings: Settings, landing: PageWriter, found: Imported, *, ignore_scope: bool) -> None:
-        self._landing, self._found = landing, found
+    def __init__(self, settings: Settings, writer: PageWriter, found: Imported, *, ignore_scope: bool) -> None:
+        self._writer, self._found = writer, found
         self._scope, self._ignore_scope = page_rules(settings.scope), ignore_scope
         self._canonicalizer = Canonicalizer.of(settings.addresses)
-        self._allowances = ResponseLimits(settings.fetch)
+        self._limits = ResponseLimits(settings.fetch)
         self._largest = max(settings.fetch.pdf_bytes, settings.fetch.html_bytes)
         self.seen = 0  # records of every kind
 
-    def examine(self, record: WarcRecord, file: Path) -> None:
-        """Let a record land, or count why not."""
+    def add(self, record: WarcRecord, file: Path) -> None:
+        """Import a record, or count why it is skipped."""
         self.seen += 1
         if record.kind == "revisit":
             self._found.skip(record.kind)
-        if record.kind not in _HELD:
+        if record.kind not in _PAGE_RECORDS:
             return
         url = self._canonicalizer.canonical(record.url)
         if url is None:
@@ -128,46 +128,46 @@ class _Customs:
             return
         response = response_of(record, self._largest)
         if response is None:
-            self._found.lament(file, record.position, "it holds no answer of a server")
+            self._found.add_broken(file, record.position, "no HTTP response in the record")
             return
         reason = Reason.IMPORTED_IN_SCOPE if refusal is None else Reason.IMPORTED
-        if self._admit(replace(response, url=url), file, reason):
+        if self._write(replace(response, url=url), file, reason):
             self._found.redated += record.redated
 
-    def _admit(self, response: Response, file: Path, reason: Reason) -> bool:
-        """Let an answer land, unless there is an obstacle."""
+    def _write(self, response: Response, file: Path, reason: Reason) -> bool:
+        """Write a page or redirect, unless the crawl would reject it or the collection has it."""
         target = ""
         if response.status in _REDIRECTS:
             target = self._canonicalizer.join(response.url, response.headers.get("location", "")) or ""
-        obstacle = "" if target else self._obstacle(response)
-        if not obstacle and self._landing.has(response.url, response.fetched_at):
-            obstacle = "known"
-        if reason is Reason.IMPORTED and obstacle in ("", "known"):
-            self._landing.show_out_of_scope(response.url)
-        if obstacle:
-            self._found.skip(obstacle)
+        rejection = "" if target else self._rejection(response)
+        if not rejection and self._writer.has(response.url, response.fetched_at):
+            rejection = "known"
+        if reason is Reason.IMPORTED and rejection in ("", "known"):
+            self._writer.show_out_of_scope(response.url)
+        if rejection:
+            self._found.skip(rejection)
         elif target:
-            self._landing.add_redirect(response, target, file, reason)
+            self._writer.add_redirect(response, target, file, reason)
             self._found.redirects += 1
         else:
-            self._landing.add_page(self._cut(response), file, reason)
+            self._writer.add_page(self._truncated(response), file, reason)
             self._found.pages += 1
             self._found.bytes += len(response.body)
-        return not obstacle
+        return not rejection
 
-    def _obstacle(self, response: Response) -> str:
-        """Why a crawl would not keep this answer either."""
+    def _rejection(self, response: Response) -> str:
+        """The reason for which a crawl would also reject this response; "" if none."""
         if not 200 <= response.status < 300:
             return Reason.HTTP_ERROR.value
-        allowance = self._allowances.of(Purpose.PAGE, response.status, response.mime, len(response.body))
-        if allowance.refused is not None:
-            return allowance.refused.value
-        if allowance.sniff and looks_binary(response.body[:SNIFFED]):
+        limits = self._limits.of(Purpose.PAGE, response.status, response.mime, len(response.body))
+        if limits.refused is not None:
+            return limits.refused.value
+        if limits.sniff and looks_binary(response.body[:SNIFFED]):
             return Reason.WRONG_TYPE.value
-        return Reason.TOO_LARGE.value if len(response.body) > allowance.limit and not allowance.cut else ""
+        return Reason.TOO_LARGE.value if len(response.body) > limits.limit and not limits.cut else ""
 
-    def _cut(self, response: Response) -> Response:
-        limit = self._allowances.of(Purpose.PAGE, response.status, response.mime, len(response.body)).limit
+    def _truncated(self, response: Response) -> Response:
+        limit = self._limits.of(Purpose.PAGE, response.status, response.mime, len(response.body)).limit
         if len(response.body) <= limit:
             return response
         return replace(response, body=response.body[:limit], truncated=True)

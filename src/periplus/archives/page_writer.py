@@ -1,8 +1,7 @@
-"""How is a page kept that was not fetched by us?
+"""Writes imported pages to the archive, the catalog and the segments.
 
-Like one that was: written to the archive and fsynced, acknowledged in the catalog in one transaction with others, then
-put into a segment. A URL that is new becomes one that is done; one that was queued is done now; one that was fetched
-before gets one more version.
+An imported page is stored like a fetched one: written to the archive and fsynced, acknowledged in a catalog
+transaction, then added to a segment. A new or queued URL becomes done; a URL fetched before gets one more version.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _MARKS_AT_ONCE = 10_000  # URLs
 
 
 class PageWriter:
-    """The one writer of imported pages."""
+    """Writes imported pages in batches."""
 
     def __init__(self, collection: Collection, settings: Settings, names: list[str]) -> None:
         self._collection, self._settings = collection, settings
@@ -45,47 +44,47 @@ class PageWriter:
         self._catalog = Catalog(collection.catalog, create=True)
         remove_unacknowledged(collection, self._catalog)
         recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
-        self._tally = RunCounters(self._catalog.begin_run({"import": names}), time.time())
+        self._counters = RunCounters(self._catalog.begin_run({"import": names}), time.time())
         self._segments = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS)
         self._writer = ArchiveWriter.resume(collection.archive, IMPORTS, self._catalog.archives(IMPORTS))
         self._begin_batch()
 
     def has(self, url: str, at: float) -> bool:
-        """Whether the collection holds this URL as it was at this moment."""
-        moments = self._here.get(url)
-        if moments is None:
-            moments = self._here[url] = {fetch.at for fetch in self._catalog.fetches_of(url)}
-        return at in moments
+        """Whether the collection has the version of this URL that was fetched at this time."""
+        times = self._known_versions.get(url)
+        if times is None:
+            times = self._known_versions[url] = {fetch.at for fetch in self._catalog.fetches_of(url)}
+        return at in times
 
     def show_out_of_scope(self, url: str) -> None:
-        """Keep a URL of the collection in the index although the scope refuses it."""
+        """Keep a URL in the index although it is out of scope."""
         self._batch.imported.append(url)
         if len(self._batch.imported) >= _MARKS_AT_ONCE:
             self._commit()
 
     def add_page(self, response: Response, file: Path, reason: Reason) -> None:
-        """Take a page, admitted for *reason*."""
+        """Write a page, admitted for *reason*."""
         page = self._reader.parse(response)
-        self._tally.count_reading(page)
+        self._counters.count_reading(page)
         decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, page.problem_detail)
         fetch = self._archived(response, decision)
         self._rows.append(PageRow(fetch, page))
         self._add(fetch, file, reason)
 
     def add_redirect(self, response: Response, target: str, file: Path, reason: Reason) -> None:
-        """Take an answer that leads elsewhere."""
+        """Write a redirect."""
         fetch = self._archived(response, Decision(Verdict.MERGED, Reason.REDIRECTED, target))
         self._add(fetch._replace(redirect_to=target, content_id=b""), file, reason)
 
     def finish(self) -> None:
-        """Make everything durable and part of the segments."""
+        """Commit the last batch, seal the segments and end the run."""
         self._commit()
         with reporting_full_disk(self._collection.home):
             self._segments.seal()
-        self._catalog.end_run(self._tally.run_id, "done", self._summary())
+        self._catalog.end_run(self._counters.run_id, "done", self._summary())
 
     def close(self) -> None:
-        """Let go of every file; what was not committed is lost, and taken by the next import."""
+        """Close all files; pages that are not committed are imported again by the next import."""
         self._writer.close()
         self._segments.discard()
         self._reader.close()
@@ -96,9 +95,9 @@ class PageWriter:
         return Fetch.of(response, decision, archived.position, archived.content_id)
 
     def _add(self, fetch: Fetch, file: Path, reason: Reason) -> None:
-        self._tally.count(fetch)
-        self._here[fetch.url].add(fetch.at)
-        self._waiting += fetch.size
+        self._counters.count(fetch)
+        self._known_versions[fetch.url].add(fetch.at)
+        self._batch_bytes += fetch.size
         item = QueuedUrl(fetch.url, host_of(fetch.url), 0, 0.0, reason, file.name, visits=1)
         item = self._schedule.visited(item, fetch.at, changed=True, last_modified=fetch.last_modified)
         row = None if fetch.url in self._settled else self._catalog.url(fetch.url)
@@ -108,7 +107,7 @@ class PageWriter:
             self._batch.admitted += [item._replace(due=0.0)] if row is None else []
             self._batch.settled.append(Settled(item, UrlState.DONE, fetch.decision, fetch))
             self._settled.add(fetch.url)
-        if len(self._rows) >= _PAGES_AT_ONCE or self._waiting >= _BYTES_AT_ONCE:
+        if len(self._rows) >= _PAGES_AT_ONCE or self._batch_bytes >= _BYTES_AT_ONCE:
             self._commit()
 
     def _commit(self) -> None:
@@ -118,7 +117,7 @@ class PageWriter:
         with reporting_full_disk(self._collection.home):
             self._writer.sync(pending)
             written = Written(IMPORTS, self._writer.name, pending.size)
-            archive_id = self._catalog.commit(self._batch, written, self._tally.run_id, self._summary())
+            archive_id = self._catalog.commit(self._batch, written, self._counters.run_id, self._summary())
             self._segments.add(self._rows, archive_id, pending.size)
         if pending.size >= self._settings.store.archive_bytes:
             self._writer.close()
@@ -126,11 +125,11 @@ class PageWriter:
         self._begin_batch()
 
     def _begin_batch(self) -> None:
-        self._batch, self._waiting = Batch(), 0
+        self._batch, self._batch_bytes = Batch(), 0
         self._rows: list[PageRow] = []
         self._settled: set[str] = set()  # URLs
-        self._here: dict[str, set[float]] = {}  # the moments of which there is a version, by URL
+        self._known_versions: dict[str, set[float]] = {}  # the fetch times of known versions, by URL
 
     def _summary(self) -> dict[str, Any]:
         counters = self._catalog.counters()
-        return self._tally.summary(time.time(), counters["known"], counters["queued"])
+        return self._counters.summary(time.time(), counters["known"], counters["queued"])

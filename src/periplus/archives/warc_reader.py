@@ -1,18 +1,14 @@
-"""What do archives hold that other programs wrote?
+"""Reads WARC and ARC files that other programs wrote, even when they are damaged.
 
-WARC of any version and ARC, compressed record by record, as a whole, or not at all. Programs write records that are
-wrong in many ways: a length that is none, a body cut off, a transfer encoding that was undone long ago. A record that
-cannot be read is named and passed over, and reading goes on at the next line that begins one.
+`CompressedFile` reads a plain or gzip file as one stream. At a damaged place it continues with the next gzip member and
+counts the damage, so that a record across that place is reported as broken.
 
-How is a file read that may be compressed, and damaged anywhere?
+`read_records` accepts WARC of any version and ARC, compressed by record, as a whole, or not at all. Programs write
+invalid lengths and truncate bodies. A broken record is reported and skipped; reading continues at the next line that
+starts a record.
 
-As one stream of bytes. Where a compressed file is damaged, reading goes on with its next member; how often that
-happened is counted, so that whoever reads a record across such a place knows that it is not whole.
-
-What does an HTTP message say that somebody archived as it was sent, or nearly so?
-
-The head is read line by line. The body is unchunked and unpacked where it can be: archives hold bodies whose headers
-describe a transfer that was undone already, so an encoding that does not fit is taken for one that is gone.
+`response_of` parses the HTTP message of a record. It removes chunking and content encoding where they match the body:
+many archives hold decoded bodies with the original headers.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ _GZIP = 31  # zlib's window bits that mean "with a gzip header"
 
 
 class CompressedFile:
-    """The bytes of a file, unpacked if it begins like gzip."""
+    """The bytes of a file, decompressed if it starts with the gzip magic number."""
 
     def __init__(self, path: Path) -> None:
         self._handle: BinaryIO = path.open("rb")
@@ -48,9 +44,9 @@ class CompressedFile:
         self._handle.seek(0)
         self._chunks = self._unpacked() if packed else self._plain()
         self._buffer = bytearray()
-        self._start = 0  # of what is left in the buffer
-        self.position = 0  # of the next byte, unpacked
-        self.damages = 0  # places passed where the file is damaged
+        self._start = 0  # of the unread bytes in the buffer
+        self.position = 0  # of the next byte in the decompressed stream
+        self.damages = 0  # damaged places so far
 
     def __enter__(self) -> CompressedFile:
         return self
@@ -59,7 +55,7 @@ class CompressedFile:
         self._handle.close()
 
     def line(self, limit: int) -> bytes:
-        """The next line with its end, or as much of it as *limit* allows; nothing at the end of the file."""
+        """The next line with its line end, at most *limit* bytes; empty at the end of the file."""
         while True:
             end = self._buffer.find(b"\n", self._start, self._start + limit) + 1
             if end:
@@ -74,7 +70,7 @@ class CompressedFile:
         return self._take(min(size, len(self._buffer) - self._start))
 
     def skip(self, size: int) -> int:
-        """Pass over *size* bytes without holding them; returns how many there were."""
+        """Skip *size* bytes in steps of bounded memory; returns the number of bytes skipped."""
         left = size
         while left and (passed := len(self.read(min(left, _UNPACKED_AT_ONCE)))):
             left -= passed
@@ -107,14 +103,14 @@ class CompressedFile:
             with suppress(zlib.error):
                 yield from member.content(packed, self._handle)
             if member.is_whole:
-                packed = member.rest.lstrip(b"\0")  # some programs fill up with zeros
+                packed = member.rest.lstrip(b"\0")  # some programs pad with zeros
             else:
                 self.damages += 1
-                yield b"\n"  # what follows is on a line of its own
+                yield b"\n"  # so that the next member starts a new line
                 packed = self._next_member(member.rest[1:])
 
     def _next_member(self, packed: bytes) -> bytes:
-        """What follows from the next place on that looks like the beginning of a member."""
+        """The data from the next gzip magic number on."""
         while (found := packed.find(_MAGIC)) < 0:
             more = self._handle.read(_CHUNK)
             if not more:
@@ -124,19 +120,19 @@ class CompressedFile:
 
 
 class _Member:
-    """One member of a compressed file."""
+    """One gzip member."""
 
     def __init__(self) -> None:
         self._reader = zlib.decompressobj(_GZIP)
-        self.rest = b""  # what was read but does not belong to it, as far as is known
+        self.rest = b""  # data read from the file and not yet decompressed
 
     @property
     def is_whole(self) -> bool:
-        """Whether its end was reached, and its checksum right."""
+        """Whether the member is complete and its checksum is right."""
         return self._reader.eof
 
     def content(self, packed: bytes, handle: BinaryIO) -> Iterator[bytes]:
-        """What it holds; it begins with *packed* and goes on in the file."""
+        """Decompress the member, which starts with *packed* and continues in the file."""
         self.rest = packed
         while self.rest:
             unpacked = self._reader.decompress(self.rest, _UNPACKED_AT_ONCE)
@@ -150,7 +146,7 @@ class _Member:
 
 LONGEST = 64 << 20  # bytes of a record that are read
 _LONGEST_LINE = 1 << 16
-_MOST_LINES = 1_000  # of a head
+_MOST_LINES = 1_000  # of a record header
 _FIRST, _PAST_LAST = -62_135_596_800.0, 253_402_300_800.0  # seconds since the epoch: the years 1 to 9999 in UTC
 _LIKE_A_DATE = re.compile(r"\d{4,}-\d\d-\d\d")
 _WARC = re.compile(rb"WARC/\d[\d.]*\s*")
@@ -161,32 +157,32 @@ _ARC = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    """One record as it was found."""
+    """One record of a WARC or ARC file."""
 
-    kind: str  # as WARC calls it: response, resource, revisit ...
+    kind: str  # the WARC-Type: response, resource, revisit ...
     url: str
-    at: float  # seconds since the epoch; of the file, when the record names a date that is not in the calendar
+    at: float  # seconds since the epoch; the modification time of the file, if the record's date is invalid
     mime: str  # of the block
     block: bytes
-    position: int  # in the unpacked file
+    position: int  # in the decompressed file
     ip: str = ""
-    truncated: bool = False  # something of the block is missing, as it says itself
-    redated: bool = False  # `at` is not from the record
+    truncated: bool = False  # by the record's own header, or because it is too long
+    redated: bool = False  # `at` is the time of the file
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenRecord:
-    """A place of a file where no record can be read, and why."""
+    """A position where no record can be read, and the reason."""
 
     position: int
     why: str
 
 
 def read_records(path: Path) -> Iterator[WarcRecord | BrokenRecord]:
-    """Every record of a file, in order; raises OSError when the file cannot be read at all."""
+    """Read every record of a file, in order; raises OSError when the file cannot be opened or read."""
     with CompressedFile(path) as source:
-        otherwise = path.stat().st_mtime
-        lost = -1  # where lines began that belong to no record
+        file_time = path.stat().st_mtime
+        lost = -1  # the position of the first line outside any record
         while line := source.line(_LONGEST_LINE):
             at, damages = source.position - len(line), source.damages
             arc = None if _WARC.fullmatch(line) else _ARC.fullmatch(line)
@@ -194,16 +190,16 @@ def read_records(path: Path) -> Iterator[WarcRecord | BrokenRecord]:
                 lost = at if lost < 0 and line.strip() else lost
                 continue
             if lost >= 0:
-                yield BrokenRecord(lost, "no record begins here")
+                yield BrokenRecord(lost, "no record starts here")
                 lost = -1
             record = _warc_record(source, at) if arc is None else _arc_record(source, at, arc)
             if isinstance(record, WarcRecord) and not _FIRST <= record.at < _PAST_LAST:
-                record = replace(record, at=otherwise, redated=True)
+                record = replace(record, at=file_time, redated=True)
             if source.damages > damages:
-                record = BrokenRecord(at, "the file is damaged in this record")
+                record = BrokenRecord(at, "the compressed data is damaged")
             yield record
         if lost >= 0:
-            yield BrokenRecord(lost, "no record begins here")
+            yield BrokenRecord(lost, "no record starts here")
 
 
 def _warc_record(source: CompressedFile, at: int) -> WarcRecord | BrokenRecord:
@@ -216,16 +212,16 @@ def _warc_record(source: CompressedFile, at: int) -> WarcRecord | BrokenRecord:
         fields.setdefault(name.strip().lower(), value.strip())
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit()):
-        return BrokenRecord(at, "it does not say how long it is")
+        return BrokenRecord(at, "no valid Content-Length")
     moment = _warc_date(fields.get("warc-date", ""))
     block, whole = _block(source, int(length))
     if not whole:
-        return BrokenRecord(at, "the file ends before it does")
+        return BrokenRecord(at, "the file ends inside the record")
     if moment is None:
-        return BrokenRecord(at, "it does not say when it was made")
+        return BrokenRecord(at, "no valid WARC-Date")
     return WarcRecord(
         kind=fields.get("warc-type", "").lower(),
-        url=fields.get("warc-target-uri", "").strip("<>"),  # some programs take the brackets of the standard literally
+        url=fields.get("warc-target-uri", "").strip("<>"),  # some programs copy the brackets of the standard's grammar
         at=moment,
         mime=fields.get("content-type", ""),
         block=block,
@@ -239,7 +235,7 @@ def _arc_record(source: CompressedFile, at: int, line: re.Match[bytes]) -> WarcR
     block, whole = _block(source, int(line["length"]))
     moment = _digits(line["date"].decode())
     if not whole:
-        return BrokenRecord(at, "the file ends before it does")
+        return BrokenRecord(at, "the file ends inside the record")
     is_http = line["url"].lower().startswith(b"http") and block[:5].upper() == b"HTTP/"
     return WarcRecord(
         kind="warcinfo" if line["url"].startswith(b"filedesc:") else "response" if is_http else "resource",
@@ -254,13 +250,13 @@ def _arc_record(source: CompressedFile, at: int, line: re.Match[bytes]) -> WarcR
 
 
 def _block(source: CompressedFile, length: int) -> tuple[bytes, bool]:
-    """A block as far as it is read, and whether the file holds all of it."""
+    """The block up to the size limit, and whether the file holds all of it."""
     block = source.read(min(length, LONGEST))
     return block, len(block) + source.skip(length - len(block)) == length if len(block) else length == 0
 
 
 def _warc_date(text: str) -> float | None:
-    """A date in seconds since the epoch; infinity: it is not in the calendar; None: it is no date."""
+    """A date in seconds since the epoch; infinity for an impossible date such as 31 February; None for no date."""
     try:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
@@ -280,7 +276,7 @@ def _digits(text: str) -> float | None:
 
 _STATUS = re.compile(rb"HTTP/[\d.]+\s+(\d{3})\b", re.IGNORECASE)
 _HEAD_END = re.compile(rb"\n\r?\n")
-_LINE_END = re.compile(rb"[\r\0]*\n(?![ \t])")  # a line that begins with a blank goes on
+_LINE_END = re.compile(rb"[\r\0]*\n(?![ \t])")  # a line that starts with a blank continues the previous one
 _HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*:")
 _LONGEST_HEAD = 1 << 17
 _AT_ONCE = 1 << 16
@@ -295,27 +291,27 @@ _READERS: dict[str, Callable[[io.BytesIO], WarcReader]] = {
 
 
 def response_of(record: WarcRecord, largest: int) -> Response | None:
-    """The answer that a record holds, its body up to *largest* bytes; None when it holds none."""
+    """The HTTP response of a record, with a body of at most *largest* bytes; None if it has none."""
     if record.kind == "response":
-        return _answer(record, largest)
+        return _parse_http(record, largest)
     if record.kind in {"resource", "conversion"}:
         head = f"HTTP/1.1 200 OK\r\nContent-Type: {record.mime}\r\n".encode("latin-1", "replace")
         return _response(record, 200, head, record.block, largest)
     return None
 
 
-def _answer(record: WarcRecord, largest: int) -> Response | None:
+def _parse_http(record: WarcRecord, largest: int) -> Response | None:
     status = _STATUS.match(record.block)
     end = _HEAD_END.search(record.block, 0, _LONGEST_HEAD)
     if status is None:
         return None
     head = record.block[: end.start()] if end else record.block[:_LONGEST_HEAD]
     body = record.block[end.end() :] if end else b""
-    return _response(record, int(status[1]), _tidied(head), body, largest)
+    return _response(record, int(status[1]), _normalised(head), body, largest)
 
 
-def _tidied(head: bytes) -> bytes:
-    """A head in the form of the standard, without lines that are no headers."""
+def _normalised(head: bytes) -> bytes:
+    """The head with CRLF line ends and unfolded headers, without invalid lines."""
     status_line, *lines = [b" ".join(line.split()) for line in _LINE_END.split(head)]
     return b"".join(line + b"\r\n" for line in (status_line, *filter(_HEADER.match, lines)))
 
@@ -343,7 +339,7 @@ def _response(record: WarcRecord, status: int, head: bytes, body: bytes, largest
 
 
 def _unchunked(body: bytes) -> bytes:
-    """The content of the chunks; the body as it is, when it does not begin like one."""
+    """The body without chunked encoding; unchanged if it is not chunked."""
     parts, position = [], 0
     while size := _CHUNK_SIZE_LINE.match(body, position):
         length = int(size[1], 16)
@@ -356,11 +352,11 @@ def _unchunked(body: bytes) -> bytes:
 
 
 def _unpacked(body: bytes, encoding: str, largest: int) -> bytes:
-    """The content of a packed body, one byte past *largest* at most; the body as it is, when it is not packed so."""
+    """The decompressed body, at most *largest* + 1 bytes; unchanged if it does not have this encoding."""
     if encoding not in _READERS or not body:
         return body
     reader, unpacked = _READERS[encoding](io.BytesIO(body)), bytearray()
-    with suppress(OSError, ValueError):  # a body that is cut off is worth what came before
+    with suppress(OSError, ValueError):  # keeps the part before a truncated end
         while len(unpacked) <= largest and (part := reader.read(min(_AT_ONCE, largest + 1 - len(unpacked)))):
             unpacked += part
     return bytes(unpacked) or body

@@ -32,10 +32,10 @@ class CrashGuard:
         """The worker has parsed it."""
         self._board.end_reading(self._worker)
 
-    def distrusts(self, url: str) -> bool:
+    def needs_sandbox(self, url: str) -> bool:
         """Whether the sandbox must parse a URL."""
         return bool(self._hosts) and host_of(url) in self._hosts
 
-    def gives_up(self, url: str) -> bool:
+    def must_skip(self, url: str) -> bool:
         """Whether a URL has crashed too many workers to be parsed at all."""
         return self._suspects.get(url, 0) >= _GIVEN_UP_AFTER

@@ -106,7 +106,7 @@ class OutcomeRecorder:
         try:
             if _is_list(item, response):
                 return await self._read_list(item, response)
-            return await self._reader.parse_aside(response)
+            return await self._reader.parse_in_sandbox(response)
         except STOPS_THE_CRAWL:
             raise
         except Exception as error:
@@ -202,7 +202,7 @@ class OutcomeRecorder:
             archived = self._recall(earlier.position)
         except DamagedFile:
             return False  # `verify` tells more
-        if self._reader.is_read_aside(archived):
+        if self._reader.needs_sandbox(archived):
             return False
         before = self._reader.parse(archived)
         return (before.title, before.text) == (page.title, page.text)
@@ -210,7 +210,7 @@ class OutcomeRecorder:
     async def _read_list(self, item: QueuedUrl, response: Response) -> Sitemap | None:
         """Admit what a sitemap lists, before it counts as read: after a kill it is read again, and nothing is lost."""
         began = time.perf_counter()
-        found = self._reader.parse_list(response, self._canonicalizer)
+        found = self._reader.parse_sitemap(response, self._canonicalizer)
         if found is not None:
             depth = item.depth + (item.reason is not Reason.SITEMAP)  # as far as what pages link to
             for _ in self._paths.follow_list(item._replace(depth=depth), found, response.fetched_at):

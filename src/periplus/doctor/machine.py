@@ -29,7 +29,7 @@ def sandbox() -> Check:
     """The isolation level of the sandbox on this machine."""
     with closing(Sandbox(ParseRules())) as process:
         try:
-            is_filtered = process.fenced
+            is_filtered = process.has_seccomp
         except (EOFError, OSError, ValueError) as error:
             return Check("sandbox", Grade.BAD, f"the PDF parser process does not start: {error!r}", _ADVICE)
     if is_filtered:

@@ -1,1 +1,1 @@
-"""What is on this page?"""
+"""Parses responses: what is on this page?"""

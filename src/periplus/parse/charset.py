@@ -1,8 +1,8 @@
-"""Which characters do these bytes stand for?
+"""Detects the character encoding of a page and decodes it.
 
-The order is that of the HTML standard: byte order mark, HTTP header, a declaration in the first 1,024 bytes, a guess.
-Labels mean what browsers make of them (``latin1`` is windows-1252): the ``whatwg-`` codecs come with turbohtml, and so
-does the guess, which is Firefox's (chardetng) and was right as often as the original.
+The order is that of the HTML standard: byte order mark, HTTP header, a declaration in the first 1,024 bytes, detection.
+Labels mean what they mean in browsers (``latin1`` is windows-1252). turbohtml brings the ``whatwg-`` codecs and the
+detector, a port of Firefox's chardetng with the same accuracy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import turbohtml
 from turbohtml.detect import detect  # its import registers the whatwg- codecs too
 
 _PRESCAN = 1_024
-_LONGEST_TYPE = 200  # characters of a header that are looked at
+_LONGEST_TYPE = 200  # characters of the header that are examined
 _MARKS = (
     (b"\xef\xbb\xbf", 3, "utf-8"),
     (b"\xff\xfe", 2, "utf-16le"),
@@ -25,7 +25,7 @@ _MARKS = (
 )
 _HEADER_LABEL = re.compile(r"""charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
 _XML_LABEL = re.compile(rb"""<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9_:.-]{1,40})["']""")
-# How nearly every page begins, up to a declaration that nothing before it hides: the prescan comes to the same end.
+# The usual beginning of a page up to its charset declaration. The full prescan would give the same result.
 _ATTRIBUTES = rb"""(?:\s+[\w:-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?)*\s*/?>\s*"""
 _UTF8_AT_ONCE = re.compile(
     rb"\s*(?:<\?[^<>]*>\s*)?(?:<!doctype[^<>]*>\s*)?<html%b(?:<head>\s*)?(?:<meta(?![^<>]*charset)%b)*"
@@ -36,19 +36,19 @@ _UTF8_AT_ONCE = re.compile(
 
 
 def decode(body: bytes, content_type: str) -> str:
-    """The text of a page; what cannot be decoded becomes U+FFFD, and no lone surrogate is ever made."""
+    """Decode a page; invalid bytes become U+FFFD, and the result has no lone surrogates."""
     length, encoding = _encoding(body, content_type)
     return _read(body[length:], encoding)
 
 
 def as_utf8(body: bytes, content_type: str) -> bytes:
-    """The same as UTF-8; a page that only says that it is stays as it is."""
+    """The page re-encoded as UTF-8; a page declared as UTF-8 is returned without validation."""
     length, encoding = _encoding(body, content_type)
     return body[length:] if encoding == "utf-8" else _read(body[length:], encoding).encode()
 
 
 def _encoding(body: bytes, content_type: str) -> tuple[int, str]:
-    """The length of the byte order mark, and the encoding of what follows it."""
+    """The length of the byte order mark, and the encoding of the rest."""
     for mark, length, encoding in _MARKS:
         if body.startswith(mark):
             return length, encoding
@@ -57,7 +57,7 @@ def _encoding(body: bytes, content_type: str) -> tuple[int, str]:
 
 def _read(body: bytes, encoding: str) -> str:
     if encoding == "utf-8":
-        return body.decode("utf-8", "replace")  # the same as the codec below, and five times faster
+        return body.decode("utf-8", "replace")  # equal to the codec below, and five times as fast
     return body.decode(f"whatwg-{encoding}")
 
 
@@ -69,7 +69,7 @@ def _from_header(content_type: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _known(label: str) -> str:
-    """The label, ``utf-8`` for all its spellings, or nothing for one that no browser knows."""
+    """The label, ``utf-8`` for all its spellings, or "" for a label that browsers do not know."""
     try:
         codecs.lookup(f"whatwg-{label}")
     except LookupError:
@@ -81,25 +81,25 @@ def _declared(body: bytes) -> str:
     if _UTF8_AT_ONCE.match(body, 0, _PRESCAN):
         return "utf-8"
     head = body[:_PRESCAN]
-    document = turbohtml.parse(head, positions=False)  # its sniffing is the prescan of the standard
+    document = turbohtml.parse(head, positions=False)  # turbohtml implements the prescan of the standard
     if document.encoding_confidence == "certain":
         return (document.encoding or "").lower()
     found = _XML_LABEL.match(head)
     label = _known(found[1].decode("ascii").lower()) if found else ""
-    return "utf-8" if label.startswith("utf-16") else label  # it was read as ASCII, so it cannot be UTF-16
+    return "utf-8" if label.startswith("utf-16") else label  # the label is readable as ASCII
 
 
 def _guessed(body: bytes) -> str:
     if _is_utf8(body):
         return "utf-8"
-    document = turbohtml.parse(body, positions=False)  # a browser also obeys a <meta> after the first 1,024 bytes
+    document = turbohtml.parse(body, positions=False)  # browsers also use a <meta> after the first 1,024 bytes
     if document.encoding_confidence == "certain":
         return (document.encoding or "").lower()
     return (detect(body).encoding or "utf-8").lower()
 
 
 def _is_utf8(body: bytes) -> bool:
-    """Whether it can be nothing else; the last character of a body that was cut may be incomplete."""
+    """Whether the body is certainly UTF-8; the last character of a truncated body may be incomplete."""
     if b"\x1b" in body:
         return False  # ISO-2022-JP is ASCII with escape sequences
     try:

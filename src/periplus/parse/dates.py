@@ -1,9 +1,8 @@
-"""When was that?
+"""Parses the dates of sitemaps, feeds and pages.
 
-Sitemaps and Atom write W3C dates (``2024-05-17T09:30+02:00`` or less of it), RSS those of e-mail (``Fri, 17 May 2024
-09:30:00 +0200``), and both are written in every careless way there is. A date without a zone is taken for UTC, one
-without a time for midnight. What is no date is None, and so is what is older than the web: ``0001-01-01`` and
-``1970-01-01`` are what software writes when it does not know.
+Sitemaps and Atom use W3C dates (``2024-05-17T09:30+02:00`` or a part of it), RSS uses e-mail dates (``Fri, 17 May 2024
+09:30:00 +0200``); many deviate from both. A date without a zone is UTC, a date without a time is midnight. Dates before
+the web are ignored, because software writes ``0001-01-01`` and ``1970-01-01`` for an unknown date.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ import calendar
 import re
 from datetime import date
 
-_LONGEST = 64  # characters; a date that needs more is none
+_LONGEST = 64  # characters; longer text is not a date
 _OLDEST_YEAR = 1990
 _FARTHEST_ZONE = 15 * 3_600  # seconds from UTC; the farthest in use is 14 hours
-_CENTURY_TURN = 70  # a year of two digits from here on is of the last century
+_CENTURY_TURN = 70  # two-digit years from 70 on are 19xx
 
 _TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d*)?)?"
 _ZONE = r"(?P<zone>[a-z]{1,5})?\s*(?:(?P<sign>[+-])(?P<ahead>\d\d?)(?::?(?P<more>\d\d))?)?\s*(?:[(\[].*)?"
@@ -35,7 +34,7 @@ _ZONES = {"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst
 
 
 def epoch(text: str) -> float | None:
-    """The seconds since 1970 that a date of either kind stands for, or None; it never raises."""
+    """The seconds since 1970 of a date in either format; None if it is not a date. Never raises."""
     text = text[: _LONGEST * 2].strip()
     if not text or len(text) > _LONGEST:
         return None
@@ -57,7 +56,7 @@ def _full_year(digits: str) -> int:
 def _seconds(found: re.Match[str], year: int, month: int, day: int) -> float | None:
     hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
     ahead = _ahead(found)
-    # The last second of a day may be a leap second, and midnight is also written 24:00.
+    # Allows the leap second 23:59:60, and 24:00 for midnight.
     if year < _OLDEST_YEAR or hour > 24 or minute > 59 or second > 60 or abs(ahead) > _FARTHEST_ZONE:
         return None
     try:
@@ -68,7 +67,7 @@ def _seconds(found: re.Match[str], year: int, month: int, day: int) -> float | N
 
 
 def _ahead(found: re.Match[str]) -> int:
-    """How many seconds the zone is ahead of UTC; a zone nobody defined is taken for UTC, as RFC 5322 says."""
+    """The seconds that the zone is ahead of UTC; an unknown zone is UTC (RFC 5322)."""
     if not found["sign"]:
         return _ZONES.get((found["zone"] or "").lower(), 0) * 3_600
     seconds = int(found["ahead"]) * 3_600 + int(found["more"] or 0) * 60

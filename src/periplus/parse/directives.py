@@ -1,7 +1,7 @@
-"""What does a page ask of robots?
+"""Reads robots directives: noindex and nofollow.
 
-The words come from ``<meta name=robots>`` and from ``X-Robots-Tag`` headers; the stricter one wins. A single link asks
-by its ``rel``.
+They come from ``<meta name=robots>`` and from ``X-Robots-Tag`` headers; the stricter one wins. For a single link they
+come from its ``rel``.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ def meta_words(content: str) -> set[str]:
 
 
 def header_words(response: Response) -> set[str]:
-    """The directives of the response's headers that are meant for everybody or for this crawler."""
+    """The directives of the response headers for all crawlers or for this one."""
     joined = response.headers.get(_HEADER)
     if joined is None:
         return set()
-    values = [joined, *_lines(response.head)]  # joined, the robot that one line names would be that of the next
+    values = [joined, *_lines(response.head)]  # in the joined value, an agent name also covers the lines after it
     return {word for value in values for word in _addressed_words(value.lower())}
 
 
 def noindex(words: set[str]) -> bool:
-    """Whether the page must not be shown."""
+    """Whether the page must not be indexed."""
     return "noindex" in words or "none" in words
 
 
 def nofollow(words: set[str]) -> bool:
-    """Whether the page vouches for none of its links."""
+    """Whether all links of the page are nofollow."""
     return "nofollow" in words or "none" in words
 
 
@@ -52,7 +52,7 @@ def _lines(head: bytes) -> Iterator[str]:
 
 
 def _addressed_words(value: str) -> Iterator[str]:
-    """``googlebot: nofollow, noarchive`` names one robot, for all that follows in that header."""
+    """The directives for this crawler; in ``googlebot: nofollow, noarchive`` the agent name applies to both."""
     ours = True
     for part in value.split(","):
         agent = _AGENT.match(part)

@@ -46,7 +46,7 @@ class Extraction:
             return empty
 
     def failed(self, name: str, error: Exception) -> None:
-        """Record an extractor that raised; raises a MemoryError again, which says nothing about the extractor."""
+        """Record an extractor that raised; re-raises a MemoryError, which is no fault of the extractor."""
         if isinstance(error, MemoryError):
             raise error
         if name not in self._failed:

@@ -1,9 +1,8 @@
-"""Which pages does a feed announce?
+"""Parses feeds (RSS of every version, Atom) and the XML records that feeds and sitemaps share.
 
-RSS of every version and Atom. Feeds and sitemaps are lists of records in XML, and many are broken: a bare ``&``, a tag
-not closed, a warning of the server above the first line, an end cut off. An XML parser stops there; so the few tags
-that matter are looked for instead, and what stands between them cannot stop the reading. Nothing that a document
-declares is believed: no DTD is read, and no entity is replaced but the characters of HTML.
+Many of these documents are broken: a bare ``&``, an unclosed tag, a PHP warning before the first line, a truncated end.
+An XML parser would stop there, so this module searches for the few tags it needs. It ignores DTDs, and replaces only
+the entities of HTML.
 """
 
 from __future__ import annotations
@@ -23,65 +22,70 @@ from periplus.parse.limits import ADDRESS, TITLE, squeeze
 from periplus.url import Canonicalizer
 
 LARGEST = 50 * 1024 * 1024  # bytes of a decoded document: the limit of the sitemap protocol
-MOST = 50_000  # records of a document: the same
-_MOST_MARKS = 3_000_000  # "<" in a document: one in 17 bytes of the largest, which would be all tags
+MOST = 50_000  # records of a document: the limit of the sitemap protocol
+_MOST_MARKS = 3_000_000  # "<" in a document: one per 17 bytes of the largest document
 _MOST_TAGS = 1_000_000  # that start and end records: ten times what the largest document needs
 _MOST_ROOTS = 8  # <rss>, <channel> and the like
 _MOST_FIELDS = 30  # of a record
-_LONGEST_RECORD = 1024 * 1024  # bytes in which its fields are looked for
+_LONGEST_RECORD = 1024 * 1024  # bytes that are searched for fields
 _LONGEST_FIELD = 16_384  # bytes
-_LARGEST_GUESSED = 2 * 1024 * 1024  # bytes; a larger document is in UTF-8, or in UTF-16 with a mark, or unreadable
+_LARGEST_GUESSED = 2 * 1024 * 1024  # bytes; a larger document must be UTF-8, or UTF-16 with a byte order mark
 
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"<\0?\0x\0", b"\0<\0?\0x")
 _LITERAL = rb"!--.*?(?:-->|\Z)|!\[CDATA\[(?P<data>.*?)(?:\]\]>|\Z)"
-_UNREAD = _LITERAL + rb"|!DOCTYPE[^\[>]*+(?:\[.*?(?:\]\s*+>|\Z)|>|\Z)"
+_SKIPPED_MARKUP = _LITERAL + rb"|!DOCTYPE[^\[>]*+(?:\[.*?(?:\]\s*+>|\Z)|>|\Z)"
 _TEXT = rb"(?:[^<]++|<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)){0,20}"
 _PIECE = re.compile(rb"<(?:%b)|(?P<text>[^<]++|<)" % _LITERAL, re.DOTALL)
-_BARE = re.compile(r"&(?!#?\w{1,31};)")  # in ?a=1&copy=2 there is no sign of copyright
+_BARE = re.compile(r"&(?!#?\w{1,31};)")  # the &copy in ?a=1&copy=2 is not an entity
 _ATTRIBUTE = re.compile(rb"""(?<![\w:.-])([\w:.-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)')""")
 
 
 def record_tags(*names: str) -> re.Pattern[bytes]:
-    """Finds where these elements begin and end, in any namespace; without a name, also what cannot hold them."""
+    """A pattern for the start and end tags of these elements, in any namespace.
+
+    It also matches comments, CDATA and DOCTYPE, without a name, so that tags inside them are skipped.
+    """
     tag = rb"(?P<end>/)?(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
-    return re.compile(rb"<(?!<)(?:%b|%b)" % (_UNREAD, tag), re.DOTALL | re.IGNORECASE)
+    return re.compile(rb"<(?!<)(?:%b|%b)" % (_SKIPPED_MARKUP, tag), re.DOTALL | re.IGNORECASE)
 
 
-def field_tags(*names: str, asides: str = "!") -> re.Pattern[bytes]:
-    """Finds where these elements begin, in any namespace, with their text; an aside is passed over with its content."""
-    aside = rb"(?P<aside>(?:[\w.-]++:)?(?:%b))(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=aside)\s*+>|\Z)" % asides.encode()
+def field_tags(*names: str, skipped: str = "!") -> re.Pattern[bytes]:
+    """A pattern for these elements with their text, in any namespace; matches *skipped* elements with their content."""
+    skip = rb"(?P<skip>(?:[\w.-]++:)?(?:%b))(?=[\s>])[^<>]*+(?<!/)>.*?(?:</(?P=skip)\s*+>|\Z)" % skipped.encode()
     tag = rb"(?:(?P<prefix>[\w.-]++):)?(?P<name>%b)(?=[\s/>])(?P<rest>[^<>]*+)>?" % "|".join(names).encode()
-    return re.compile(rb"<(?!<)(?:%b|%b(?P<text>%b)|%b)" % (_UNREAD, tag, _TEXT, aside), re.DOTALL | re.IGNORECASE)
+    return re.compile(
+        rb"<(?!<)(?:%b|%b(?P<text>%b)|%b)" % (_SKIPPED_MARKUP, tag, _TEXT, skip), re.DOTALL | re.IGNORECASE
+    )
 
 
 _RECORDS = record_tags("rss", "rdf", "feed", "channel", "item", "entry")
 _PUBLISHED = ("pubdate", "published", "dc:date", "issued", "created")
 _UPDATED = ("updated", "modified")
-# What stands in one of these is about something else: the feed that an entry was taken from, a picture, the text.
-_ASIDES = "source|image|textinput|content|description|summary"
-_FIELDS = field_tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, asides=_ASIDES)
+# The fields of these elements do not describe the entry: its source feed, an image, the text.
+_SKIPPED = "source|image|textinput|content|description|summary"
+_FIELDS = field_tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, skipped=_SKIPPED)
 
 
 class FeedEntry(NamedTuple):
-    """One page that a feed announces."""
+    """One page listed by a feed."""
 
     link: str  # canonical
     title: str = ""
     published: float | None = None  # seconds since the epoch
-    updated: float | None = None  # the same, where a feed tells it apart
+    updated: float | None = None  # seconds since the epoch, if the feed has it
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What a feed says, as far as finding pages is concerned."""
+    """The title and entries of a feed."""
 
     title: str = ""
     entries: tuple[FeedEntry, ...] = ()  # in document order, each page once
-    left_out: int = 0  # entries without a web address, or past the limit
+    left_out: int = 0  # entries without a web URL, or past the limit
 
 
 class Record(NamedTuple):
-    """One element of a list, or the part of the list before its first element."""
+    """One element of a list, or the list's own fields before its first element."""
 
     name: str  # in lower case
     prefix: bytes | None  # of its namespace
@@ -90,7 +94,7 @@ class Record(NamedTuple):
 
 
 def read_feed(body: bytes, url: str, canonicalizer: Canonicalizer) -> Feed:
-    """The pages that a feed at *url* announces; a body that makes no sense announces none."""
+    """Parse the feed at *url*; a body that is not a feed gives no entries."""
     title, base = "", url
     roots = number = left_out = 0
     entries: dict[str, FeedEntry] = {}
@@ -110,18 +114,18 @@ def read_feed(body: bytes, url: str, canonicalizer: Canonicalizer) -> Feed:
 
 
 def _entry(record: Record, base: str, canonicalizer: Canonicalizer) -> FeedEntry | None:
-    said = fields(record, _FIELDS)
-    link = said.get("link", "")
+    found = fields(record, _FIELDS)
+    link = found.get("link", "")
     page = canonicalizer.join(_base(record, base, canonicalizer), link) if 0 < len(link) <= ADDRESS else None
-    # An identifier is often an address, whether or not it claims to be one.
-    page = page or canonicalizer.canonical((said.get("guid") or said.get("id", ""))[:ADDRESS])
+    # An identifier is often a URL, even without isPermaLink.
+    page = page or canonicalizer.canonical((found.get("guid") or found.get("id", ""))[:ADDRESS])
     if page is None:
         return None
-    return FeedEntry(page, squeeze(said.get("title", ""), TITLE), _date(said, _PUBLISHED), _date(said, _UPDATED))
+    return FeedEntry(page, squeeze(found.get("title", ""), TITLE), _date(found, _PUBLISHED), _date(found, _UPDATED))
 
 
-def _date(said: dict[str, str], names: tuple[str, ...]) -> float | None:
-    return next((at for name in names if (at := epoch(said.get(name, ""))) is not None), None)
+def _date(found: dict[str, str], names: tuple[str, ...]) -> float | None:
+    return next((at for name in names if (at := epoch(found.get(name, ""))) is not None), None)
 
 
 def _base(record: Record, base: str, canonicalizer: Canonicalizer) -> str:
@@ -130,7 +134,7 @@ def _base(record: Record, base: str, canonicalizer: Canonicalizer) -> str:
 
 
 def utf8(body: bytes) -> bytes:
-    """The same document in UTF-8, without a mark and without NULs; of one that is nothing but tags, a part."""
+    """The document in UTF-8 without byte order mark and NULs; truncated if it has too many tags."""
     if len(body) <= _LARGEST_GUESSED or body.startswith(_WIDE):
         body = decode(body, "").encode()
     data = body.removeprefix(codecs.BOM_UTF8).replace(b"\0", b"")
@@ -138,14 +142,16 @@ def utf8(body: bytes) -> bytes:
 
 
 def records(data: bytes, names: re.Pattern[bytes]) -> Iterator[Record]:
-    """The elements that *names* finds, in document order; each ends where the next such tag begins, or its own."""
+    """The elements that *names* matches, in document order; each ends at its end tag or at the next matching tag."""
     opened = None
     for found in islice((tag for tag in names.finditer(data) if tag["name"]), _MOST_TAGS):
         if opened:
             yield _record(opened, data[opened.end() : found.start()])
         opened = None if found["end"] else found
     if opened:
-        inner = data[opened.end() :]  # the document breaks off, and half an address would be another one
+        inner = data[
+            opened.end() :
+        ]  # the document is truncated: drop the last field, because half a URL would be another URL
         yield _record(opened, inner[: max(inner.rfind(b"<"), 0)])
 
 
@@ -154,9 +160,9 @@ def _record(tag: re.Match[bytes], inner: bytes) -> Record:
 
 
 def fields(record: Record, names: re.Pattern[bytes]) -> dict[str, str]:
-    """The texts in a record, by name: the first of each that is not empty; under "", that of a record without tags.
+    """The field texts of a record by name, the first that is not empty; "" names the text of a record without tags.
 
-    A name from another namespace than the record's has its prefix: the ``loc`` of an image is ``image:loc``.
+    A field from another namespace keeps its prefix: the ``loc`` of an image is ``image:loc``.
     """
     texts = {} if b"<" in record.inner else {"": _text(record.inner)}
     for found in islice(names.finditer(record.inner, 0, _LONGEST_RECORD), _MOST_FIELDS):
@@ -171,9 +177,9 @@ def fields(record: Record, names: re.Pattern[bytes]) -> dict[str, str]:
 
 
 def _alternate(rest: bytes) -> bytes:
-    """The page that a link of Atom leads to; one to the feed itself, to a picture or to comments is not meant."""
-    said = _attributes(rest)
-    return said.get("href", b"") if said.get("rel", b"alternate").lower() == b"alternate" else b""
+    """The href of an Atom link with rel=alternate; other links are the feed itself, media or comments."""
+    attributes = _attributes(rest)
+    return attributes.get("href", b"") if attributes.get("rel", b"alternate").lower() == b"alternate" else b""
 
 
 def _attributes(rest: bytes) -> dict[str, bytes]:
@@ -182,7 +188,7 @@ def _attributes(rest: bytes) -> dict[str, bytes]:
 
 
 def _text(raw: bytes) -> str:
-    """The characters that are meant."""
+    """The text of a field, without comments and with entities replaced."""
     raw = raw[:_LONGEST_FIELD]
     if b"<" not in raw:
         return _unescaped(raw).strip()

@@ -1,4 +1,4 @@
-"""What does an HTML page say about itself, in which words, and where does it lead?"""
+"""Parses HTML into a page: fields, text, main text, facts and links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from periplus.parse.profiles import Excerpt, Profiles
 from periplus.parse.quality import PageFinisher
 from periplus.url import Canonicalizer, host_of
 
-# XHTML closes any element in its own tag; HTML takes that for an opening tag and loses the page after a <script/>.
+# XHTML allows self-closing tags. HTML reads them as start tags, and would lose the page after a <script/>.
 _SELF_CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)\b)"
     r"([A-Za-z][\w.-]*+)([^<>]*+)(?<=/)>"
@@ -28,23 +28,23 @@ _SELF_CLOSED = re.compile(
 
 
 class HtmlReader:
-    """Reads the HTML pages of one crawl."""
+    """Parses the HTML pages of one crawl."""
 
     def __init__(
         self, canonicalizer: Canonicalizer, links_per_page: int, profiles: Profiles, finisher: PageFinisher
     ) -> None:
         self._canonicalizer = canonicalizer
-        self._folders = LinkResolver(canonicalizer)
+        self._resolver = LinkResolver(canonicalizer)
         self._links_per_page = links_per_page
         self._profiles, self._finisher = profiles, finisher
         self._bodies = BodyReader()
 
-    def skim(self, html: bytes, url: str, asked: set[str], extraction: Extraction) -> Page:
-        """What a crawl has to know at once, at a tenth of the cost: fields, text and links; *html* is UTF-8."""
+    def skim(self, html: bytes, url: str, robots_words: set[str], extraction: Extraction) -> Page:
+        """Parse quickly, with what a crawl needs: fields, text and links; *html* is UTF-8."""
         run = extraction.run
         document = run("glance", None, glance, html) or _parsed(html.decode("utf-8", "replace"))
         outline = Outline(document, extraction)
-        noindex, nofollow = run("directives", (False, False), _directives, asked, outline)
+        noindex, nofollow = run("directives", (False, False), _directives, robots_words, outline)
         base = run("base", url, self._base, url, outline.base)
         links = self._links(document, outline, base, extraction)
         return Page(
@@ -62,14 +62,14 @@ class HtmlReader:
             failed_extractors=extraction.failed_extractors,
         )
 
-    def read(self, html: str, url: str, asked: set[str], extraction: Extraction) -> Page:
-        """The page, read closely; *asked* is what its headers ask of robots."""
+    def read(self, html: str, url: str, robots_words: set[str], extraction: Extraction) -> Page:
+        """Parse fully; *robots_words* holds the robots directives of the HTTP headers."""
         run = extraction.run
         document = _parsed(html)
         facts = run("facts", Facts(), read_facts, document, extraction)
         excerpt = run("profile", None, self._excerpt, document, url, facts)
         outline = Outline(document, extraction)
-        noindex, nofollow = run("directives", (False, False), _directives, asked, outline)
+        noindex, nofollow = run("directives", (False, False), _directives, robots_words, outline)
         base = run("base", url, self._base, url, outline.base)
         links = self._links(document, outline, base, extraction)
         body, headings = self._body(document, excerpt, outline, extraction)
@@ -101,7 +101,7 @@ class HtmlReader:
     def _body(
         self, document: Document, excerpt: Excerpt | None, outline: Outline, extraction: Extraction
     ) -> tuple[Body, tuple[str, ...]]:
-        """The words of a page and its headings: by its profile, else its main text, else all that is visible."""
+        """The text of a page and its headings: from its profile, else its main text, else all visible text."""
         if excerpt is not None and (found := extraction.run("profile", None, excerpt.read)) is not None:
             return found
         body = extraction.run("main text", None, self._bodies.read, document)
@@ -117,8 +117,8 @@ class HtmlReader:
         return (self._canonicalizer.join(base, href) or "") if href and len(href) <= ADDRESS else ""
 
     def _links(self, document: Document | Glance, outline: Outline, base: str, extraction: Extraction) -> LinkCollector:
-        """The links of a page; where one kind of them cannot be extracted, those of the others."""
-        links = LinkCollector(self._folders.open(base), self._links_per_page)
+        """Collect the links of a page; each kind of link is extracted separately, so that one can fail alone."""
+        links = LinkCollector(self._resolver.open(base), self._links_per_page)
         if outline.refreshes and isinstance(document, Document):
             extraction.run("refresh", None, _add_refresh, links, document)
         extraction.run("other links", None, links.add_all, outline.links)
@@ -135,13 +135,13 @@ class HtmlReader:
 
 
 def as_html(xhtml: str) -> str:
-    """A page that was sent as XML; it is read as HTML, because most of what is sent so is not well-formed."""
+    """Rewrite XHTML as HTML; most pages sent as XHTML are not well-formed XML."""
     return _SELF_CLOSED.sub(r"<\1\2></\1>", xhtml)
 
 
-def _directives(asked: set[str], outline: Outline) -> tuple[bool, bool]:
-    """Whether a page asks not to be indexed, and that none of its links be followed."""
-    words = asked | outline.robots
+def _directives(robots_words: set[str], outline: Outline) -> tuple[bool, bool]:
+    """The noindex and nofollow flags of a page, from its headers and ``<meta>``."""
+    words = robots_words | outline.robots
     return directives.noindex(words), directives.nofollow(words)
 
 
@@ -149,18 +149,18 @@ def _add_refresh(links: LinkCollector, document: Document) -> None:
     try:
         refresh = document.meta_refresh()
     except ValueError:
-        return  # its address is no address
+        return  # not a valid URL
     if refresh is not None:
         links.add(refresh[1], "")
 
 
 def _parsed(html: str) -> Document:
-    # With scripting, as in a browser, <noscript> is not part of the page: it holds advertisements and counters.
+    # With scripting on, as in a browser, <noscript> is ignored: it holds advertisements and tracking pixels.
     return turbohtml.parse(html, positions=False, scripting=True)
 
 
 def _visible_text(document: Document | Glance) -> str:
-    """The words of the body: a space between two words, a line for each block."""
+    """The text of the body: single spaces between words, one line per block."""
     text = document.to_text()
     if isinstance(document, Document):
         lines = text.split("\n")

@@ -1,7 +1,6 @@
-"""How much of a page is kept?
+"""The maximum length of every field of a page, in characters.
 
-All in characters. A page is written by a stranger: every field has an end, so one page can never fill the memory or
-the index. The limits are far above what honest pages use.
+A hostile page must not fill the memory or the index. The limits are far above what normal pages use.
 """
 
 from __future__ import annotations
@@ -10,19 +9,19 @@ TITLE = 1_000
 DESCRIPTION = 2_000
 KEYWORDS = 1_000
 HEADING = 300
-HEADINGS = 64  # of them, in document order
+HEADINGS = 64  # count, in document order
 ANCHOR = 200
 CATEGORY = 100
-CATEGORIES = 32  # of them
+CATEGORIES = 32  # count
 IMAGE_WORDS = 200
-IMAGES = 24  # of them
-VIDEOS = 8  # of them
-LANGUAGE = 35  # the longest tag RFC 5646 asks anyone to store
+IMAGES = 24  # count
+VIDEOS = 8  # count
+LANGUAGE = 35  # RFC 5646 requires storage for tags of this length
 TEXT = 2_000_000
-ADDRESS = 4_096  # of an href; a longer base would also be repeated in every relative link
+ADDRESS = 4_096  # of an href; every relative link would repeat a longer base
 
 
 def squeeze(text: str, limit: int) -> str:
-    """The words of *text*, one space between them, cut at *limit*."""
+    """*text* with single spaces between its words, cut at *limit* characters."""
     words = " ".join(text.split())
     return words if len(words) <= limit else words[:limit].rstrip()

@@ -1,13 +1,11 @@
-"""Where does a page lead?
+"""Collects the links of a page and resolves them to canonical URLs.
 
-One Link per distinct target. Its anchor is the first one that is not empty: later ones are mostly "read more", and not
-looking at them saves a quarter of the work. It is nofollow only if every occurrence says so.
+`LinkCollector` keeps one Link per distinct target. Its anchor text is the first that is not empty: later ones are
+mostly "read more", and ignoring them saves a quarter of the work. A Link is nofollow only if every occurrence is.
 
-Where does this link lead, seen from that page?
-
-Joining an address with a link is dear, and a site repeats the same links on page after page. A relative link means the
-same on every page of a folder, and one that begins with a slash or a scheme on every page of a site, so both are
-remembered. The targets are shared too: one string, however many pages lead there.
+`LinkResolver` caches resolved links, because joining URLs is expensive and a site repeats its links on every page. A
+relative link has the same target on every page of a folder. A link that begins with a slash or a scheme has the same
+target on every page of a site. Pages share the target strings.
 """
 
 from __future__ import annotations
@@ -24,48 +22,48 @@ from periplus.parse.glance import Glance
 from periplus.parse.limits import ADDRESS, ANCHOR, squeeze
 from periplus.url import Canonicalizer
 
-_REMEMBERED = 20_000  # links, about 6 MB
-_LONGEST_REMEMBERED = 300  # characters of a link
-_BLANK = "".join(map(chr, range(0x21)))  # what the standard removes around an address
+_MAX_CACHED = 20_000  # links, about 6 MB
+_LONGEST_CACHED = 300  # characters of a link
+_BLANK = "".join(map(chr, range(0x21)))  # characters that the URL standard strips
 _NOT_WEB = ("javascript:", "mailto:", "tel:", "data:", "#")
 _OF_SITE = ("/", "http://", "https://")
-# Names without a dot in front: joined with a folder they need no change, and most links are such.
+# Path segments without a leading dot: joining them with a folder needs no normalisation. Most links are such paths.
 _PLAIN = re.compile(r"(/|(?:\.\./)*+)(?:[A-Za-z0-9_~-][A-Za-z0-9_.~-]*+(?:/|$))++")
-_OF_FOLDER = re.compile(r"[^\x00-\x20:?#][^\x00-\x20:]*")  # anything else may depend on the page: "?a", "http:?a"
+_OF_FOLDER = re.compile(r"[^\x00-\x20:?#][^\x00-\x20:]*")  # other links may depend on the page: "?a", "http:?a"
 
 
 class BaseUrl(dict[str, str]):
-    """The targets of the links in the pages of one folder, by href; "" leads nowhere."""
+    """Cached link targets for the pages of one folder, by href; "" for a link that is not followed."""
 
-    def __init__(self, address: str, site: BaseUrl | None, memory: LinkResolver) -> None:
+    def __init__(self, address: str, site: BaseUrl | None, resolver: LinkResolver) -> None:
         super().__init__()
-        self.page = address  # the page that is being read
+        self.page = address  # the page that is being parsed
         self._address = address
-        self._site = site  # the folder at the root of the same site, if this is not it
-        self._memory = memory
+        self._site = site  # the root folder of the same site; None if this is the root
+        self._resolver = resolver
 
     def __missing__(self, href: str) -> str:
         target = self._resolved(href)
         if target is None:
-            return self._memory.join(self.page, href)
-        if len(href) <= _LONGEST_REMEMBERED:
+            return self._resolver.join(self.page, href)
+        if len(href) <= _LONGEST_CACHED:
             self[href] = target
-            self._memory.size += 1
+            self._resolver.size += 1
         return target
 
     def _resolved(self, href: str) -> str | None:
-        """The target, if it is the same for every page of the folder."""
+        """The target, if it is the same for every page of the folder; else None."""
         is_of_site = href.startswith(_OF_SITE)
         if is_of_site and self._site is not None:
             return self._site[href]
-        if self._address and len(href) <= _LONGEST_REMEMBERED and (plain := _PLAIN.fullmatch(href)):
+        if self._address and len(href) <= _LONGEST_CACHED and (plain := _PLAIN.fullmatch(href)):
             return self._above(plain.end(1) // len("../")) + href[plain.end(1) :]
         if not is_of_site and not _OF_FOLDER.fullmatch(href):
             return None
-        return self._memory.join(self._address, href)
+        return self._resolver.join(self._address, href)
 
     def _above(self, steps: int) -> str:
-        """The address of the folder so many steps up; above the root there is only the root."""
+        """The URL of the folder *steps* levels up; the root at most."""
         address, root = self._address, (self if self._site is None else self._site)._address
         for _ in range(steps):
             address = address[: address.rfind("/", 0, -1) + 1] if address != root else root
@@ -73,17 +71,17 @@ class BaseUrl(dict[str, str]):
 
 
 class LinkResolver:
-    """The folders of a crawl, forgotten all at once when they hold too much."""
+    """Resolves and caches links by folder; the whole cache is cleared when it is full."""
 
-    def __init__(self, canonicalizer: Canonicalizer, remembered: int = _REMEMBERED) -> None:
-        self.size = 0  # of all folders
+    def __init__(self, canonicalizer: Canonicalizer, max_cached: int = _MAX_CACHED) -> None:
+        self.size = 0  # links and folders in the cache
         self._canonicalizer = canonicalizer
-        self._remembered = remembered
+        self._max_cached = max_cached
         self._folders: dict[str, BaseUrl] = {}
 
     def open(self, page: str) -> BaseUrl:
-        """The folder of a canonical address, ready for the links of that page."""
-        if self.size > self._remembered:
+        """The cache of the folder of a canonical URL, ready to resolve the links of that page."""
+        if self.size > self._max_cached:
             self._folders.clear()
             self.size = 0
         path, _, _ = page.partition("?")
@@ -92,7 +90,7 @@ class LinkResolver:
         return folder
 
     def join(self, base: str, href: str) -> str:
-        """The target of a link, or "" if it does not lead to another page of the web."""
+        """The target of a link, or "" if it is not a web page."""
         link = href.strip(_BLANK)
         if not link or len(link) > ADDRESS or link[:11].lower().startswith(_NOT_WEB):
             return ""
@@ -112,17 +110,17 @@ _tuple = tuple.__new__
 
 
 class LinkCollector:
-    """The links of one page, up to a cap."""
+    """Collects the links of one page, up to a limit."""
 
     def __init__(self, folder: BaseUrl, most: int) -> None:
         self._folder = folder
         self._most = most
         self._anchors: dict[str, str] = {}  # by target
         self._unendorsed: set[str] = set()  # targets that every link so far marks nofollow
-        self.dropped = 0  # different hrefs past the cap, not resolved
+        self.dropped = 0  # distinct hrefs past the limit, not resolved
 
     def add(self, href: str, anchor: str) -> None:
-        """A link that is no ``<a>``."""
+        """Add a link that is not an ``<a>``."""
         if len(self._anchors) >= self._most:
             self.dropped += 1
             return
@@ -131,18 +129,18 @@ class LinkCollector:
             self._anchors[target] = squeeze(anchor, ANCHOR)
 
     def add_all(self, links: Iterable[tuple[str, str]]) -> None:
-        """Links that are no ``<a>``, each with its text."""
+        """Add links that are not ``<a>``, each with its text."""
         for href, anchor in links:
             self.add(href, anchor)
 
     def add_anchors(self, document: Document | Glance) -> None:
-        """Every ``<a href>``, in document order, but those that stay on the page."""
+        """Add every ``<a href>`` in document order, except links within the page."""
         if isinstance(document, Document):
             self._add_elements(document)
         else:
-            self._add_seen(document)
+            self._add_glanced(document)
 
-    def _add_seen(self, page: Glance) -> None:
+    def _add_glanced(self, page: Glance) -> None:
         folder, anchors, unendorsed, most = self._folder, self._anchors, self._unendorsed, self._most
         found = iter(page.links())
         for written, anchor, is_unendorsed in found:
@@ -173,7 +171,7 @@ class LinkCollector:
             href = _without_fragment(written) if "#" in written else written
             target = folder[href]
             known = anchors.get(target)
-            if not target or (known and not unendorsed):  # as most links of most pages
+            if not target or (known and not unendorsed):  # most links of most pages
                 continue
             if known is None:
                 if len(anchors) >= most:
@@ -187,11 +185,11 @@ class LinkCollector:
                 anchors[target] = _anchor(element)
 
     def links(self, *, nofollow: bool) -> tuple[Link, ...]:
-        """What was collected; *nofollow* marks all of it."""
+        """The collected links; *nofollow* marks all of them."""
         anchors, unendorsed = self._anchors, self._unendorsed
         flags = map(unendorsed.__contains__, anchors) if unendorsed and not nofollow else repeat(nofollow)
         fields = zip(anchors, anchors.values(), flags, strict=False)
-        return tuple(map(_tuple, repeat(Link), fields))  # half of what the class itself would take
+        return tuple(map(_tuple, repeat(Link), fields))  # half the time of calling Link
 
     def _count_rest(self, first: str, rest: Iterator[str]) -> int:
         hrefs = {_without_fragment(href or "#") for href in rest}
@@ -206,7 +204,7 @@ def _anchors(document: Document) -> Iterator[tuple[str, Element]]:
 
 def _without_fragment(href: str) -> str:
     page = href.partition("#")[0]
-    return page if page[-1:] > " " else href  # a space before the # is part of the address, at its end it would not be
+    return page if page[-1:] > " " else href  # a space before the # is part of the URL; at the end it would be stripped
 
 
 def _is_unendorsed(rel: str | None) -> bool:

@@ -1,19 +1,15 @@
-"""Which of the words on a page are what it is about?
+"""Extracts the main text of a page: what is left without menus, footers and other boilerplate?
 
-The page is read line by line. Clues give every line points: its length, how much of it is links, whether it stands in
-something called a menu or an article. The main text is the run of lines with the most points, without those in it that
-are surely something else, and with those outside it that are surely text. Nothing but the page itself is looked at, so
-that reading it again gives the same.
+`choose` scores every line of the visible text by its length, its share of links and the elements around it. The main
+text is the run of lines with the highest total score. Lines in the run with a very low score are removed, and lines
+outside it with a very high score are added. The weights come from a logistic regression on 444 news, blog and
+documentation pages whose main text is known; `bench/parse.py` measures the result. The result depends on the page
+alone, so parsing the page again gives the same.
 
-The weights of the clues are those of a logistic regression on 444 pages whose main text is known: news, blogs and
-documentation (`bench/parse.py` measures what comes of it).
-
-What do the names of elements suggest about the text in them?
-
-Authors name the parts of their pages: ``class="sidebar"``, ``id="main-content"``, ``role="navigation"``. Three kinds
-are told apart: what stands aside of the text (menus, footers, comments), what is set apart in it (captions, bylines,
-lists of links), and what is the text itself. Such an element is renamed to the one that HTML has for it, so that text
-can be rendered with its parts in one pass.
+`PartMarker` classifies elements by their names: ``class="sidebar"``, ``id="main-content"``, ``role="navigation"``. It
+tells three kinds apart: boilerplate (menus, footers, comments), secondary text (captions, bylines, lists of links) and
+main content. It renames each such element to one tag per kind, so that turbohtml renders the text with its parts in one
+pass.
 """
 
 from __future__ import annotations
@@ -67,46 +63,46 @@ _NAMES_REMEMBERED = 20_000
 
 
 class PartMarker:
-    """Renames the parts of pages; remembers what names mean, because the pages of a site use the same ones."""
+    """Renames elements by the kind of part; caches the kind by name, because the pages of a site share names."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
     def mark(self, document: Document) -> None:
-        """Give every block whose role or name suggests a part the tag of that part."""
+        """Rename every block whose role or name matches a kind of part."""
         _mark_roles(document)
-        known, learn = self._known, self._learn
+        known, classify = self._known, self._classify
         if len(known) > _NAMES_REMEMBERED:
             known.clear()
         for element in document.iter_elements(_NAMED):
             names, part = element.attr("class"), _NONE
             if names:
-                part = known[names] if names in known else learn(names)
+                part = known[names] if names in known else classify(names)
             if part in _WEAK and (name := element.attr("id")):
-                part = (known[name] if name in known else learn(name)) or part
+                part = (known[name] if name in known else classify(name)) or part
             if part:
                 element.tag = part
 
-    def _learn(self, names: str) -> str:
+    def _classify(self, names: str) -> str:
         words = [word.lower() for word in _WORDS.split(names) if word]
-        said = {*words, *map(str.__add__, words, words[1:])}
-        suggested = (part for part, vocabulary in _VOCABULARIES.items() if not said.isdisjoint(vocabulary))
-        part = self._known[names] = next(suggested, _NONE)
+        candidates = {*words, *map(str.__add__, words, words[1:])}
+        matches = (part for part, vocabulary in _VOCABULARIES.items() if not candidates.isdisjoint(vocabulary))
+        part = self._known[names] = next(matches, _NONE)
         return part
 
 
 def _mark_roles(document: Document) -> None:
     for element in document.select("[role], [itemprop]"):
-        said = _PROPERTIES.get(element.attr("itemprop") or "") or _ROLES.get(element.attr("role") or "")
-        if said and element.tag in _NAMED:
-            element.tag = said
+        part = _PROPERTIES.get(element.attr("itemprop") or "") or _ROLES.get(element.attr("role") or "")
+        if part and element.tag in _NAMED:
+            element.tag = part
 
 
 Span = tuple[int, int]
 _Numbers = NDArray[np.float64]
 _Places = NDArray[np.int64]
 
-# Each kind of part has a letter: link, aside, set apart, main, heading.
+# Each kind of part has a letter: link, aside (boilerplate), secondary, main, heading.
 _RULES: dict[str, list[str]] = {
     "a": ["l"],
     ASIDE: ["a"],
@@ -120,43 +116,43 @@ _RULES: dict[str, list[str]] = {
     "figcaption": ["s"],
     **{f"h{level}": ["h"] for level in range(1, 7)},
 }
-_LARGEST = {"a": 0.4, "s": 0.2}  # of all text: a larger part is the page itself, whatever its name
-_SMALLEST_MAIN = 0.2  # of the plain text: a smaller part called so is one of many
-_NEARLY_ALL = 0.8  # of what the largest such part holds: the smallest part that does is the main one
+_LARGEST = {"a": 0.4, "s": 0.2}  # share of all text: a larger part is the content itself, whatever its name
+_SMALLEST_MAIN = 0.2  # share of the text without links: a smaller "main" part is one of many teasers
+_NEARLY_ALL = 0.8  # of the text in the largest "main" part: the smallest part with that much is the main part
 
-_START = -1.1
-_FOR_LENGTH, _FOR_LENGTH_NEARBY = 0.67, 0.08  # times the logarithm of the characters
-_FOR_LINKS, _FOR_LINKS_NEARBY = -0.5, -0.55  # times the share of the line that is link
-_FOR_MAIN = 1.65  # times the share of the plain text that the main part holds; against a line outside it
+_INTERCEPT = -1.1
+_FOR_LENGTH, _FOR_LENGTH_NEARBY = 0.67, 0.08  # times the logarithm of the line's length in characters
+_FOR_LINKS, _FOR_LINKS_NEARBY = -0.5, -0.55  # times the share of link text in the line
+_FOR_MAIN = 1.65  # times the main part's share of the text without links; subtracted from lines outside it
 _FOR_ASIDE, _FOR_APART, _FOR_HEADING = -1.9, -2.6, -1.45
-_DEEPEST = 2  # parts within parts that count
-_LONG = 200  # characters from which a line weighs no more in a run
-_SURELY_NOT, _PROBABLY, _SURELY = -1.1, 1.0, 2.2  # points; what stands aside is taken only if it is probable
+_DEEPEST = 2  # nested parts that count
+_LONG = 200  # characters: longer lines weigh no more in a run
+_SURELY_NOT, _PROBABLY, _SURELY = -1.1, 1.0, 2.2  # points; boilerplate needs _PROBABLY
 _DECIMALS = 6  # of points: processors differ in the last ones
 
 
 class Body(NamedTuple):
-    """The words of a page, and which of them are its main text."""
+    """The text of a page, and the spans of its main text."""
 
-    text: str  # a space between two words, a line for each block
-    main: tuple[Span, ...]  # where in the text; empty when nothing stands out
-    linked: float  # the share of the text that is links
+    text: str  # single spaces between words, one line per block
+    main: tuple[Span, ...]  # positions in the text; empty when no line is chosen
+    linked: float  # the share of link text
 
 
 class BodyReader:
-    """Reads the bodies of the pages of one crawl."""
+    """Extracts text and main text from the pages of one crawl."""
 
     def __init__(self) -> None:
         self._marker = PartMarker()
 
     def read(self, document: Document) -> Body:
-        """The words of a document, whose parts are renamed on the way."""
+        """Extract the body of a document; renames the elements of its parts."""
         self._marker.mark(document)
         return choose(*document.to_annotated_text(_RULES))
 
 
 def choose(text: str, spans: list[tuple[int, int, str]]) -> Body:
-    """The body whose rendered *text* has parts at these *spans*."""
+    """Choose the main text of a rendered *text* with parts at these *spans*."""
     rendered = text.split("\n")
     stripped = list(map(str.strip, rendered))
     words = list(filter(None, stripped))
@@ -173,7 +169,7 @@ def _lengths(lines: list[str]) -> _Places:
 
 
 def _runs(chosen: NDArray[np.bool_], lengths: _Places) -> tuple[Span, ...]:
-    """Where the chosen lines lie in the text that all lines make together."""
+    """The spans of the chosen lines in the joined text."""
     ends = np.cumsum(lengths + 1) - 1
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False))
     firsts, lasts = edges[::2], edges[1::2] - 1
@@ -182,7 +178,7 @@ def _runs(chosen: NDArray[np.bool_], lengths: _Places) -> tuple[Span, ...]:
 
 
 class _Lines:
-    """The lines of one rendered page that hold words, and the parts of the page they stand in."""
+    """The non-empty lines of one rendered page, and the parts that contain them."""
 
     def __init__(self, lengths: _Places, kept: NDArray[np.bool_], spans: list[tuple[int, int, str]]) -> None:
         ends = np.cumsum(lengths + 1) - 1
@@ -208,7 +204,7 @@ class _Lines:
 
     def _points(self, asides: _Places) -> _Numbers:
         logarithms = np.log1p(self._lengths)
-        points: _Numbers = _START + _FOR_LENGTH * logarithms + _FOR_LENGTH_NEARBY * _neighbours(logarithms)
+        points: _Numbers = _INTERCEPT + _FOR_LENGTH * logarithms + _FOR_LENGTH_NEARBY * _neighbours(logarithms)
         points += _FOR_LINKS * self._links + _FOR_LINKS_NEARBY * _neighbours(self._links)
         points += _FOR_ASIDE * np.minimum(asides, _DEEPEST)
         points += _FOR_APART * np.minimum(self._depth(self._part("s")), _DEEPEST)
@@ -220,14 +216,14 @@ class _Lines:
         return points
 
     def _part(self, letter: str) -> _Places:
-        """The spans of one kind of part that hold lines and are not too large for what they claim to be."""
+        """The spans of one kind of part that contain lines and are not too large for their kind."""
         found = np.flatnonzero(self._letters == ord(letter))
         sizes = self._span_ends[found] - self._span_starts[found]
         right = (self._firsts[found] < self._lasts[found]) & (sizes < _LARGEST.get(letter, 2) * self._total)
         return found[right]
 
     def _depth(self, spans: _Places) -> _Places:
-        """In how many of the spans each line stands."""
+        """For each line, the number of spans that contain it."""
         count = len(self._lengths) + 1
         if not len(spans):
             return np.zeros(count - 1, np.int64)
@@ -235,7 +231,7 @@ class _Lines:
         return np.cumsum(changes)[:-1]
 
     def _link_shares(self) -> tuple[_Numbers, float]:
-        """The share of each line that is link, and that of the whole text."""
+        """The share of link text in each line, and in the whole text."""
         links = self._part("l")
         starts, ends, first, last = (
             column[links] for column in (self._span_starts, self._span_ends, self._firsts, self._lasts)
@@ -258,7 +254,7 @@ def _neighbours(numbers: _Numbers) -> _Numbers:
 
 
 def _for_main(firsts: _Places, lasts: _Places, plain: _Numbers) -> _Numbers:
-    """What each line gets for standing in the part that holds most of the plain text, if one of these does."""
+    """The points of each line for being inside or outside the main part; 0 if no part is large enough."""
     before = np.concatenate(([0.0], np.cumsum(plain)))
     shares = (before[lasts] - before[firsts]) / (before[-1] or 1.0)
     most = shares.max()
@@ -271,7 +267,7 @@ def _for_main(firsts: _Places, lasts: _Places, plain: _Numbers) -> _Numbers:
 
 
 def _best_run(weights: _Numbers) -> Span:
-    """The first and last line of the run that weighs most."""
+    """The start and end of the run of lines with the highest weight."""
     sums = np.concatenate(([0.0], np.cumsum(weights)))
     gains = sums - np.minimum.accumulate(sums)
     last = int(gains.argmax())

@@ -1,9 +1,9 @@
-"""Which elements say something about the page?
+"""Extracts title, description, headings, base URL, robots directives and other links in one walk over the document.
 
-One walk finds them all, and on its way prepares a tree for reading its text. turbohtml lays out tables, lists and
-quotations as a terminal would, padded and numbered, where a search engine wants their words: they become plain blocks.
-And a block inside a ``<span>`` or a link would not begin a line: it is set apart, or its first word would be glued to
-the one before it.
+The walk also prepares a tree for text extraction. turbohtml renders tables, lists and quotations as a terminal would,
+padded and numbered; a search engine wants plain text, so these elements become ``<div>``. A block inside a ``<span>``
+or a link would not start a new line, so the walk puts a ``<br>`` before and after it. Otherwise its first word would
+be joined to the word before it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from turbohtml import Document, Element, Namespace, Text
 
 from periplus.parse import directives
 from periplus.parse.extraction import Extraction
-from periplus.parse.glance import Element as Seen
+from periplus.parse.glance import Element as GlancedElement
 from periplus.parse.glance import Glance
 from periplus.parse.limits import DESCRIPTION, HEADING, HEADINGS, KEYWORDS, TITLE, squeeze
 
@@ -31,13 +31,13 @@ _BLOCKS = _LAID_OUT | {
 }
 _AROUND_BLOCKS = _BLOCKS | {"body", "html", "tbody", "tfoot", "thead", "tr"}
 # fmt: on
-_NEIGHBOURS = frozenset({"next", "prev", "previous"})
+_PAGINATION = frozenset({"next", "prev", "previous"})
 
 
 class Outline:
-    """The parts of one document, apart from its text and its ``<a>`` elements.
+    """The fields of one document, except its text and its ``<a>`` elements.
 
-    An element that cannot be read is left out; the others are read.
+    An element that raises is skipped; the other elements are extracted.
     """
 
     def __init__(self, document: Document | Glance, extraction: Extraction) -> None:
@@ -46,14 +46,14 @@ class Outline:
         self.keywords = ""
         self.base: str | None = None  # as written
         self.canonical: str | None = None  # as written
-        self.robots: set[str] = set()  # what the page asks of robots
+        self.robots: set[str] = set()  # robots directives
         self.refreshes = False
-        self.links: list[tuple[str, str]] = []  # href and text of links that are no <a>
+        self.links: list[tuple[str, str]] = []  # href and text of links that are not <a>
         self._headings: list[Element] = []
         if isinstance(document, Document):
             extraction.run("outline", None, self._walk, document, extraction)
         else:
-            extraction.run("outline", None, self._look, document, extraction)
+            extraction.run("outline", None, self._read_glance, document, extraction)
         self.headings = extraction.run("headings", (), self._read_headings, document)
 
     def _read_headings(self, document: Document | Glance) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ class Outline:
             headings = document.headings()
         return tuple([words for heading in headings if (words := heading.rstrip(" ¶"))])
 
-    def _look(self, document: Glance, extraction: Extraction) -> None:
+    def _read_glance(self, document: Glance, extraction: Extraction) -> None:
         for element in document.elements():
             try:
                 _READERS[element.tag](self, element)
@@ -71,39 +71,39 @@ class Outline:
                 extraction.failed(element.tag, error)
 
     def _walk(self, document: Document, extraction: Extraction) -> None:
-        unseen, within_lines = [], []
+        hidden, inside_inline = [], []
         for element in document.iter_elements(_TAGS):
             tag = element.tag
             if tag in _BLOCKS:
                 parent = element.parent
                 if isinstance(parent, Element) and parent.tag not in _AROUND_BLOCKS:
-                    within_lines.append(element)
+                    inside_inline.append(element)
             if tag in _LAID_OUT:
                 element.tag = "div"
-            elif tag in _UNSEEN:
-                unseen.append(element)
+            elif tag in _HIDDEN:
+                hidden.append(element)
             if tag in _READERS:
                 try:
                     _READERS[tag](self, element)
                 except Exception as error:
                     extraction.failed(tag, error)
-        for element in within_lines:
+        for element in inside_inline:
             element.insert_before(Element("br"))
             element.insert_after(Element("br"))
-        for element in unseen:
+        for element in hidden:
             element.extract()
 
-    def _read_title(self, element: Element | Seen) -> None:
+    def _read_title(self, element: Element | GlancedElement) -> None:
         if isinstance(element, Element) and element.namespace is not Namespace.HTML:
-            element.insert(0, Text(" "))  # the name of a drawing: not part of the word before it
+            element.insert(0, Text(" "))  # the title of an SVG is not part of the word before it
         elif not self.title:
             self.title = squeeze(element.text, TITLE)
 
-    def _read_heading(self, element: Element | Seen) -> None:
-        if len(self._headings) < HEADINGS and isinstance(element, Element):  # a glance has found them itself
+    def _read_heading(self, element: Element | GlancedElement) -> None:
+        if len(self._headings) < HEADINGS and isinstance(element, Element):  # Glance.headings() returns the headings
             self._headings.append(element)
 
-    def _read_meta(self, element: Element | Seen) -> None:
+    def _read_meta(self, element: Element | GlancedElement) -> None:
         name = element.attr("name")
         if name is None:
             self.refreshes = self.refreshes or (element.attr("http-equiv") or "").lower() == "refresh"
@@ -117,35 +117,35 @@ class Outline:
         elif name in directives.META_NAMES:
             self.robots |= directives.meta_words(content)
 
-    def _read_link(self, element: Element | Seen) -> None:
+    def _read_link(self, element: Element | GlancedElement) -> None:
         relations = (element.attr("rel") or "").lower().split()
         href = element.attr("href")
         if not href:
             return
         if "canonical" in relations:
-            if self.canonical is None and _is_in_head(element):  # in the body a visitor may have written it
+            if self.canonical is None and _is_in_head(element):  # in the body it may be user content
                 self.canonical = href
-        elif not _NEIGHBOURS.isdisjoint(relations) or ("alternate" in relations and element.attr("hreflang")):
+        elif not _PAGINATION.isdisjoint(relations) or ("alternate" in relations and element.attr("hreflang")):
             self.links.append((href, ""))
 
-    def _read_base(self, element: Element | Seen) -> None:
+    def _read_base(self, element: Element | GlancedElement) -> None:
         if self.base is None:
             self.base = element.attr("href")
 
-    def _read_area(self, element: Element | Seen) -> None:
+    def _read_area(self, element: Element | GlancedElement) -> None:
         self.links.append((element.attr("href") or "", element.attr("alt") or ""))
 
-    def _read_frame(self, element: Element | Seen) -> None:
+    def _read_frame(self, element: Element | GlancedElement) -> None:
         self.links.append((element.attr("src") or "", element.attr("title") or ""))
 
 
-def _is_in_head(element: Element | Seen) -> bool:
+def _is_in_head(element: Element | GlancedElement) -> bool:
     if not isinstance(element, Element):
         return element.is_in_head
     return isinstance(element.parent, Element) and element.parent.tag == "head"
 
 
-_READERS: dict[str, Callable[[Outline, Element | Seen], None]] = {
+_READERS: dict[str, Callable[[Outline, Element | GlancedElement], None]] = {
     "title": Outline._read_title,
     "meta": Outline._read_meta,
     "link": Outline._read_link,
@@ -155,5 +155,5 @@ _READERS: dict[str, Callable[[Outline, Element | Seen], None]] = {
     **dict.fromkeys(_HEADINGS, Outline._read_heading),
     "iframe": Outline._read_frame,
 }
-_UNSEEN = frozenset({"iframe", "noscript", "template"})
-_TAGS = tuple({*_BLOCKS, *_UNSEEN, *_READERS})
+_HIDDEN = frozenset({"iframe", "noscript", "template"})
+_TAGS = tuple({*_BLOCKS, *_HIDDEN, *_READERS})

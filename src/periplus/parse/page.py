@@ -1,4 +1,4 @@
-"""What is on this page, whatever it was written in?"""
+"""Parses a response into a page, by media type: HTML, XHTML, XML, PDF, plain text, feeds and sitemaps."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from periplus.url import Canonicalizer
 
 logger = logging.getLogger("periplus.parse")
 
-_UNSAID = frozenset({"", "*/*", "application/octet-stream", "application/unknown", "unknown/unknown"})
+_UNKNOWN_TYPES = frozenset({"", "*/*", "application/octet-stream", "application/unknown", "unknown/unknown"})
 _XHTML_NAMESPACE = "http://www.w3.org/1999/xhtml"
-_SNIFFED = 1_024
+_SNIFFED = 1_024  # bytes, or characters
 _HTML_START = re.compile(
     rb"\s*<(?:!doctype\s+html|!--|(?:a|b|body|br|div|font|h1|head|html|iframe|p|script|style|table|title)[\s>])",
     re.IGNORECASE,
@@ -40,10 +40,10 @@ _HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class PageParser:
-    """Turns responses into pages, and never fails: one that makes no sense gives as much as could be had of it.
+    """Parses responses into pages and never raises; broken pages give partial results.
 
-    What is large, and every PDF, is read aside: in a process behind a fence, within limits of time and memory.
-    It remembers where links lead, so keep one for a whole crawl, and one for each thread.
+    PDFs and large pages are parsed in the sandbox, within limits of time and memory. The parser caches resolved links:
+    keep one parser for a whole crawl, and one per thread.
     """
 
     def __init__(
@@ -52,67 +52,67 @@ class PageParser:
         *,
         links_per_page: int,
         settings: Parsing = Parsing(),  # noqa: B008  # frozen
-        read_paper: Callable[[bytes], DocumentText | DocumentProblem] | None = None,
+        read_pdf: Callable[[bytes], DocumentText | DocumentProblem] | None = None,
     ) -> None:
-        """With *read_paper*, which reads PDFs, everything is read in this process: it is the one behind the fence."""
+        """*read_pdf* is given only inside the sandbox: with it, this process parses everything itself."""
         self._canonicalizer, self._links_per_page = canonicalizer, links_per_page
         self._finisher = PageFinisher(settings.languages)
-        self._is_choosy = bool(settings.languages)  # whether a page is wanted depends on its words
+        self._needs_language = bool(settings.languages)  # the language decides whether links are followed
         self._html = HtmlReader(canonicalizer, links_per_page, Profiles(settings.profiles), self._finisher)
-        self._read_paper, self._aside_bytes = read_paper, settings.aside_bytes
-        self._warden = Sandbox(ParseRules(settings, canonicalizer.tracking, canonicalizer.sessions, links_per_page))
+        self._read_pdf, self._sandbox_bytes = read_pdf, settings.aside_bytes
+        self._sandbox = Sandbox(ParseRules(settings, canonicalizer.tracking, canonicalizer.sessions, links_per_page))
 
     def close(self) -> None:
-        """End the process behind the fence, if there is one; it is started again when it is needed."""
-        self._warden.close()
+        """End the sandbox process, if one is running; the next document that needs one starts it again."""
+        self._sandbox.close()
 
-    def skim(self, response: Response, *, aside: bool | None = None) -> Page:
-        """What a crawl has to know at once; only HTML is read less closely than by `parse`.
+    def skim(self, response: Response, *, sandboxed: bool | None = None) -> Page:
+        """Parse quickly, with what a crawl needs: HTML without main text, facts, language and quality.
 
-        *aside*: whether it is read behind the fence; None: if `is_read_aside` says so.
+        *sandboxed*: whether to parse in the sandbox; None: `needs_sandbox` decides.
         """
-        if self.is_read_aside(response) if aside is None else aside:
-            return self._read_aside(response, closely=False)
+        if self.needs_sandbox(response) if sandboxed is None else sandboxed:
+            return self._read_in_sandbox(response, full=False)
         return self._safely(self._skim, response)
 
-    def parse(self, response: Response, *, aside: bool | None = None) -> Page:
-        """What is on the page, read closely; nothing, when it is not text."""
-        if self.is_read_aside(response) if aside is None else aside:
-            return self._read_aside(response, closely=True)
+    def parse(self, response: Response, *, sandboxed: bool | None = None) -> Page:
+        """Parse fully; a response that is not text gives an empty page."""
+        if self.needs_sandbox(response) if sandboxed is None else sandboxed:
+            return self._read_in_sandbox(response, full=True)
         return self._safely(self._parse, response)
 
-    def is_read_aside(self, response: Response) -> bool:
-        """Whether reading this may take so long, or so much, that it is left to the process behind the fence."""
-        if self._read_paper is not None:
+    def needs_sandbox(self, response: Response) -> bool:
+        """Whether to parse this response in the sandbox: it is a PDF, or larger than `parse.aside_bytes`."""
+        if self._read_pdf is not None:
             return False
-        return len(response.body) > self._aside_bytes or _mime(response) == _PDF
+        return len(response.body) > self._sandbox_bytes or _mime(response) == _PDF
 
-    def _read_aside(self, response: Response, *, closely: bool) -> Page:
-        read = self._warden.read(response, closely=closely)
+    def _read_in_sandbox(self, response: Response, *, full: bool) -> Page:
+        read = self._sandbox.read(response, full=full)
         return read.as_page() if isinstance(read, DocumentProblem) else read
 
     def _safely(self, read: Callable[[Response], Page], response: Response) -> Page:
         try:
             return read(response)
         except MemoryError:
-            return DocumentProblem(Reason.PARSE_MEMORY, "it needs more memory than it may have").as_page()
+            return DocumentProblem(Reason.PARSE_MEMORY, "parsing exceeds the memory limit").as_page()
         except Exception as error:
-            logger.info("reading %s failed", response.url, exc_info=True)
-            return DocumentProblem(Reason.PARSE_CRASH, f"its reader failed: {type(error).__name__}").as_page()
+            logger.info("parsing %s failed", response.url, exc_info=True)
+            return DocumentProblem(Reason.PARSE_CRASH, f"the parser raised {type(error).__name__}").as_page()
 
     def _skim(self, response: Response) -> Page:
         mime = _mime(response)
-        if mime not in _HTML or self._is_choosy:
+        if mime not in _HTML or self._needs_language:
             return self._parse(response)
         extraction = Extraction(response.url)
-        asked = extraction.run("header directives", set(), directives.header_words, response)
+        robots_words = extraction.run("header directives", set(), directives.header_words, response)
         if mime == "text/html":
             kind = response.headers.get("content-type", "")
-            # Bytes that are not UTF-8, though they are taken for it, become U+FFFD.
+            # Invalid bytes in a page declared as UTF-8 become U+FFFD.
             html = extraction.run("charset", response.body, as_utf8, response.body, kind)
         else:
             html = as_html(_text(response, extraction)).encode()
-        return self._html.skim(html, response.url, asked, extraction)
+        return self._html.skim(html, response.url, robots_words, extraction)
 
     def _parse(self, response: Response) -> Page:
         extraction = Extraction(response.url)
@@ -124,42 +124,42 @@ class PageParser:
 
     def _read(self, response: Response, extraction: Extraction) -> Page:
         mime = _mime(response)
-        asked = extraction.run("header directives", set(), directives.header_words, response)
+        robots_words = extraction.run("header directives", set(), directives.header_words, response)
         if mime == "text/html":
-            return self._html.read(_text(response, extraction), response.url, asked, extraction)
+            return self._html.read(_text(response, extraction), response.url, robots_words, extraction)
         if mime == "application/xhtml+xml":
-            return self._html.read(as_html(_text(response, extraction)), response.url, asked, extraction)
+            return self._html.read(as_html(_text(response, extraction)), response.url, robots_words, extraction)
         if mime in {"text/xml", "application/xml"} or mime.endswith("+xml"):
-            return self._parse_xml(response, asked, extraction)
+            return self._parse_xml(response, robots_words, extraction)
         if mime == _PDF:
-            return self._parse_pdf(response, asked, extraction)
+            return self._parse_pdf(response, robots_words, extraction)
         page = read_text(_text(response, extraction)) if mime.startswith("text/") else Page()
-        return self._finished(page, response, asked, extraction)
+        return self._finish(page, response, robots_words, extraction)
 
-    def _parse_pdf(self, response: Response, asked: set[str], extraction: Extraction) -> Page:
+    def _parse_pdf(self, response: Response, robots_words: set[str], extraction: Extraction) -> Page:
         if response.truncated:
-            return DocumentProblem(Reason.PDF_CUT, "its end is missing").as_page()
-        assert self._read_paper is not None, "a PDF is read behind the fence only"
-        read = self._read_paper(response.body)
+            return DocumentProblem(Reason.PDF_CUT, "the PDF is truncated").as_page()
+        assert self._read_pdf is not None, "PDFs are parsed in the sandbox only"
+        read = self._read_pdf(response.body)
         if isinstance(read, DocumentProblem):
             return read.as_page()
         page = page_of(read, response.url, self._canonicalizer, self._links_per_page, extraction)
-        return self._finished(page, response, asked, extraction)
+        return self._finish(page, response, robots_words, extraction)
 
-    def _finished(self, page: Page, response: Response, asked: set[str], extraction: Extraction) -> Page:
-        page = extraction.run("directives", page, _marked, page, asked)
+    def _finish(self, page: Page, response: Response, robots_words: set[str], extraction: Extraction) -> Page:
+        page = extraction.run("directives", page, _with_directives, page, robots_words)
         return self._finisher.finish(page, extraction, size=len(response.body))
 
-    def _parse_xml(self, response: Response, asked: set[str], extraction: Extraction) -> Page:
+    def _parse_xml(self, response: Response, robots_words: set[str], extraction: Extraction) -> Page:
         text = _text(response, extraction)
         if _XHTML_NAMESPACE in text[:_SNIFFED]:
-            return self._html.read(as_html(text), response.url, asked, extraction)
+            return self._html.read(as_html(text), response.url, robots_words, extraction)
         if (listing := _LISTING.search(text[:_SNIFFED])) is not None:
             return self._parse_listing(response, is_feed=listing[1] not in _SITEMAPS)
-        return self._finished(read_xml(text), response, asked, extraction)
+        return self._finish(read_xml(text), response, robots_words, extraction)
 
     def _parse_listing(self, response: Response, *, is_feed: bool) -> Page:
-        """A sitemap or feed is a list of links: they are followed, the list itself is not a page to be found."""
+        """A page with the links of a sitemap or feed; the list itself is not indexed."""
         if is_feed:
             feed = read_feed(response.body, response.url, self._canonicalizer)
             links = [Link(entry.link, entry.title, False) for entry in feed.entries if entry.link]
@@ -170,17 +170,17 @@ class PageParser:
 
 
 def _text(response: Response, extraction: Extraction) -> str:
-    """The text of a body; as UTF-8 when its encoding cannot be told."""
+    """The decoded body; UTF-8 when detecting the encoding fails."""
     text = extraction.run("charset", None, decode, response.body, response.headers.get("content-type", ""))
     return response.body.decode("utf-8", "replace") if text is None else text
 
 
 def _mime(response: Response) -> str:
-    return _sniffed(response.body) if response.mime in _UNSAID else response.mime
+    return _sniffed(response.body) if response.mime in _UNKNOWN_TYPES else response.mime
 
 
 def _sniffed(body: bytes) -> str:
-    """The type of a body whose server does not name one."""
+    """The media type of a body, guessed from its first bytes, when the server sends none."""
     start = body[:_SNIFFED].removeprefix(b"\xef\xbb\xbf")
     if _HTML_START.match(start):
         return "text/html"
@@ -191,5 +191,7 @@ def _sniffed(body: bytes) -> str:
     return "" if _BINARY.match(start) else "text/plain"
 
 
-def _marked(page: Page, asked: set[str]) -> Page:
-    return page._replace(noindex=directives.noindex(asked), nofollow=directives.nofollow(asked)) if asked else page
+def _with_directives(page: Page, robots_words: set[str]) -> Page:
+    if not robots_words:
+        return page
+    return page._replace(noindex=directives.noindex(robots_words), nofollow=directives.nofollow(robots_words))

@@ -1,7 +1,7 @@
-"""What does a PDF say?
+"""Extracts text, metadata, bookmarks and links from a PDF, with PDFium.
 
-Read by PDFium, which is fast and forgiving, but written in C++ and fed by strangers: only the fenced-in process of
-`parse.cell` imports this module.
+PDFium is fast and tolerant, but it is C++ code that parses hostile input. So only the sandbox process
+(`parse.sandbox.child`) imports this module.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from periplus.parse.dates import epoch
 from periplus.parse.limits import ANCHOR, DESCRIPTION, HEADING, HEADINGS, KEYWORDS, LANGUAGE, TEXT, TITLE, squeeze
 from periplus.parse.pdf_page import DocumentText
 
-SHEETS = 1_000  # read of one document: a thousand take a second or two
+MAX_PAGES = 1_000  # of one document: a thousand take one or two seconds
 LINKS = 2_000  # of one document
-_LINKS_A_SHEET = 200
+_LINKS_PER_PAGE = 200
 _BOOKMARK_DEPTH = 2
-_TITLE_LINES = 40  # of the first sheet, among which the title is looked for
-_SAME_SIZE = 0.97  # of the largest letters
+_TITLE_LINES = 40  # lines of the first page that are searched for the title
+_SAME_SIZE = 0.97  # of the largest font size
 _ADDRESS_BYTES = 4_096
-_TIDY = str.maketrans({
+_CLEAN = str.maketrans({
     **dict.fromkeys(map(chr, range(0x20)), " "),
     "\n": "\n",
     "\0": None,
-    "\ufffe": None,  # PDFium's sign for a word that is broken between two lines
+    "\ufffe": None,  # PDFium's mark for a hyphenated word
     "\xad": None,
 })  # fmt: skip
-_MADE_UP = re.compile(  # what programs write when nobody gave a title
+_PLACEHOLDER_TITLE = re.compile(  # written by programs when the author gave no title
     r"\s*(?:untitled|no title|title|unknown|slide 1|powerpoint presentation|microsoft (?:word|powerpoint|excel)\b.*|"
     r"(?:file|https?):.*|.*\.(?:docx?|dvi|eps|indd|odt|pdf|pptx?|ps|qxd|qxp|rtf|tex|tmp|txt|xlsx?))?\s*",
     re.IGNORECASE,
@@ -44,7 +44,7 @@ _DATE = re.compile(
 
 
 class UnreadableError(Exception):
-    """Nothing can be had of a document; the reason has a name."""
+    """A document cannot be parsed."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -54,89 +54,89 @@ class UnreadableError(Exception):
 def read_pdf(body: bytes) -> DocumentText:
     """Title, dates, text, bookmarks and links of a PDF, each within its limit."""
     with suppress(PdfiumError):
-        PdfDocument(b"none")  # PDFium tells the error of the document before, where it has no word for this one's
+        PdfDocument(b"none")  # resets PDFium's last error, which it does not set for every failure
     try:
         document = PdfDocument(body)
     except PdfiumError as error:
         locked = error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY)
         if locked:
-            raise UnreadableError(Reason.PDF_LOCKED, "it asks for a password") from error
-        raise UnreadableError(Reason.PDF_BROKEN, "PDFium finds no document in it") from error
+            raise UnreadableError(Reason.PDF_LOCKED, "the PDF requires a password") from error
+        raise UnreadableError(Reason.PDF_BROKEN, "PDFium cannot open the PDF") from error
     with document:
         return _read(document)
 
 
 def _read(document: PdfDocument) -> DocumentText:
-    said = document.get_metadata_dict(skip_empty=True)
-    sheets = _Sheets(document)
-    text = sheets.text()
-    title = _tidied(said.get("Title", ""), TITLE)
+    metadata = document.get_metadata_dict(skip_empty=True)
+    pages = _Pages(document)
+    text = pages.text()
+    title = _clean(metadata.get("Title", ""), TITLE)
     return DocumentText(
-        title=sheets.largest_words if _MADE_UP.fullmatch(title) else title,
-        description=_tidied(said.get("Subject", ""), DESCRIPTION),
-        keywords=_tidied(said.get("Keywords", ""), KEYWORDS),
+        title=pages.largest_text if _PLACEHOLDER_TITLE.fullmatch(title) else title,
+        description=_clean(metadata.get("Subject", ""), DESCRIPTION),
+        keywords=_clean(metadata.get("Keywords", ""), KEYWORDS),
         headings=_bookmarks(document),
         text=text,
         language=_language(document),
-        published=_moment(said.get("CreationDate", "")),
-        modified=_moment(said.get("ModDate", "")),
-        links=tuple(sheets.links[:LINKS]),
-        sheets=len(document),
+        published=_timestamp(metadata.get("CreationDate", "")),
+        modified=_timestamp(metadata.get("ModDate", "")),
+        links=tuple(pages.links[:LINKS]),
+        pages=len(document),
     )
 
 
-class _Sheets:
-    """The sheets of a document, read once and in order."""
+class _Pages:
+    """Reads the pages of a document once, in order."""
 
     def __init__(self, document: PdfDocument) -> None:
         self._document = document
-        self.largest_words = ""  # of the first sheet: what a reader takes for the title
+        self.largest_text = ""  # of the first page: the visible title
         self.links: list[tuple[str, str]] = []
 
     def text(self) -> str:
-        """The words of all sheets, a line for each line, up to the limit."""
+        """The text of all pages, line by line, up to the limit."""
         parts: list[str] = []
         length = 0
-        for number in range(min(len(self._document), SHEETS)):
-            with suppress(PdfiumError):  # one broken sheet does not spoil the others
-                parts.append(self._sheet(number))
+        for number in range(min(len(self._document), MAX_PAGES)):
+            with suppress(PdfiumError):  # skips a broken page
+                parts.append(self._page(number))
                 length += len(parts[-1]) + 1
             if length > TEXT:
                 break
         if not parts:
-            raise UnreadableError(Reason.PDF_BROKEN, "PDFium can read none of its pages")
+            raise UnreadableError(Reason.PDF_BROKEN, "PDFium cannot read any page of the PDF")
         return "\n".join(filter(None, parts))[:TEXT].rstrip()
 
-    def _sheet(self, number: int) -> str:
-        sheet = self._document.get_page(number)
+    def _page(self, number: int) -> str:
+        page = self._document.get_page(number)
         try:
-            words = sheet.get_textpage()
+            textpage = page.get_textpage()
             try:
-                text = words.get_text_range()
+                text = textpage.get_text_range()
                 if number == 0:
-                    self.largest_words = _largest_words(words, text)
+                    self.largest_text = _largest_text(textpage, text)
                 if len(self.links) < LINKS:
-                    self.links += islice(_links(self._document, sheet, words), _LINKS_A_SHEET)
+                    self.links += islice(_links(self._document, page, textpage), _LINKS_PER_PAGE)
             finally:
-                words.close()
+                textpage.close()
         finally:
-            sheet.close()
+            page.close()
         return "\n".join(_lines(text))
 
 
 def _lines(text: str) -> Iterator[str]:
-    for line in text.replace("\r\n", "\n").replace("\r", "\n").translate(_TIDY).split("\n"):
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").translate(_CLEAN).split("\n"):
         if words := " ".join(line.split()):
             yield words
 
 
-def _largest_words(words: PdfTextPage, text: str) -> str:
-    """The first lines set in the largest letters; where all are of one size, the first line."""
+def _largest_text(textpage: PdfTextPage, text: str) -> str:
+    """The first lines in the largest font size; the first line, if all have the same size."""
     sizes: list[tuple[float, str]] = []
     start = 0
     for line in text.split("\r\n")[:_TITLE_LINES]:
         if shown := " ".join(_lines(line)):
-            sizes.append((raw.FPDFText_GetFontSize(words, start + len(line) - len(line.lstrip())), shown))
+            sizes.append((raw.FPDFText_GetFontSize(textpage, start + len(line) - len(line.lstrip())), shown))
         start += len(line) + 2
     lettered = [size for size, shown in sizes if sum(map(str.isalpha, shown)) > 3]
     largest = max(lettered, default=0.0)
@@ -150,15 +150,15 @@ def _largest_words(words: PdfTextPage, text: str) -> str:
     return squeeze(" ".join(found[:most]), TITLE)
 
 
-def _links(document: PdfDocument, sheet: PdfPage, words: PdfTextPage) -> Iterator[tuple[str, str]]:
-    """The web addresses behind rectangles of a sheet, with the words that stand in them."""
+def _links(document: PdfDocument, page: PdfPage, textpage: PdfTextPage) -> Iterator[tuple[str, str]]:
+    """The URLs of the link annotations of a page, with the text inside their rectangles."""
     position, link = ctypes.c_int(0), raw.FPDF_LINK()
-    while raw.FPDFLink_Enumerate(sheet, position, link):
+    while raw.FPDFLink_Enumerate(page, position, link):
         address = _address(document, raw.FPDFLink_GetAction(link))
         area = raw.FS_RECTF()
         if address and raw.FPDFLink_GetAnnotRect(link, area):
-            said = words.get_text_bounded(area.left, area.bottom, area.right, area.top)
-            yield address, _tidied(said, ANCHOR)
+            anchor = textpage.get_text_bounded(area.left, area.bottom, area.right, area.top)
+            yield address, _clean(anchor, ANCHOR)
 
 
 def _address(document: PdfDocument, action: object) -> str:
@@ -174,7 +174,7 @@ def _address(document: PdfDocument, action: object) -> str:
 
 def _bookmarks(document: PdfDocument) -> tuple[str, ...]:
     found = islice(document.get_toc(max_depth=_BOOKMARK_DEPTH), HEADINGS)
-    return tuple(words for bookmark in found if (words := _tidied(bookmark.get_title(), HEADING)))
+    return tuple(words for bookmark in found if (words := _clean(bookmark.get_title(), HEADING)))
 
 
 def _language(document: PdfDocument) -> str:
@@ -183,8 +183,8 @@ def _language(document: PdfDocument) -> str:
     return buffer.raw[: max(size - 2, 0)].decode("utf-16-le", "ignore").strip() if size <= len(buffer) else ""
 
 
-def _moment(text: str) -> float | None:
-    """``D:20130502014655+09'00'`` or less of it."""
+def _timestamp(text: str) -> float | None:
+    """Parse a PDF date: ``D:20130502014655+09'00'`` or a part of it."""
     found = _DATE.fullmatch(text.strip())
     if found is None:
         return None
@@ -194,5 +194,5 @@ def _moment(text: str) -> float | None:
     return epoch(f"{year}-{month or '01'}-{day or '01'}{clock}")
 
 
-def _tidied(text: str, limit: int) -> str:
-    return squeeze(text.translate(_TIDY), limit)
+def _clean(text: str, limit: int) -> str:
+    return squeeze(text.translate(_CLEAN), limit)

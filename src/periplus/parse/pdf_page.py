@@ -1,4 +1,4 @@
-"""What is kept of a document made of sheets, whatever wrote it?"""
+"""Turns an extracted document, such as a PDF, into a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from periplus.url import Canonicalizer
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document as its reader hands it over: plain values only, none longer than its limit."""
+    """The extracted content of a document; every value is within its limit."""
 
     title: str = ""
     description: str = ""
@@ -23,36 +23,36 @@ class DocumentText:
     language: str = ""  # as the document declares it
     published: float | None = None  # seconds since the epoch
     modified: float | None = None
-    links: tuple[tuple[str, str], ...] = ()  # href as written, words on it
-    sheets: int = 0  # of the whole document, read or not
+    links: tuple[tuple[str, str], ...] = ()  # href as written, anchor text
+    pages: int = 0  # of the whole document, including pages past the limit
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentProblem:
-    """Why a document gave nothing."""
+    """The reason why a document could not be parsed."""
 
     reason: Reason
     detail: str
 
     def as_page(self) -> Page:
-        """A page that nobody is shown."""
+        """An empty page with the problem; it is not indexed."""
         return Page(noindex=True, problem=self.reason, problem_detail=self.detail)
 
 
 def page_of(
-    paper: DocumentText, url: str, canonicalizer: Canonicalizer, links_per_page: int, extraction: Extraction
+    document: DocumentText, url: str, canonicalizer: Canonicalizer, links_per_page: int, extraction: Extraction
 ) -> Page:
-    """The paper as a page of the web."""
-    links, dropped = extraction.run("links", ((), 0), _links, paper.links, url, canonicalizer, links_per_page)
+    """The document as a page."""
+    links, dropped = extraction.run("links", ((), 0), _links, document.links, url, canonicalizer, links_per_page)
     return Page(
-        title=paper.title,
-        description=paper.description,
-        keywords=paper.keywords,
-        headings=paper.headings,
-        text=paper.text,
-        language=paper.language,
-        published=paper.published,
-        modified=paper.modified,
+        title=document.title,
+        description=document.description,
+        keywords=document.keywords,
+        headings=document.headings,
+        text=document.text,
+        language=document.language,
+        published=document.published,
+        modified=document.modified,
         links=links,
         links_dropped=dropped,
     )

@@ -1,7 +1,6 @@
-"""What does a page without markup for people say?
+"""Parses plain text and unknown XML.
 
-Plain text is its own text. Of XML only the character data is read: what its elements mean is unknown here, so they
-separate words and nothing else.
+Of XML only the character data is kept: the meaning of the elements is unknown, so they only separate words.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import turbohtml
 from periplus.model import Page
 from periplus.parse.limits import TEXT, TITLE, squeeze
 
-# Whatever is not closed reaches to the end, so that no input is looked at twice.
+# Unclosed markup extends to the end of the input, so that matching takes linear time.
 _MARKUP = re.compile(
     r"""<!--.*?(?:-->|\Z)
     | <\?.*?(?:\?>|\Z)
@@ -27,7 +26,7 @@ _MARKUP = re.compile(
 
 
 def read_text(text: str) -> Page:
-    """A page of plain text; its first line stands for the title."""
+    """A page of plain text; its first line is the title."""
     lines = [words for line in _without_nul(text).splitlines() if (words := " ".join(line.split()))]
     if not lines:
         return Page()
@@ -35,7 +34,7 @@ def read_text(text: str) -> Page:
 
 
 def read_xml(text: str) -> Page:
-    """A page of XML, by its character data."""
+    """A page with the character data of an XML document."""
     parts = [
         data if (data := found["data"]) is not None else turbohtml.unescape(found[0])
         for found in _MARKUP.finditer(text)

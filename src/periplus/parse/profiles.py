@@ -1,7 +1,7 @@
-"""Which sites are read by rules of their own, and what do the rules pick out?
+"""Site profiles: CSS selectors for the title, body and categories of certain sites.
 
-A profile names parts of a page by CSS selectors. It is chosen by the host, or by the program that made the page. Links
-are not its business: a page leads wherever it leads, whatever is taken for its text.
+The host chooses the profile, or else the generator of the page. Profiles do not affect links, which come from the whole
+page.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from periplus.parse.facts import add_categories
 from periplus.parse.limits import HEADING, HEADINGS, TEXT, TITLE, squeeze
 from periplus.parse.maintext import Body
 
-READY = {
+BUILT_IN = {
     "mediawiki": SiteProfile(
         generator="MediaWiki",
         title="#firstHeading",
@@ -30,23 +30,23 @@ READY = {
         ],
     )
 }
-_HOSTS_REMEMBERED = 50_000
+_MAX_CACHED_HOSTS = 50_000
 _LEVELS = {f"h{level}": [str(level)] for level in range(1, 7)}
 
 
 class Profiles:
-    """The profiles of a collection: the ready ones, changed and joined by those of its configuration."""
+    """The profiles of a collection: the built-in ones, overridden and extended by its configuration."""
 
     def __init__(self, given: Mapping[str, SiteProfile]) -> None:
-        merged = {name: _merged(READY.get(name), given.get(name)) for name in {**given, **READY}}
+        merged = {name: _merged(BUILT_IN.get(name), given.get(name)) for name in {**given, **BUILT_IN}}
         self._by_host = [(_any_of(profile.hosts), profile) for profile in merged.values() if profile.hosts]
         self._by_generator = {profile.generator: profile for profile in merged.values() if profile.generator}
         self._known: dict[str, SiteProfile | None] = {}
 
     def find(self, host: str, generator: str) -> SiteProfile | None:
-        """The profile for a page of *host* that *generator* made; the host decides first."""
+        """The profile for a page of *host* made by *generator*; the host takes precedence."""
         if host not in self._known:
-            if len(self._known) >= _HOSTS_REMEMBERED:
+            if len(self._known) >= _MAX_CACHED_HOSTS:
                 self._known.clear()
             self._known[host] = next((profile for hosts, profile in self._by_host if hosts.fullmatch(host)), None)
         found = self._known[host]
@@ -55,10 +55,10 @@ class Profiles:
         return found
 
 
-def _merged(ready: SiteProfile | None, given: SiteProfile | None) -> SiteProfile:
-    if ready is None or given is None:
-        return ready or given or SiteProfile()
-    return ready.model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
+def _merged(built_in: SiteProfile | None, given: SiteProfile | None) -> SiteProfile:
+    if built_in is None or given is None:
+        return built_in or given or SiteProfile()
+    return built_in.model_copy(update={name: getattr(given, name) for name in given.model_fields_set})
 
 
 def _any_of(patterns: list[str]) -> re.Pattern[str]:
@@ -66,7 +66,10 @@ def _any_of(patterns: list[str]) -> re.Pattern[str]:
 
 
 class Excerpt:
-    """What a profile picks out of one document; made before the tree is changed, read after its links were."""
+    """The parts of one document that a profile selects.
+
+    Create it before the tree is changed; call `read`, which removes elements, after the links are extracted.
+    """
 
     def __init__(self, profile: SiteProfile, document: Document) -> None:
         title = document.select_one(profile.title) if profile.title else None
@@ -78,7 +81,7 @@ class Excerpt:
         self._removed = [element for selector in profile.remove for element in _selected(document, selector)]
 
     def read(self) -> tuple[Body, tuple[str, ...]] | None:
-        """The text and its headings, without those that nothing follows; None when the page has no such body."""
+        """The text and its headings, without headings of empty sections; None if the body selector matches nothing."""
         if self._body is None:
             return None
         for element in self._removed:
@@ -94,7 +97,7 @@ def _selected(document: Document, selector: str) -> list[Element]:
 
 
 def _without_empty_headings(text: str, spans: list[tuple[int, int, str]]) -> list[tuple[str, int]]:
-    """The lines of a text with their level as a heading, 0 for none; a heading stays when something is below it."""
+    """The lines of a text with their heading level, 0 for text; drops headings of empty sections."""
     levels = {start: int(level) for start, _, level in spans}
     kept: list[tuple[str, int]] = []
     position = len(text) + 1

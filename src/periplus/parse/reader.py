@@ -1,6 +1,6 @@
-"""What does a page say, and where do its links lead?
+"""Parses responses in a worker, and reports to the crash guard which URL is being parsed.
 
-Shared by the crawl, which reads pages as they arrive, and by recovery, which reads them again from the archive.
+The crawl uses it for new responses; recovery and import use it for archived ones.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from periplus.url import Canonicalizer
 
 
 class CrashMonitor(Protocol):
-    """Learns which URL this process is parsing, so that another process can tell which one crashed it."""
+    """Records the URL that this process is parsing, so that the supervisor knows which URL crashed the process."""
 
     def begin(self, url: str) -> None:
-        """Note the URL that is about to be parsed."""
+        """Record the URL before parsing starts."""
         ...
 
     def end(self) -> None:
-        """Note that it has been parsed."""
+        """Clear the URL after parsing."""
         ...
 
-    def distrusts(self, url: str) -> bool:
+    def needs_sandbox(self, url: str) -> bool:
         """Whether the sandbox must parse a URL."""
         ...
 
-    def gives_up(self, url: str) -> bool:
+    def must_skip(self, url: str) -> bool:
         """Whether a URL has crashed too many processes to be parsed at all."""
         ...
 
@@ -40,21 +40,21 @@ class PageReader:
     def __init__(self, parser: PageParser, monitor: CrashMonitor | None = None) -> None:
         self._parser, self._monitor = parser, monitor
 
-    def parse(self, response: Response, *, aside: bool = False) -> Page:
-        """The fields, text and links of a response; *aside*: `is_read_aside` is true of it."""
-        if aside or self._monitor is None:
-            return self._parser.skim(response, aside=aside or None)
+    def parse(self, response: Response, *, sandboxed: bool = False) -> Page:
+        """Parse a response quickly; *sandboxed*: in the sandbox, because `needs_sandbox` is true of the response."""
+        if sandboxed or self._monitor is None:
+            return self._parser.skim(response, sandboxed=sandboxed or None)
         self._monitor.begin(response.url)
         try:
-            return self._parser.skim(response, aside=False)
+            return self._parser.skim(response, sandboxed=False)
         finally:
             self._monitor.end()
 
-    def parse_list(self, response: Response, canonicalizer: Canonicalizer) -> Sitemap | None:
-        """What a sitemap lists; None for one that nobody should try to read any more."""
+    def parse_sitemap(self, response: Response, canonicalizer: Canonicalizer) -> Sitemap | None:
+        """Parse a sitemap; None for a URL that has crashed too many processes."""
         if self._monitor is None:
             return read_sitemap(response.body, response.url, canonicalizer, now=response.fetched_at)
-        if self._monitor.gives_up(response.url):
+        if self._monitor.must_skip(response.url):
             return None
         self._monitor.begin(response.url)
         try:
@@ -62,18 +62,18 @@ class PageReader:
         finally:
             self._monitor.end()
 
-    async def parse_aside(self, response: Response) -> Page | None:
-        """The same for what is read aside, while others go on; None for everything else."""
-        if not self.is_read_aside(response):
+    async def parse_in_sandbox(self, response: Response) -> Page | None:
+        """Parse a response in the sandbox without blocking the event loop; None if it does not need the sandbox."""
+        if not self.needs_sandbox(response):
             return None
-        return await asyncio.to_thread(self._parser.skim, response, aside=True)
+        return await asyncio.to_thread(self._parser.skim, response, sandboxed=True)
 
-    def is_read_aside(self, response: Response) -> bool:
-        """Whether it is left to the process behind the fence: for what it is, or because of what its host did."""
-        return self._parser.is_read_aside(response) or (
-            self._monitor is not None and self._monitor.distrusts(response.url)
+    def needs_sandbox(self, response: Response) -> bool:
+        """Whether to parse a response in the sandbox: a PDF, a large page, or a host that crashed a worker before."""
+        return self._parser.needs_sandbox(response) or (
+            self._monitor is not None and self._monitor.needs_sandbox(response.url)
         )
 
     def close(self) -> None:
-        """Let go of what reads what takes long."""
+        """End the sandbox process."""
         self._parser.close()

@@ -1,9 +1,9 @@
-"""How are archived pages read again, closely and with today's parser?
+"""Parses archived pages again, fully and with the current parser.
 
-A crawl skims: of an HTML page it reads what it needs to go on. Main text, language, quality and the rest are read from
-the archive afterwards, when an index is to be built. Each segment is replaced by one with the same rows in the same
-order, in one transaction; whatever interrupts this, the next run goes on with the segments that are left. A page that
-cannot be read again stays as it was.
+A crawl parses HTML quickly, with only what the crawl needs. Main text, language, quality and the rest are extracted
+from the archive before an index is built. Each segment is replaced in one transaction by a segment with the same rows
+in the same order. After an interruption the next run continues with the remaining segments. A page that cannot be
+parsed keeps its previous row.
 """
 
 from __future__ import annotations

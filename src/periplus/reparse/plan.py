@@ -1,7 +1,7 @@
-"""Which segments are to be read again, and how far did the last attempt come?
+"""Which segments must be parsed again, and which are left after an interruption?
 
-Reading everything again may take hours. What is to be read is written down first; a segment that has been replaced has
-another name, so after a kill those of the list that are still live are what is left.
+Parsing everything again may take hours, so the plan is written to `reparse.json` first. A replaced segment has a new
+name: after a kill, the planned segments that are still live are the remaining work.
 """
 
 from __future__ import annotations
@@ -22,46 +22,46 @@ _FILE = "reparse.json"
 
 
 class Plan:
-    """The segments that one run of `reparse` has before it."""
+    """The segments that one run of `reparse` must parse."""
 
     def __init__(self, collection: Collection, catalog: Catalog, settings: Settings, *, everything: bool) -> None:
         self._path = collection.home / _FILE
         segments = catalog.segments("pages")
-        wanted = {segment.name for segment in segments if _needs_reading(collection.segments / segment.name)}
+        wanted = {segment.name for segment in segments if _needs_reparse(collection.segments / segment.name)}
         if everything:
-            wanted |= self._everything({segment.name for segment in segments}, _reader(settings))
+            wanted |= self._everything({segment.name for segment in segments}, _parser_version(settings))
         self._is_everything = everything
         self.segments: list[SealedSegment] = [segment for segment in segments if segment.name in wanted]
 
     def finished(self) -> None:
-        """All of it has been read."""
+        """Remove the plan file after all segments are parsed."""
         if self._is_everything:
             self._path.unlink(missing_ok=True)
 
-    def _everything(self, live: set[str], reader: str) -> set[str]:
-        """All live segments; or, if the same reader was interrupted at that, those it had not come to."""
+    def _everything(self, live: set[str], parser_version: str) -> set[str]:
+        """All live segments; after an interruption of the same parser version, the remaining ones."""
         try:
-            noted = json.loads(self._path.read_bytes())
-            left = live.intersection(noted["segments"]) if noted["reader"] == reader else set()
+            saved = json.loads(self._path.read_bytes())
+            left = live.intersection(saved["segments"]) if saved["reader"] == parser_version else set()
         except (OSError, ValueError, KeyError, TypeError):
             left = set()
         if left:
             return left
         with reporting_full_disk(self._path.parent):
-            write_file(self._path, json.dumps({"reader": reader, "segments": sorted(live)}).encode())
+            write_file(self._path, json.dumps({"reader": parser_version, "segments": sorted(live)}).encode())
         return live
 
 
-def _needs_reading(path: Path) -> bool:
-    """Whether its pages were only skimmed; or it makes no sense, which is told when it is tried."""
+def _needs_reparse(path: Path) -> bool:
+    """Whether a segment holds quickly parsed pages, or is unreadable, which the run then reports."""
     try:
-        stated = schema_version(path)
+        version = schema_version(path)
     except OSError:
-        stated = None
-    return stated is None or stated[1] < SCHEMA_VERSION
+        version = None
+    return version is None or version[1] < SCHEMA_VERSION
 
 
-def _reader(settings: Settings) -> str:
-    """What makes two readings differ: this release, and how it is told to read."""
-    told = f"{__version__} {settings.parse.model_dump_json()} {settings.scope.links_per_page}"
-    return hashlib.sha256(told.encode()).hexdigest()
+def _parser_version(settings: Settings) -> str:
+    """A hash of the release and of the settings that affect parsing."""
+    inputs = f"{__version__} {settings.parse.model_dump_json()} {settings.scope.links_per_page}"
+    return hashlib.sha256(inputs.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What did a row of a segment say before?"""
+"""Reads single rows of an existing segment, for pages that cannot be parsed again."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from periplus.errors import DamagedFile
 from periplus.model import Image, Link, Page, Quality, Reason, Video
 
 _SIGNATURE_BITS = 64
-_AS_THEY_ARE = ("title", "description", "keywords", "text", "language", "canonical", "noindex")
+_PLAIN_COLUMNS = ("title", "description", "keywords", "text", "language", "canonical", "noindex")
 
 
 class PreviousRows:
-    """The rows of one segment, looked up one by one: a few of thousands are ever needed."""
+    """Looks up rows of one segment one by one; only a few of thousands are needed."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._pages, self._links = folder / name, folder / name.replace("pages", "links", 1)
-        self._group: tuple[int, list[dict[str, Any]]] = (-1, [])  # the part of the file that was last looked at
+        self._group: tuple[int, list[dict[str, Any]]] = (-1, [])  # the last row group read: its number and rows
 
     def page(self, position: int) -> Page:
-        """The page at a position, with its links, as it was read then."""
+        """The page at a row number, with its links."""
         try:
             row = self._row(position)
             return _page(row, self._links_of(row))
@@ -46,7 +46,7 @@ class PreviousRows:
 
 
 def _page(row: dict[str, Any], links: list[dict[str, Any]]) -> Page:
-    plain = {name: row[name] for name in _AS_THEY_ARE}
+    plain = {name: row[name] for name in _PLAIN_COLUMNS}
     edges = row.get("main") or []
     return Page(
         **plain,

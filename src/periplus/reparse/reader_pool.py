@@ -1,7 +1,7 @@
-"""Who reads the segments, and what if a reader dies?
+"""Parses segments in several processes, and recovers when one of them crashes.
 
-As many processes as are worth their start. One that dies, over a page or because somebody killed it, costs nothing: its
-segment is read again by another, every page of it behind the fence, so that the page that did it is found and named.
+The pool starts one process per 500 pages, up to the number of cores. When a process dies, another one parses its
+segment again, with every page in the sandbox. So the page that crashed the process is found and reported.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ from periplus.reparse.segment import Reading, SegmentReader, Unread
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
 
-_WORTH_A_PROCESS = 500  # pages: starting one takes as long as reading so many
-_TRIES = 3  # at a segment, before it is left as it is
+_PAGES_PER_PROCESS = 500  # starting a process takes as long as parsing so many pages
+_MAX_ATTEMPTS = 3  # per segment, before it is kept as it is
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 @dataclass(slots=True)
 class _Job:
     segment: SealedSegment
-    deaths: int = 0  # of those who read it
+    crashes: int = 0  # of processes that parsed the segment
 
 
 @dataclass(slots=True)
 class _Reader:
     process: BaseProcess
-    line: Connection
+    connection: Connection
     job: _Job | None = None
 
 
 def read_all(
     collection: Collection, settings: Settings, todo: Sequence[SealedSegment]
 ) -> Generator[tuple[SealedSegment, Reading], None, None]:
-    """Read every segment again, in any order."""
+    """Parse every segment again, in any order."""
     pages = sum(segment.rows for segment in todo)
-    if pages < _WORTH_A_PROCESS:
-        # Behind the fence, because a page that brings down its reader would bring down this process.
-        with SegmentReader(collection.home, settings, is_apart=False) as reader:
-            yield from ((segment, reader.read_again(segment, aside=True)) for segment in todo)
+    if pages < _PAGES_PER_PROCESS:
+        # In the sandbox, because a page could crash this process.
+        with SegmentReader(collection.home, settings, is_child=False) as reader:
+            yield from ((segment, reader.reparse(segment, sandboxed=True)) for segment in todo)
         return
-    processes = min(os.cpu_count() or 1, len(todo), pages // _WORTH_A_PROCESS)
+    processes = min(os.cpu_count() or 1, len(todo), pages // _PAGES_PER_PROCESS)
     readers = _Readers(collection.home, settings, [_Job(segment) for segment in todo])
     try:
         yield from readers.read(processes)
     finally:
-        readers.dismiss()
+        readers.stop()
 
 
 class _Readers:
-    """The processes that read, each one segment at a time."""
+    """The reader processes; each parses one segment at a time."""
 
     def __init__(self, home: Path, settings: Settings, jobs: Sequence[_Job]) -> None:
         self._home, self._settings = home, settings
@@ -70,29 +70,29 @@ class _Readers:
 
     def read(self, processes: int) -> Iterator[tuple[SealedSegment, Reading]]:
         while self._jobs or any(reader.job for reader in self._readers):
-            self._hand_out(processes)
-            busy = {reader.line: reader for reader in self._readers if reader.job}
-            for line in wait(list(busy)):
-                yield from self._hear(busy[line])  # type: ignore[index]  # only these lines were waited for
+            self._assign_jobs(processes)
+            busy = {reader.connection: reader for reader in self._readers if reader.job}
+            for connection in wait(list(busy)):
+                yield from self._receive(busy[connection])  # type: ignore[index]  # only these were waited for
 
-    def dismiss(self) -> None:
-        """Nothing is left to read, or nobody wants it any more."""
+    def stop(self) -> None:
+        """Kill all reader processes."""
         for reader in self._readers:
             reader.process.kill()
             reader.process.join()
-            reader.line.close()
+            reader.connection.close()
 
-    def _hand_out(self, processes: int) -> None:
+    def _assign_jobs(self, processes: int) -> None:
         while self._jobs:
             free = next((reader for reader in self._readers if reader.job is None), None)
             if free is None and len(self._readers) == processes:
                 return
-            reader = free or self._hire()
+            reader = free or self._start_reader()
             reader.job = self._jobs.popleft()
-            with suppress(OSError):  # it is dead, which is heard next
-                reader.line.send((reader.job.segment, reader.job.deaths > 0))
+            with suppress(OSError):  # the process is dead; `_receive` notices next
+                reader.connection.send((reader.job.segment, reader.job.crashes > 0))
 
-    def _hire(self) -> _Reader:
+    def _start_reader(self) -> _Reader:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_read, args=(theirs, self._home, self._settings, os.getpid()), daemon=True)
@@ -101,44 +101,44 @@ class _Readers:
         self._readers.append(_Reader(process, ours))
         return self._readers[-1]
 
-    def _hear(self, reader: _Reader) -> Iterator[tuple[SealedSegment, Reading]]:
+    def _receive(self, reader: _Reader) -> Iterator[tuple[SealedSegment, Reading]]:
         job, reader.job = reader.job, None
         assert job is not None
         try:
-            said = reader.line.recv()
+            result = reader.connection.recv()
         except (EOFError, OSError):
-            said = self._bury(reader, job)
-        if isinstance(said, PeriplusError):
-            raise said
-        if said is not None:
-            yield job.segment, said
+            result = self._retry_or_give_up(reader, job)
+        if isinstance(result, PeriplusError):
+            raise result
+        if result is not None:
+            yield job.segment, result
 
-    def _bury(self, reader: _Reader, job: _Job) -> Reading | None:
-        """A reader is dead: another tries its segment, until it has cost too many."""
+    def _retry_or_give_up(self, reader: _Reader, job: _Job) -> Reading | None:
+        """Queue the segment of a dead process again; after too many crashes, keep the segment as it is."""
         self._readers.remove(reader)
-        reader.line.close()
+        reader.connection.close()
         reader.process.join()
-        job.deaths += 1
-        if job.deaths < _TRIES:
+        job.crashes += 1
+        if job.crashes < _MAX_ATTEMPTS:
             self._jobs.appendleft(job)
             return None
-        why = f"{_TRIES} processes died while reading it, the last one with {reader.process.exitcode}"
+        why = f"{_MAX_ATTEMPTS} processes died while parsing it; last exit code {reader.process.exitcode}"
         return Reading([], [Unread(job.segment.name, why, job.segment.rows)], Counter())
 
 
-def _read(line: Connection, home: Path, settings: Settings, parent: int) -> None:
-    """The life of a reader."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, which ends this
+def _read(connection: Connection, home: Path, settings: Settings, parent: int) -> None:
+    """Entry point of a reader process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, which kills this process
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         return
-    with SegmentReader(home, settings, is_apart=True) as reader:
+    with SegmentReader(home, settings, is_child=True) as reader:
         while True:
             try:
-                segment, aside = line.recv()
+                segment, sandboxed = connection.recv()
             except EOFError:
                 return
             try:
-                line.send(reader.read_again(segment, aside=aside))
+                connection.send(reader.reparse(segment, sandboxed=sandboxed))
             except PeriplusError as error:
-                line.send(error)
+                connection.send(error)

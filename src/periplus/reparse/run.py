@@ -1,4 +1,4 @@
-"""What does a second reading change, in order?"""
+"""Runs `reparse`: parses the planned segments and replaces each one in the catalog."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.manifest import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
 
-Tell = Callable[[int, int], None]
-_NAMED = 100  # of what could not be read: more is only counted
+OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total
+_MAX_LISTED = 100  # failures listed in the summary; more are only counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +27,39 @@ class Reparsed:
     segments: int
     pages: int
     seconds: float
-    unread: int = 0  # pages that stay as they were, because they could not be read again
-    reasons: list[Unread] = field(default_factory=list)  # the first of them
-    failed_extractors: dict[str, int] = field(
-        default_factory=dict
-    )  # pages by the name of an extractor that failed over them
+    unread: int = 0  # pages that could not be parsed and keep their previous row
+    reasons: list[Unread] = field(default_factory=list)  # the first 100 failures
+    failed_extractors: dict[str, int] = field(default_factory=dict)  # number of pages by extractor
 
 
 def reparse(
-    collection: Collection, settings: Settings, *, everything: bool, tell: Tell = lambda _done, _total: None
+    collection: Collection,
+    settings: Settings,
+    *,
+    everything: bool,
+    on_progress: OnProgress = lambda _done, _total: None,
 ) -> Reparsed:
-    """Read again the pages that were only skimmed, or *everything*; *tell* hears how many pages are done."""
+    """Parse again the pages that a crawl parsed quickly, or *everything*."""
     started = time.monotonic()
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
     with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
-        _sweep(collection, catalog)
+        _remove_leftovers(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
         total, done = sum(segment.rows for segment in plan.segments), 0
-        with _sweeping_up(collection), closing(read_all(collection, settings, plan.segments)) as readings:
+        with _removing_unfinished(collection), closing(read_all(collection, settings, plan.segments)) as readings:
             for old, reading in readings:
                 _replace(catalog, old, reading.successors)
                 unread += reading.unread
                 failed_extractors.update(reading.failed_extractors)
                 done += old.rows
-                tell(done, total)
+                on_progress(done, total)
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
     pages = sum(entry.pages for entry in unread)
-    return Reparsed(len(plan.segments), done, seconds, pages, unread[:_NAMED], dict(failed_extractors.most_common()))
+    return Reparsed(
+        len(plan.segments), done, seconds, pages, unread[:_MAX_LISTED], dict(failed_extractors.most_common())
+    )
 
 
 def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -> None:
@@ -64,8 +68,8 @@ def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -
 
 
 @contextmanager
-def _sweeping_up(collection: Collection) -> Iterator[None]:
-    """Remove incomplete files when the block is left: a reader process that is killed cannot do so itself."""
+def _removing_unfinished(collection: Collection) -> Iterator[None]:
+    """Remove incomplete files at the end of the block, because a killed reader process cannot."""
     try:
         yield
     finally:
@@ -77,8 +81,8 @@ def _remove_unfinished(collection: Collection) -> None:
         leftover.unlink()
 
 
-def _sweep(collection: Collection, catalog: Catalog) -> None:
-    """Remove what earlier runs left: half-written files, and those replaced, which somebody may have been reading."""
+def _remove_leftovers(collection: Collection, catalog: Catalog) -> None:
+    """Remove incomplete and replaced files of earlier runs; a replaced file may still have been in use then."""
     _remove_unfinished(collection)
     for segment in catalog.segments():
         worker, number, revision = place_of(segment.name)

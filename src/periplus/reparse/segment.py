@@ -1,7 +1,7 @@
-"""How is one segment read again?
+"""Parses the pages of one segment again, from the archive, and writes its successor.
 
-Page by page from the archive. A record that is damaged, and a page that no parser gets through, leave the row as it
-was: skimmed, or read by an earlier release. When too many rows of a segment are like that, all of it stays.
+A damaged WARC record, or a page that cannot be parsed, keeps its previous row. A segment with more than 100 such rows
+is kept as a whole.
 """
 
 from __future__ import annotations
@@ -43,31 +43,31 @@ _COLUMNS = [
     "noindex",
 ]
 _ROWS_AT_ONCE = 256
-_MOST_UNREAD = 100  # rows of a segment that are taken over one by one
+_MOST_UNREAD = 100  # rows of a segment that are copied one by one
 
 
 class Unread(NamedTuple):
-    """What could not be read again."""
+    """A page or segment that could not be parsed again."""
 
-    what: str  # the address of a page, or the name of a segment
+    what: str  # the URL of a page, or the name of a segment
     why: str
     pages: int = 1
 
 
 class Reading(NamedTuple):
-    """What became of a segment."""
+    """The result of parsing one segment."""
 
-    successors: list[SealedSegment]  # of its pages and links; none: it stays as it is
+    successors: list[SealedSegment]  # of its pages and links; empty: the segment is kept
     unread: list[Unread]
-    failed_extractors: Counter[str]  # pages by the name of an extractor that failed over them
+    failed_extractors: Counter[str]  # number of pages by extractor
 
 
 class SegmentReader:
-    """Reads segments one after the other, with one parser."""
+    """Parses segments one after the other, with one parser."""
 
-    def __init__(self, home: Path, settings: Settings, *, is_apart: bool) -> None:
-        """*is_apart*: this process is there for nothing else, so it may die over a page."""
-        self._collection, self._settings, self._is_apart = open_collection(home), settings, is_apart
+    def __init__(self, home: Path, settings: Settings, *, is_child: bool) -> None:
+        """*is_child*: this is a reader process, which a page may kill without harm."""
+        self._collection, self._settings, self._is_child = open_collection(home), settings, is_child
         self._parser = PageParser(
             Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
         )
@@ -81,10 +81,10 @@ class SegmentReader:
     ) -> None:
         self._parser.close()
 
-    def read_again(self, segment: SealedSegment, *, aside: bool) -> Reading:
-        """Write the successor of one segment of pages and of the links beside it.
+    def reparse(self, segment: SealedSegment, *, sandboxed: bool) -> Reading:
+        """Write the successor of one segment of pages and of its links.
 
-        *aside*: every page behind the fence; otherwise those that always are.
+        *sandboxed*: parse every page in the sandbox; otherwise only those that need it.
         """
         worker, number, revision = place_of(segment.name)
         unread: list[Unread] = []
@@ -93,7 +93,7 @@ class SegmentReader:
             with reporting_full_disk(self._collection.home):
                 writer = SegmentWriter(self._collection.segments, worker, number, revision + 1)
                 try:
-                    for row in self._rows_of(segment.name, unread, aside=aside):
+                    for row in self._rows_of(segment.name, unread, sandboxed=sandboxed):
                         writer.add(row)
                         failed_extractors.update(row.page.failed_extractors)
                     return Reading(writer.seal(), unread, failed_extractors)
@@ -103,39 +103,39 @@ class SegmentReader:
         except DamagedFile as error:
             return Reading([], [Unread(segment.name, str(error), segment.rows)], Counter())
 
-    def _rows_of(self, name: str, unread: list[Unread], *, aside: bool) -> Iterator[PageRow]:
-        """The new rows in the order of the old ones; what could not be read again is noted, and as it was."""
-        former = PreviousRows(self._collection.segments, name)
+    def _rows_of(self, name: str, unread: list[Unread], *, sandboxed: bool) -> Iterator[PageRow]:
+        """The new rows in the order of the old ones; adds failures to *unread* and yields their previous rows."""
+        previous = PreviousRows(self._collection.segments, name)
         for position, (fetch, is_shown) in enumerate(_fetches(self._collection.segments / name)):
-            page, trouble = self._read(fetch, aside=aside)
-            if trouble and (page is None or is_shown):
-                page = former.page(position)
-                unread.append(Unread(fetch.url, trouble))
+            page, problem = self._read(fetch, sandboxed=sandboxed)
+            if problem and (page is None or is_shown):
+                page = previous.page(position)
+                unread.append(Unread(fetch.url, problem))
                 if len(unread) > _MOST_UNREAD:
-                    why = f"{fetch.url}: {trouble}"
-                    raise DamagedFile(f"more than {_MOST_UNREAD} pages cannot be read again", why)
+                    why = f"{fetch.url}: {problem}"
+                    raise DamagedFile(f"more than {_MOST_UNREAD} pages cannot be parsed", why)
             assert page is not None
             yield PageRow(fetch, page)
 
-    def _read(self, fetch: Fetch, *, aside: bool) -> tuple[Page | None, str]:
-        """The page as far as it could be read, and what went wrong."""
+    def _read(self, fetch: Fetch, *, sandboxed: bool) -> tuple[Page | None, str]:
+        """The parsed page, and the problem; None when the archive record is damaged."""
         assert fetch.position is not None
         try:
             response = read_response(self._collection.archive, fetch.position)
         except DamagedFile as error:
             return None, str(error)
-        if aside or self._parser.is_read_aside(response):
-            page = self._parser.parse(response, aside=True)
+        if sandboxed or self._parser.needs_sandbox(response):
+            page = self._parser.parse(response, sandboxed=True)
         else:
-            with self._dying_of_age():
-                page = self._parser.parse(response, aside=False)
+            with self._cpu_limit():
+                page = self._parser.parse(response, sandboxed=False)
         failed = page.problem in COULD_NOT_BE_READ
         return page, f"{page.problem}: {page.problem_detail}" if failed else ""
 
     @contextmanager
-    def _dying_of_age(self) -> Iterator[None]:
-        """A page that takes too long ends this process, and is read behind the fence by the next one."""
-        if not self._is_apart:
+    def _cpu_limit(self) -> Iterator[None]:
+        """Kill this process when a page takes too long; the next process parses the segment in the sandbox."""
+        if not self._is_child:
             yield
             return
         signal.setitimer(signal.ITIMER_PROF, self._settings.parse.seconds)
@@ -144,7 +144,7 @@ class SegmentReader:
 
 
 def _fetches(path: Path) -> Iterator[tuple[Fetch, bool]]:
-    """What the crawl knows about each row, and whether anybody is shown the page."""
+    """The fetch of each row, and whether its page is indexed."""
     try:
         for batch in read_pages(path, _COLUMNS, _ROWS_AT_ONCE):
             for row in batch.to_pylist():
@@ -162,4 +162,6 @@ def _fetches(path: Path) -> Iterator[tuple[Fetch, bool]]:
                     not row["noindex"],
                 )
     except (ArrowException, OSError) as error:
-        raise DamagedFile(f"{path} is damaged", str(error), "`periplus verify` tells what else is.") from error
+        raise DamagedFile(
+            f"{path} is damaged", str(error), "Run `periplus verify` to find other damaged files."
+        ) from error

@@ -19,11 +19,11 @@ _AT_ONCE = 256
 class Reader(Protocol):
     """Parses archived responses again."""
 
-    def is_read_aside(self, response: Response) -> bool:
+    def needs_sandbox(self, response: Response) -> bool:
         """Whether the sandbox parses a response."""
         ...
 
-    def parse(self, response: Response, *, aside: bool) -> Page:
+    def parse(self, response: Response, *, sandboxed: bool) -> Page:
         """Parse a response, in the sandbox or here."""
         ...
 
@@ -48,8 +48,8 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
             if not fetch.is_version or fetch.position is None:
                 continue
             response = read_response(collection.archive, fetch.position)
-            aside = reader.is_read_aside(response) or fetch.decision.reason in COULD_NOT_BE_READ
-            rows.append(PageRow(fetch, reader.parse(response, aside=aside)))
+            sandboxed = reader.needs_sandbox(response) or fetch.decision.reason in COULD_NOT_BE_READ
+            rows.append(PageRow(fetch, reader.parse(response, sandboxed=sandboxed)))
             if len(rows) >= _AT_ONCE:
                 parsed += len(rows)
                 stream.add(rows, file.archive_id, fetch.position.offset + fetch.position.length)

@@ -1,1 +1,1 @@
-"""What is a word?"""
+"""Analyzers and simhashes: what is a word, and which texts are nearly the same?"""

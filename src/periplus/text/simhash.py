@@ -1,14 +1,11 @@
-"""What is left of a text when numbers, marks and capitals are taken away?
+"""Near-duplicate detection: 64-bit simhashes of texts, and normalised lines to compare.
 
-The crawl looks at it in passing, to see whether a page says what others of its host have said. Numbers go, because the
-pages of a calendar differ in nothing else. The signature is a simhash like that of `signature.py`, but a third of its
-price: of one word in four, the sixteen letters from its start on vote.
+`simhash` is computed for the index. Every two consecutive words vote for or against each bit. Texts that share most of
+their words in order differ in few bits; unrelated texts differ in about 32.
 
-Which texts are nearly the same?
-
-A signature has 64 bits (a simhash): every two words in a row vote for or against each bit. Texts that share most of
-their words in order have signatures that differ in few bits, whatever stands around them; unrelated texts differ in
-about 32.
+`quick_simhash` is computed for every page during a crawl, at a third of the cost: only one word in four votes, with the
+16 bytes from its start. It ignores numbers, punctuation and case, because calendar pages differ in numbers only.
+`lines_of`, `words_of` and `phrase_of` apply the same normalisation.
 """
 
 from __future__ import annotations
@@ -19,17 +16,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_LONGEST_IN_LINES = 32_768  # characters of a text whose lines are told apart
-_COMPARED = 8_192  # of those, how many the signature stands on
-_BETWEEN, _LINE = 0, 10  # between two words, and at the end of a line
+_LONGEST_IN_LINES = 32_768  # characters of a text that `lines_of` splits
+_COMPARED = 8_192  # characters of a text that `quick_simhash` uses
+_BETWEEN, _LINE = 0, 10  # bytes between two words, and at the end of a line
 _PLAIN = bytes(
     byte + 32 if 65 <= byte <= 90 else _BETWEEN if byte == 32 else _LINE if byte in b".!?" else byte
     for byte in range(256)
 )
 _DROPPED = bytes(byte for byte in range(128) if not chr(byte).isalpha() and byte not in b" \n.!?")
-_WINDOW = 16  # letters that one vote depends on
+_WINDOW = 16  # bytes that one vote depends on
 _PADDING = bytes(_WINDOW)
-_WIDE = 0xE3  # the first byte of letters that are words by themselves: Chinese, Japanese, Korean
+_WIDE = 0xE3  # lowest first byte of characters that are words by themselves: Chinese, Japanese, Korean
 _FIRST, _SECOND = np.uint64(0xBF58_476D_1CE4_E5B9), np.uint64(0x94D0_49BB_1331_11EB)
 _HALF = np.uint64(32)
 _COUNTED = 255
@@ -55,35 +52,35 @@ _DATES = frozenset("""
 
 
 class QuickSimhash(NamedTuple):
-    """A text as far as it can be compared with others."""
+    """The quick simhash of a text."""
 
-    signature: int  # 64 bits: texts that are nearly the same have nearly the same
-    votes: int  # how many words it stands on
+    signature: int  # 64 bits: near duplicates differ in few of them
+    votes: int  # the number of words that voted
 
 
 def lines_of(text: str) -> frozenset[bytes]:
-    """The letters of a text, sentence by sentence."""
+    """The distinct lines and sentences of a text, normalised."""
     return frozenset(_letters(text[:_LONGEST_IN_LINES]).split(b"\n"))
 
 
 def words_of(lines: Iterable[bytes]) -> frozenset[bytes]:
-    """The words of some lines of a gist, without the names of months and days."""
+    """The words of normalised lines, without the names of months and days."""
     return frozenset(b"\0".join(lines).split(b"\0")) - _DATES
 
 
 def phrase_of(line: bytes) -> bytes:
-    """The words of a line of a gist in order, without the names of months and days."""
+    """The words of a normalised line in order, without the names of months and days."""
     return b"\0".join([word for word in line.split(b"\0") if word and word not in _DATES])
 
 
 def quick_simhash(text: str) -> QuickSimhash:
-    """The signature of the beginning of a text."""
+    """The quick simhash of the first 8,192 characters of a text."""
     padded = np.frombuffer(b"\n" + _letters(text[:_COMPARED]) + _PADDING, np.uint8)
     starts = _starts(padded)
     votes = len(starts)
     if not votes:
         return QuickSimhash(0, 0)
-    eight = np.ndarray((len(padded) - 8,), "<u8", padded, 1, (1,))  # the eight letters from any place on
+    eight = np.ndarray((len(padded) - 8,), "<u8", padded, 1, (1,))  # the 8 bytes from every position
     mixed = eight[starts] * _FIRST
     mixed += eight[starts + 8] * _SECOND
     mixed ^= mixed >> _HALF
@@ -96,7 +93,7 @@ def _letters(text: str) -> bytes:
 
 
 def _totals(votes: _Numbers) -> _Numbers:
-    """How many vote for each bit. Eight bits, a byte each, are added up at once, and no more than a byte can count."""
+    """The votes for each bit. Adds eight one-byte counters at once, in groups of 255 votes, which fit in a byte."""
     bits = np.unpackbits(votes.view(np.uint8)).view(np.uint64).reshape(-1, 8)
     parts = np.add.reduceat(bits, np.arange(0, len(bits), _COUNTED), axis=0)
     totals: _Numbers = parts.view(np.uint8).sum(axis=0, dtype=np.uint64)
@@ -104,7 +101,7 @@ def _totals(votes: _Numbers) -> _Numbers:
 
 
 def _starts(padded: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Where words begin whose third byte is one of four (c, g, k, o, s, w); a wide letter is a word of three bytes."""
+    """The starts of words whose third byte ends in two 1 bits (c, g, k, o, s, w); a wide letter is a 3-byte word."""
     before, letters, third = padded[: -_WINDOW - 1], padded[1:-_WINDOW], padded[3 : 2 - _WINDOW]
     begins = (third & 3) == 3
     begins &= (before <= _LINE) | (letters >= _WIDE)
@@ -112,10 +109,10 @@ def _starts(padded: NDArray[np.uint8]) -> NDArray[np.intp]:
     return np.flatnonzero(begins)
 
 
-NEARLY_SAME = 6  # bits in which the signatures of nearly the same text differ at most
-_LONGEST_VOTING = 65_536  # bytes of a text that vote
+NEARLY_SAME = 6  # bits: the simhashes of near duplicates differ in no more
+_LONGEST_VOTING = 65_536  # bytes of a text that `simhash` uses
 _SHINGLE = 2  # words
-_LETTERS = bytes(  # small letters and digits as they are, capitals as small letters, all other ASCII as 0
+_LETTERS = bytes(  # lower-cases ASCII letters, keeps digits, maps other ASCII to 0
     byte + 32 if 65 <= byte <= 90 else byte if byte >= 128 or chr(byte).isalnum() else 0 for byte in range(256)
 )
 _BASE = 0x9E37_79B9_7F4A_7C15
@@ -133,7 +130,7 @@ _UP, _DOWN = _powers(_BASE), _powers(pow(_BASE, -1, 1 << 64))
 
 
 def simhash(text: str) -> int:
-    """The signature of a text; 0 for one without words."""
+    """The simhash of a text; 0 for a text without words."""
     letters = text[:_LONGEST_VOTING].encode("utf-8", "replace")[:_LONGEST_VOTING].translate(_LETTERS)
     shingles = _shingles(_words(np.frombuffer(letters, np.uint8)))
     if not len(shingles):
@@ -143,12 +140,12 @@ def simhash(text: str) -> int:
 
 
 def distance(one: int, other: int) -> int:
-    """In how many bits two signatures differ."""
+    """The Hamming distance of two simhashes, in bits."""
     return (one ^ other).bit_count()
 
 
 def _words(letters: NDArray[np.uint8]) -> _Hashes:
-    """A hash for each word: its letters as the digits of a number, wherever in the text it stands."""
+    """A polynomial hash per word, independent of its position in the text."""
     is_letter = letters != 0
     begins = is_letter.copy()
     begins[1:] &= ~is_letter[:-1] | (letters[1:] >= _WIDE)
@@ -159,7 +156,7 @@ def _words(letters: NDArray[np.uint8]) -> _Hashes:
 
 
 def _shingles(words: _Hashes) -> _Hashes:
-    """A hash for every few words in a row; a shorter text is one shingle."""
+    """A hash per pair of consecutive words; a text of one word is one shingle."""
     size = min(_SHINGLE, len(words))
     mixed = np.zeros(max(len(words) - size + 1, 0) if size else 0, np.uint64)
     for place in range(size):

@@ -43,4 +43,4 @@ def test_invalid_options_are_an_error(home: Path, tmp_path: Path, arguments: tup
 def test_a_file_that_exists_is_left_alone(home: Path, tmp_path: Path) -> None:
     outcome = typed("export", tmp_path / "a.warc", "--home", home)
     assert outcome.code == 2
-    assert "nothing is overwritten" in outcome.complaint
+    assert "export overwrites no file" in outcome.complaint

@@ -22,7 +22,7 @@ def test_an_unreadable_file_is_reported_and_the_rest_is_imported(tmp_path: Path)
     (tmp_path / "bad\n.warc").write_bytes(b"no archive at all")
     outcome = typed("import", tmp_path / "bad\n.warc", tmp_path / "good.warc", "--home", tmp_path / "home")
     assert outcome.code == 3
-    assert outcome.complaint.endswith(r"bad\n.warc at 0: no record begins here; 1 page imported")
+    assert outcome.complaint.endswith(r"bad\n.warc at 0: no record starts here; 1 page imported")
     assert "pages      1 " in outcome.out
 
 

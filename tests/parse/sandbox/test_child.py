@@ -1,32 +1,32 @@
-"""The process behind the fence answers one document after the other."""
+"""The sandbox process parses one document after the other."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-from parse.papers import pdf
+from parse.pdfs import pdf
 from periplus.model import Page, Reason
-from periplus.parse.sandbox.protocol import ANSWER, LENGTH, ORDER, RULES, ParseRequest, ParseRules, framed
+from periplus.parse.sandbox.protocol import LENGTH, REQUEST, RESPONSE, RULES, ParseRequest, ParseRules, framed
 
 PDF = {"content-type": "application/pdf"}
 
 
-def _talk(*documents: bytes) -> list[Page | None]:
-    order = framed(ORDER.dump_json(ParseRequest("http://a.test/", PDF)))
-    sent = framed(RULES.dump_json(ParseRules())) + b"".join(order + framed(document) for document in documents)
+def _exchange(*documents: bytes) -> list[Page | None]:
+    request = framed(REQUEST.dump_json(ParseRequest("http://a.test/", PDF)))
+    sent = framed(RULES.dump_json(ParseRules())) + b"".join(request + framed(document) for document in documents)
     command = [sys.executable, "-m", "periplus.parse.sandbox.child"]
     child = subprocess.run(command, input=sent, capture_output=True, timeout=60, check=True)
-    answers, rest = [], child.stdout
+    received, rest = [], child.stdout
     while rest:
         (length,) = LENGTH.unpack(rest[: LENGTH.size])
-        answers.append(ANSWER.validate_json(rest[LENGTH.size : LENGTH.size + length]).page)
+        received.append(RESPONSE.validate_json(rest[LENGTH.size : LENGTH.size + length]).page)
         rest = rest[LENGTH.size + length :]
-    return answers
+    return received
 
 
-def test_each_document_is_answered_in_turn_and_the_end_of_input_is_the_end() -> None:
-    hello, *pages = _talk(pdf("one"), b"nothing", pdf("three"))
+def test_each_document_gets_a_response_and_the_end_of_input_ends_the_process() -> None:
+    hello, *pages = _exchange(pdf("one"), b"nothing", pdf("three"))
     assert hello is None
     assert [page and (page.text, page.problem) for page in pages] == [
         ("one", None),
@@ -35,5 +35,5 @@ def test_each_document_is_answered_in_turn_and_the_end_of_input_is_the_end() -> 
     ]
 
 
-def test_nothing_asked_is_nothing_answered() -> None:
-    assert len(_talk()) == 1
+def test_without_a_document_only_the_first_response_is_sent() -> None:
+    assert len(_exchange()) == 1

@@ -8,14 +8,14 @@ import pytest
 _PROBE = """
 import ctypes, os, resource, socket, sys
 from periplus.parse.sandbox.seccomp import restrict_process
-fenced = restrict_process(512 << 20)
+filtered = restrict_process(512 << 20)
 try:
     {attempt}
 except (OSError, MemoryError) as error:
     os.write(1, b"refused")
 else:
     os.write(1, b"allowed")
-os.write(1, b" fenced" if fenced else b" limited")
+os.write(1, b" filtered" if filtered else b" limited")
 """
 
 
@@ -46,15 +46,15 @@ def _needs_filter(outcome: str) -> None:
         "resource.prlimit(os.getppid(), resource.RLIMIT_CPU)",
     ],
 )
-def test_a_process_behind_the_fence_cannot_touch_anything(attempt: str) -> None:
+def test_a_restricted_process_can_open_nothing(attempt: str) -> None:
     outcome = _outcome(attempt)
     _needs_filter(outcome)
-    assert outcome == "refused fenced"
+    assert outcome == "refused filtered"
 
 
-def test_a_process_behind_the_fence_cannot_take_900_megabytes() -> None:
+def test_a_restricted_process_cannot_take_900_megabytes() -> None:
     assert _outcome("bytearray(900 << 20)").startswith("refused")
 
 
-def test_a_process_behind_the_fence_can_compute() -> None:
+def test_a_restricted_process_can_compute() -> None:
     assert _outcome("sorted(range(1_000_000)); bytearray(50 << 20)").startswith("allowed")

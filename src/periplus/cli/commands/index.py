@@ -27,7 +27,7 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     settings = load(home).settings
     collection = open_collection(home)
     with counter_progress("parsing", "pages") as progress:
-        reading = reparse(collection, settings, everything=False, tell=progress)
+        reading = reparse(collection, settings, everything=False, on_progress=progress)
     with counter_progress("indexing", "pages") as progress:
         summary = build_index(collection, settings.index, progress, page_rules(settings.scope))
     if as_json:

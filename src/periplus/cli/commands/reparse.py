@@ -29,7 +29,7 @@ def command(
     """Re-extract text from archived pages that the crawl parsed only for links; `periplus index` does this too."""
     settings = load(home).settings
     with counter_progress("parsing", "pages") as progress:
-        summary = reparse(open_collection(home), settings, everything=everything, tell=progress)
+        summary = reparse(open_collection(home), settings, everything=everything, on_progress=progress)
     if as_json:
         print_json(asdict(summary) | {"reasons": [entry._asdict() for entry in summary.reasons]})
     else:

@@ -1,7 +1,7 @@
-"""What would the tree of this page say, without building it?
+"""A fast HTML scanner in Cython, for the quick parse of a crawl.
 
-It is compiled where there is a C compiler when Periplus is installed. Elsewhere a tree is built for every page, which
-says the same, in three times the time.
+It needs a C compiler when Periplus is installed. Without it the parser builds a tree for every page, which gives the
+same result in three times the time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands for the compiled module where it was not compiled: it gives up on every page."""
+"""The fallback for a scanner that is not compiled: every page needs a tree."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ __all__ = ["Element", "Glance", "glance"]
 
 
 def glance(html: bytes) -> Glance | None:  # noqa: ARG001
-    """Nothing: only the tree tells what is on the page."""
+    """Always None: the caller must build the tree."""
     return None

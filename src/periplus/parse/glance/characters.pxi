@@ -1,31 +1,31 @@
-# What is known about single bytes.
+# Classes of bytes, and UTF-8 validation.
 
-cdef enum Sort:
+cdef enum ByteClass:
     PLAIN
     SPACE
-    MARK  # <
+    TAG_START  # <
     REFERENCE  # &
-    PERHAPS_SPACE  # the first byte of a space beyond ASCII, or of something else
-    CONTROL  # a space for Python, not for the standard; and the zero after the last byte
+    PERHAPS_SPACE  # may be the first byte of a non-ASCII space
+    CONTROL  # white space in Python but not in HTML; and the zero after the last byte
 
-cdef uint8_t SORT[256]  # PLAIN, but for
+cdef uint8_t CLASS[256]  # PLAIN by default
 
 
-cdef void sort_out(Sort sort, bytes characters):
+cdef void set_class(ByteClass byte_class, bytes characters):
     cdef uint8_t byte
     for byte in characters:
-        SORT[byte] = sort
+        CLASS[byte] = byte_class
 
 
-sort_out(SPACE, b" \t\n\f\r")
-sort_out(MARK, b"<")
-sort_out(REFERENCE, b"&")
-sort_out(PERHAPS_SPACE, b"\xc2\xe1\xe2\xe3")
-sort_out(CONTROL, b"\0\x0b\x1c\x1d\x1e\x1f")
+set_class(SPACE, b" \t\n\f\r")
+set_class(TAG_START, b"<")
+set_class(REFERENCE, b"&")
+set_class(PERHAPS_SPACE, b"\xc2\xe1\xe2\xe3")
+set_class(CONTROL, b"\0\x0b\x1c\x1d\x1e\x1f")
 
 
 cdef inline bint is_space(uint8_t byte) noexcept nogil:
-    return SORT[byte] == SPACE
+    return CLASS[byte] == SPACE
 
 
 cdef inline bint is_letter(uint8_t byte) noexcept nogil:
@@ -45,7 +45,7 @@ cdef inline bint ends_name(uint8_t byte) noexcept nogil:
 
 
 cdef inline int space_length(const uint8_t* p) noexcept nogil:
-    """How many bytes the space beyond ASCII has that begins here, 0 if none does; there is a zero after the last."""
+    """The length of the non-ASCII space that starts here, 0 if there is none; needs a zero after the last byte."""
     if p[0] == 0xC2:
         return 2 if p[1] == 0xA0 or p[1] == 0x85 else 0
     if p[0] == 0xE2 and p[1] == 0x80:
@@ -66,7 +66,7 @@ cdef bint is_same_word(const uint8_t* one, const uint8_t* other, Py_ssize_t leng
 
 
 cdef bint is_utf8(const uint8_t* p, Py_ssize_t size) noexcept nogil:
-    """Whether it is UTF-8 throughout; there is a zero after the last byte."""
+    """Whether all bytes are valid UTF-8; needs a zero after the last byte."""
     cdef Py_ssize_t at = 0
     cdef uint64_t some[4]
     cdef int length
@@ -84,7 +84,7 @@ cdef bint is_utf8(const uint8_t* p, Py_ssize_t size) noexcept nogil:
 
 
 cdef inline int utf8_length(const uint8_t* p) noexcept nogil:
-    """Of the character that begins here; 0: there is none."""
+    """The length of the UTF-8 character that starts here; 0 if it is invalid."""
     if p[0] < 0x80:
         return 1
     if p[1] & 0xC0 != 0x80 or not 0xC2 <= p[0] <= 0xF4:
@@ -92,7 +92,7 @@ cdef inline int utf8_length(const uint8_t* p) noexcept nogil:
     if p[0] < 0xE0:
         return 2
     if p[2] & 0xC0 != 0x80 or (p[0] == 0xE0 and p[1] < 0xA0) or (p[0] == 0xED and p[1] >= 0xA0):
-        return 0  # also: longer than it need be, or half of a pair
+        return 0  # also overlong forms and surrogates
     if p[0] < 0xF0:
         return 3
     return 0 if p[3] & 0xC0 != 0x80 or (p[0] == 0xF0 and p[1] < 0x90) or (p[0] == 0xF4 and p[1] >= 0x90) else 4

@@ -1,9 +1,9 @@
-# Which elements are open, what opens and what closes them?
+# The stack of open elements: what each start and end tag opens and closes.
 
 cdef enum:
     DEEPEST = 256
 
-cdef Py_ssize_t MOST_HEADINGS = _HEADINGS  # that anybody looks at
+cdef Py_ssize_t MOST_HEADINGS = _HEADINGS  # more are not kept
 
 cdef struct Open:
     uint64_t name
@@ -11,16 +11,16 @@ cdef struct Open:
     Py_ssize_t part  # -1: none
 
 
-cdef class Nest(Text):
-    """The open elements that could matter."""
+cdef class OpenElements(Text):
+    """The open elements that affect the result."""
 
     cdef Open stack[DEEPEST]
     cdef int depth
-    cdef int fragile  # open elements that the end of an inline element could close, or that one could keep open
+    cdef int exact_nesting  # open elements that a misnested inline element could close or keep open
     cdef Py_ssize_t anchor  # the part of the open link, -1 without one
     cdef bint has_loose_anchor  # an <a> without href may be open
     cdef bint has_form, in_select, in_option
-    cdef int ruby  # how many were open when the last <ruby> began
+    cdef int ruby  # the depth at the last <ruby>
     cdef Py_ssize_t headings  # so far
 
     def __cinit__(self, bytes html):
@@ -29,19 +29,19 @@ cdef class Nest(Text):
 
     cdef inline void push(self, uint64_t name, Kind kind, Py_ssize_t part) noexcept:
         if self.depth == DEEPEST:
-            self.is_odd = True
+            self.needs_tree = True
             return
         self.stack[self.depth] = Open(name, kind, part)
         self.depth += 1
-        self.fragile += is_fragile(kind)
+        self.exact_nesting += needs_exact_nesting(kind)
 
     cdef void pop_to(self, int index) noexcept:
-        """Close what is open from *index* on."""
+        """Close the open elements from *index* on."""
         cdef Open* top
         while self.depth > index:
             self.depth -= 1
             top = &self.stack[self.depth]
-            self.fragile -= is_fragile(top.kind)
+            self.exact_nesting -= needs_exact_nesting(top.kind)
             if top.kind == ANCHOR:
                 self.anchor = -1
             if top.part >= 0:
@@ -50,25 +50,25 @@ cdef class Nest(Text):
                 self.end_line()
 
     cdef void close(self, int index) noexcept:
-        """Close the element at *index*, if there is one, and what is in it; links and forms would stay open."""
+        """Close the element at *index*, if any, and its content; a tree would keep links and forms in it open."""
         cdef int above
         if index < 0:
             return
         for above in range(index + 1, self.depth):
             if self.stack[above].kind == ANCHOR or self.stack[above].kind == FORM:
-                self.is_odd = True
+                self.needs_tree = True
                 return
         self.pop_to(index)
 
     cdef int find(self, uint64_t name) noexcept:
-        """The nearest open element of this name that an end tag can reach; -1: none."""
+        """The nearest open element of this name in the scope of an end tag; -1 if none."""
         cdef int at = self.depth - 1
         while at >= 0 and self.stack[at].name != name:
             at = -1 if is_boundary(self.stack[at].kind) else at - 1
         return at
 
     cdef int find_kind(self, Kind kind) noexcept:
-        """The same by kind; a button has paragraphs of its own, a list has items of its own."""
+        """The nearest open element of this kind in scope; buttons limit paragraphs, and lists limit items."""
         cdef int at = self.depth - 1
         cdef Open* one
         while at >= 0 and self.stack[at].kind != kind:
@@ -91,9 +91,9 @@ cdef class Nest(Text):
     cdef int open(self, uint64_t name, Kind kind) except -1:
         if kind == INLINE:
             if (name == RT or name == RB or name == RTC) and self.depth > self.ruby:
-                self.is_odd = True  # it would end what is open in the <ruby>
-            if self.fragile:
-                self.is_odd = self.is_odd or name == NOBR  # a second one ends the first
+                self.needs_tree = True  # a tree would close the elements in the <ruby>
+            if self.exact_nesting:
+                self.needs_tree = self.needs_tree or name == NOBR  # a second <nobr> closes the first
                 self.push(name, INLINE, -1)
             if name == RUBY:
                 self.ruby = self.depth
@@ -111,7 +111,7 @@ cdef class Nest(Text):
                 self.open_block(name, kind)
             self.has_form = True
         elif kind == BUTTON or kind == LABEL:
-            self.is_odd = self.is_odd or self.has_loose_anchor or (kind == BUTTON and self.find_kind(BUTTON) >= 0)
+            self.needs_tree = self.needs_tree or self.has_loose_anchor or (kind == BUTTON and self.find_kind(BUTTON) >= 0)
             self.end_line()
             self.push(name, kind, -1)
         elif kind == SCOPE:
@@ -119,7 +119,7 @@ cdef class Nest(Text):
         elif is_in_table(kind):
             self.open_in_table(name, kind)
         elif kind == SELECT or kind == OPTION:
-            self.is_odd = self.is_odd or (kind == OPTION) != self.in_select
+            self.needs_tree = self.needs_tree or (kind == OPTION) != self.in_select
             self.end_line()
             self.in_select, self.in_option = True, kind == OPTION
         elif kind == BREAK:
@@ -132,8 +132,8 @@ cdef class Nest(Text):
                 self.parts[self.anchor].values[2] = self.values[2] if self.values[2].end >= 0 else Span(0, 0)
         elif kind == AREA:
             self.add_part(kind)
-        elif kind == ODD:
-            self.is_odd = True
+        elif kind == NEEDS_TREE:
+            self.needs_tree = True
         return 0
 
     cdef void open_block(self, uint64_t name, Kind kind) noexcept:
@@ -144,21 +144,21 @@ cdef class Nest(Text):
     cdef void close_paragraph(self) noexcept:
         cdef int at = self.find_kind(PARAGRAPH)
         if at >= 0 and at < self.depth - 1:
-            self.is_odd = True
+            self.needs_tree = True
         elif at >= 0:
             self.pop_to(at)
 
     cdef int open_heading(self, uint64_t name) except -1:
         self.close_paragraph()
         if self.depth and self.stack[self.depth - 1].kind == HEADING:
-            self.is_odd = True  # it ends the first, unless a <b> around both is in the way
+            self.needs_tree = True  # it closes the first heading, unless a <b> is around both
         self.end_line()
         self.headings += 1
         self.push(name, HEADING, self.add_part(HEADING) if self.headings <= MOST_HEADINGS else -1)
         return 0
 
     cdef void end_item_before(self, Kind kind) noexcept:
-        """A new item ends the one before it, unless it is in a list of its own."""
+        """Close the previous item, unless the new item is in a nested list."""
         cdef int at = self.depth - 1
         cdef Open* one
         while at >= 0:
@@ -171,17 +171,17 @@ cdef class Nest(Text):
             at -= 1
 
     cdef int open_anchor(self, uint64_t name) except -1:
-        """Only a link counts; another <a> just ends the link before it."""
+        """Open a link; an <a> without href only closes the previous link."""
         if self.anchor >= 0:
             self.close_anchor()
-        if self.fragile and self.has_loose_anchor:
-            self.is_odd = True
-        self.values[2] = NONE  # kept for the first picture in it
+        if self.exact_nesting and self.has_loose_anchor:
+            self.needs_tree = True
+        self.values[2] = NONE  # for the alternative text of the first image
         self.has_loose_anchor = self.values[0].end < 0
         if not self.has_loose_anchor:
             self.anchor = self.add_part(ANCHOR)
             self.push(name, ANCHOR, self.anchor)
-        elif self.fragile:
+        elif self.exact_nesting:
             self.push(name, INLINE, -1)
         return 0
 
@@ -192,18 +192,18 @@ cdef class Nest(Text):
         if at >= 0 and self.stack[at].kind == ANCHOR:
             self.pop_to(at)
         else:
-            self.is_odd = True
+            self.needs_tree = True
 
     cdef void open_in_table(self, uint64_t name, Kind kind) noexcept:
-        """Close and open what a table needs, before one of its parts."""
+        """Close and open the elements that the standard implies before a part of a table."""
         cdef int at
         cdef Kind around
-        while not self.is_odd:
+        while not self.needs_tree:
             at = self.depth - 1
             while at >= 0 and not (CAPTION <= self.stack[at].kind <= COLUMNS):
                 at -= 1
             if at < 0:
-                return  # outside a table it is nothing
+                return  # ignored outside a table
             around = self.stack[at].kind
             if around == TABLE and (kind == CELL or kind == ROW):
                 self.push(0, ROWS, -1)
@@ -225,12 +225,12 @@ cdef class Nest(Text):
         if self.in_select:
             self.end_in_select(kind)
         elif kind == INLINE:
-            if self.fragile:
+            if self.exact_nesting:
                 self.end_inline(name)
         elif kind == ANCHOR:
             if self.anchor >= 0:
                 self.close_anchor()
-            elif self.fragile and self.has_loose_anchor:
+            elif self.exact_nesting and self.has_loose_anchor:
                 self.end_inline(name)
             self.has_loose_anchor = False
         elif kind == HEADING or kind == ITEM:
@@ -250,11 +250,11 @@ cdef class Nest(Text):
             self.close(self.find_in_table(name))
         elif kind == BODY or kind == ROOT:
             self.has_body = True
-        elif kind >= DRAWING and kind != HEAD:
-            self.is_odd = True
+        elif kind >= SVG and kind != HEAD:
+            self.needs_tree = True
 
     cdef void end_in_select(self, Kind kind) noexcept:
-        self.is_odd = self.is_odd or not (kind == SELECT or (kind == OPTION and self.in_option))
+        self.needs_tree = self.needs_tree or not (kind == SELECT or (kind == OPTION and self.in_option))
         self.in_select, self.in_option = kind == OPTION, False
         self.end_line()
 
@@ -262,28 +262,28 @@ cdef class Nest(Text):
         if self.stack[self.depth - 1].kind == INLINE and self.stack[self.depth - 1].name == name:
             self.depth -= 1
         else:
-            self.is_odd = True
+            self.needs_tree = True
 
     cdef void end_paragraph(self, Kind kind) noexcept:
-        """The end of a paragraph that is not open is an empty one, and that of a <br> is one."""
+        """A </p> without an open paragraph is an empty paragraph; </br> is a <br>."""
         cdef int at = self.find_kind(PARAGRAPH) if kind == PARAGRAPH else -1
         self.has_body = True
         if at >= 0:
             self.close(at)
-        elif self.depth and is_strict(self.stack[self.depth - 1].kind):
-            self.is_odd = True
+        elif self.depth and moves_content_out(self.stack[self.depth - 1].kind):
+            self.needs_tree = True
         else:
             self.end_line()
 
     cdef void end_label(self, uint64_t name) noexcept:
-        """It reaches across what is nothing special only."""
+        """Close the label, unless a special element is open inside it."""
         cdef int at = self.depth - 1
         while at >= 0 and self.stack[at].name != name:
             at = -1 if is_special(self.stack[at].kind) else at - 1
         self.close(at)
 
     cdef void end_form(self) noexcept:
-        """Only the form is closed, and what an end tag may be left out for; what else is open in it stays open."""
+        """Close the form and elements with optional end tags; a tree would keep others in it open."""
         cdef int at = self.find_kind(FORM)
         cdef int top = self.depth - 1
         if not self.has_form:
@@ -294,4 +294,4 @@ cdef class Nest(Text):
         if top == at >= 0:
             self.pop_to(at)
         else:
-            self.is_odd = True
+            self.needs_tree = True

@@ -1,5 +1,5 @@
 class Element:
-    """An element that says something; it speaks as much of turbohtml's language as skimming needs."""
+    """An element with a field of the page; has the part of turbohtml's API that the quick parse needs."""
 
     tag: str
     text: str
@@ -7,7 +7,7 @@ class Element:
     def attr(self, name: str) -> str | None: ...
 
 class Glance:
-    """A page that was written well."""
+    """A scanned page that needs no tree."""
 
     root: Element
     def elements(self) -> list[Element]: ...

@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""What would the tree of this page say, without building it?
+"""Extracts text, links and fields from HTML in one pass over the bytes, without building a tree.
 
-Most pages are written well enough that one pass over their bytes finds the same words, links and fields as the tree
-of the standard. Where the standard would have to repair something in a way that could be seen (words between the rows
-of a table, a link that is never closed, frames), `glance` gives up, and the tree is built after all. So what it
-returns is what the tree would have said: `tests/parse/test_glance.py` holds one against the other.
+For most pages one pass gives the same result as the tree of the HTML standard. Where the standard repairs markup in a
+way that changes the result (text between table rows, an unclosed link, frames), `glance` returns None and the caller
+builds the tree. `tests/parse/test_glance.py` compares both results.
 
-A stack has the open elements that could matter: blocks, tables, links. Other elements inside a line (``<b>``,
-``<span>``) do not change the words, and are looked at only within what their end could break: a link or a label.
+A stack holds the open elements that affect the result: blocks, tables, links. Other inline elements (``<b>``,
+``<span>``) do not change the text. They are tracked only inside a link, label, heading or form, which their end tags
+could break.
 """
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
@@ -37,7 +37,7 @@ cdef enum:
     EVERYTHING = 7
 
 cdef enum:
-    DEEPEST_DRAWING = 32
+    DEEPEST_SVG = 32
 
 cdef list TAGS = [""] * (BODY + 1)
 TAGS[META], TAGS[LINK], TAGS[BASE] = "meta", "link", "base"
@@ -48,7 +48,7 @@ cdef Py_ssize_t LONGEST_OF_HEADING = _HEADING
 
 
 cdef class Element:
-    """An element that says something; like the page, it speaks as much of turbohtml's language as skimming needs."""
+    """An element with a field of the page; has the part of turbohtml's API that the quick parse needs."""
 
     cdef Glance page
     cdef Part* part
@@ -56,8 +56,8 @@ cdef class Element:
 
     def attr(self, str name):
         """The value of an attribute, None without it."""
-        cdef int place = place_of(self.part.kind, hash_of(name))
-        return self.page.value(self.part.values[place - 1]) if place else None
+        cdef int slot = attribute_slot(self.part.kind, hash_of(name))
+        return self.page.value(self.part.values[slot - 1]) if slot else None
 
     @property
     def is_in_head(self):
@@ -65,16 +65,16 @@ cdef class Element:
 
     @property
     def text(self):
-        """What is written in a title."""
+        """The text of a <title>."""
         return unescaped(self.page.source, self.part.values[0].start, self.part.values[0].end, False)
 
 
-cdef class Glance(Nest):
-    """A page that was written well."""
+cdef class Glance(OpenElements):
+    """A scanned page that needs no tree."""
 
     cdef bint has_root
 
-    # -- what it says ------------------------------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------------------------
 
     @property
     def root(self):
@@ -82,30 +82,30 @@ cdef class Glance(Nest):
         return self.element(0)
 
     def to_text(self):
-        """The words of the page: a space between two, a line for each block."""
+        """The text of the page: single spaces between words, one line per block."""
         return PyUnicode_DecodeUTF8(<const char*>self.text, self.length, NULL)
 
     def elements(self):
-        """What says something about the page, but for links and headings."""
+        """The elements with fields of the page, except links and headings."""
         return [self.element(at) for at in range(1, self.part_count) if self.parts[at].kind > HEADING]
 
     def headings(self):
-        """The words of every heading, in one line."""
+        """The text of every heading, in one line."""
         return [self.words(&self.parts[at], LONGEST_OF_HEADING) for at in range(1, self.part_count)
                 if self.parts[at].kind == HEADING]
 
     def links(self):
-        """What leads away from the page: href, words, whether its author does not stand by it.
+        """The links to other pages: href, anchor text, whether rel has nofollow, ugc or sponsored.
 
-        An <a> that adds nothing to those before it is left out.
+        Leaves out an <a> that adds nothing to earlier links with the same href.
         """
         cdef Py_ssize_t at
         cdef Part* part
         cdef Span span, last = NONE
-        cdef int had, brought
+        cdef int had, now
         cdef bint is_unendorsed
         cdef str href, words
-        cdef dict brought_by = {}
+        cdef dict found_by_href = {}
         cdef list found = []
         for at in range(1, self.part_count):
             part = &self.parts[at]
@@ -115,19 +115,19 @@ cdef class Glance(Nest):
             if span.start == span.end or self.are_same(span, last):
                 continue
             href = self.value(span)
-            had = brought_by.get(href, 0)
+            had = found_by_href.get(href, 0)
             if had != EVERYTHING:
                 words, is_unendorsed = self.words_of_link(part), self.is_unendorsed(part)
-                brought = had | MENTION | (WORDS if words else 0) | (0 if is_unendorsed else ENDORSEMENT)
-                if brought != had:
-                    brought_by[href] = had = brought
+                now = had | MENTION | (WORDS if words else 0) | (0 if is_unendorsed else ENDORSEMENT)
+                if now != had:
+                    found_by_href[href] = had = now
                     found.append((href, words, is_unendorsed))
             if had == EVERYTHING:
                 last = span
         return found
 
     cdef str words_of_link(self, Part* part):
-        """Its words, or else those that stand for the first picture in it."""
+        """The text of a link, or else the alternative text of its first image."""
         cdef str words = self.words(part, LONGEST_OF_LINK)
         return words if words or part.values[2].end <= 0 else squeeze(self.value(part.values[2]), LONGEST_OF_LINK)
 
@@ -148,20 +148,20 @@ cdef class Glance(Nest):
         element.tag = <str>TAGS[element.part.kind]
         return element
 
-    # -- reading -----------------------------------------------------------------------------------------------------
+    # -- scanning ----------------------------------------------------------------------------------------------------
 
     cdef int read(self) except -1:
         cdef Py_ssize_t at = 0
-        self.is_odd = not is_utf8(self.source, self.size) or memchr(self.source, 0, self.size) != NULL
-        while 0 <= at < self.size and not self.is_odd:
+        self.needs_tree = not is_utf8(self.source, self.size) or memchr(self.source, 0, self.size) != NULL
+        while 0 <= at < self.size and not self.needs_tree:
             at = self.read_markup(at) if self.source[at] == c"<" else self.read_text(at, self.size, False)
         self.pop_to(0)
         if self.length and self.length == self.line:
-            self.length -= 1  # the end of the last line
+            self.length -= 1  # the last line end
         return 0
 
     cdef Py_ssize_t read_markup(self, Py_ssize_t at) except -2:
-        """What follows the tag or comment that begins here; -1: it has no end."""
+        """The position after the tag or comment that starts here; -1 if it has no end."""
         cdef const uint8_t* p = self.source
         cdef const void* end
         if is_letter(p[at + 1]):
@@ -173,43 +173,43 @@ cdef class Glance(Nest):
         if p[at + 1] == c"!" or p[at + 1] == c"/" or p[at + 1] == c"?":
             end = memchr(p + at + 2, c">", self.size - at - 2) if at + 2 < self.size else NULL
             if end == NULL:
-                self.is_odd = True
+                self.needs_tree = True
             return <const uint8_t*>end - p + 1 if end != NULL else -1
         if self.may_have_words():
             self.write(p + at, 1)
         return at + 1
 
     cdef inline bint may_have_words(self) noexcept:
-        """Whether words may stand here; the tree moves those between the rows of a table."""
-        if self.depth and is_strict(self.stack[self.depth - 1].kind) or self.in_select and not self.in_option:
-            self.is_odd = True
+        """Whether text is allowed here; a tree would move text out from between table rows."""
+        if self.depth and moves_content_out(self.stack[self.depth - 1].kind) or self.in_select and not self.in_option:
+            self.needs_tree = True
             return False
         self.has_body = True
         return True
 
     cdef Py_ssize_t read_text(self, Py_ssize_t at, Py_ssize_t end, bint is_all_text) except -2:
-        """Read up to the next tag, or to *end*."""
+        """Read text up to the next tag, or to *end*."""
         cdef const uint8_t* p = self.source
         cdef Py_ssize_t start
         cdef int length
-        cdef uint8_t sort
-        while at < end and not self.is_odd:
-            sort = SORT[p[at]]
-            if sort == SPACE:
+        cdef uint8_t byte_class
+        while at < end and not self.needs_tree:
+            byte_class = CLASS[p[at]]
+            if byte_class == SPACE:
                 self.pending = True
                 at += 1
                 continue
-            if sort == MARK and not is_all_text:
+            if byte_class == TAG_START and not is_all_text:
                 break
             if not self.may_have_words():
                 break
-            if sort == REFERENCE:
+            if byte_class == REFERENCE:
                 at += self.write_reference(at, end)
                 continue
-            if sort == CONTROL:
-                self.is_odd = True
+            if byte_class == CONTROL:
+                self.needs_tree = True
                 break
-            length = space_length(p + at) if sort == PERHAPS_SPACE else 0
+            length = space_length(p + at) if byte_class == PERHAPS_SPACE else 0
             if length:
                 self.pending = True
                 at += length
@@ -220,20 +220,20 @@ cdef class Glance(Nest):
         return at
 
     cdef inline Py_ssize_t end_of_words(self, Py_ssize_t at) noexcept:
-        """Where words with single spaces between them end: at the latest at the next tag, or after the last byte."""
+        """The end of a run of plain words with single spaces between them."""
         cdef const uint8_t* p = self.source
         while True:
-            while SORT[p[at]] == PLAIN:
+            while CLASS[p[at]] == PLAIN:
                 at += 1
-            if p[at] == c" " and SORT[p[at + 1]] == PLAIN:
+            if p[at] == c" " and CLASS[p[at + 1]] == PLAIN:
                 at += 2
-            elif SORT[p[at]] == PERHAPS_SPACE and not space_length(p + at):
+            elif CLASS[p[at]] == PERHAPS_SPACE and not space_length(p + at):
                 at += 1
             else:
                 return at
 
     cdef Py_ssize_t read_start(self, Py_ssize_t start) except -2:
-        """What follows the tag, and what it swallows; -1: it has no end."""
+        """The position after the start tag, and after the raw text it begins; -1 if it has no end."""
         cdef uint64_t name
         cdef Py_ssize_t after_name = self.read_name(start, &name)
         cdef Kind kind = kind_of(name)
@@ -241,18 +241,18 @@ cdef class Glance(Nest):
         if at < 0:
             return -1
         if self.in_select and kind != OPTION:
-            self.is_odd = True
-        elif self.depth and is_strict(self.stack[self.depth - 1].kind) and not is_in_table(kind) and kind != RAW:
-            self.is_odd = True  # the tree moves it before the table
+            self.needs_tree = True
+        elif self.depth and moves_content_out(self.stack[self.depth - 1].kind) and not is_in_table(kind) and kind != RAW:
+            self.needs_tree = True  # a tree would move it before the table
         elif IFRAME <= kind <= TEXTAREA:
-            return self.swallow(kind, name, start, after_name - start, at)
+            return self.read_raw_element(kind, name, start, after_name - start, at)
         elif META <= kind <= BASE:
             self.read_field(kind)
         elif kind == ROOT:
             self.read_root()
         elif kind != HEAD:
             self.has_body = True
-            if kind == DRAWING or kind == FORMULA:
+            if kind == SVG or kind == MATH:
                 return self.read_foreign(name, at)
             self.open(name, kind)
         return at
@@ -268,35 +268,35 @@ cdef class Glance(Nest):
         if kind != META or self.values[0].end >= 0:
             self.add_part(kind)
         elif (self.value(self.values[2]) or "").lower() == "refresh":
-            self.is_odd = True
+            self.needs_tree = True
         return 0
 
     cdef void read_root(self) noexcept:
-        """The first <html> is the root, whatever came before it; what others say is added to it."""
+        """Use the first <html> as the root; a tree would add the attributes of later ones to it."""
         if self.has_attributes and (self.has_root or self.has_body or self.part_count > 1):
-            self.is_odd = True
+            self.needs_tree = True
         elif not self.has_root:
             self.parts[0].values = self.values
         self.has_root = True
 
-    cdef Py_ssize_t swallow(
+    cdef Py_ssize_t read_raw_element(
         self, Kind kind, uint64_t name, Py_ssize_t word, Py_ssize_t length, Py_ssize_t start
     ) except -2:
-        """An element in which there are no tags."""
+        """Read an element whose content is raw text: <script>, <title>, <textarea>."""
         cdef const uint8_t* p = self.source
         cdef const uint8_t* found = p + start - 1
         cdef Py_ssize_t end
         while True:
             found = <const uint8_t*>memchr(found + 1, c"<", p + self.size - found - 1)
             if found == NULL:
-                self.is_odd = True
+                self.needs_tree = True
                 return -1
             end = found - p
             if p[end + 1] == c"/" and end + 2 + length < self.size and ends_name(p[end + 2 + length]):
                 if is_same_word(p + end + 2, p + word, length):
                     break
         if name == SCRIPT and self.hides_script(start, end):
-            self.is_odd = True
+            self.needs_tree = True
         elif kind == IFRAME:
             self.has_body = True
             self.add_part(kind)
@@ -311,37 +311,37 @@ cdef class Glance(Nest):
         return self.read_attributes(end + 2 + length, RAW)
 
     cdef Py_ssize_t read_foreign(self, uint64_t name, Py_ssize_t at) except -2:
-        """A drawing or a formula, if it is made of nothing but its own elements; what follows it."""
+        """Read an <svg> or <math> that contains only foreign elements; returns the position after it."""
         cdef const uint8_t* p = self.source
-        cdef uint64_t names[DEEPEST_DRAWING]
+        cdef uint64_t names[DEEPEST_SVG]
         cdef int depth = 0
         if not self.is_self_closed:
             names[0], depth = name, 1
-        while depth and not self.is_odd and 0 <= at < self.size:
+        while depth and not self.needs_tree and 0 <= at < self.size:
             name = names[depth - 1]
             if p[at] != c"<":
                 at = at + 1 if name == STYLE or name == SCRIPT else self.read_text(at, self.size, False)
             elif p[at + 1] == c"/" and is_letter(p[at + 2]):
                 at = self.read_attributes(self.read_name(at + 2, &name), RAW)
                 depth -= 1
-                self.is_odd = self.is_odd or names[depth] != name
+                self.needs_tree = self.needs_tree or names[depth] != name
             elif is_letter(p[at + 1]):
-                self.is_odd = name in FOREIGN_LEAVES
+                self.needs_tree = name in FOREIGN_LEAVES
                 at = self.read_attributes(self.read_name(at + 1, &name), RAW)
-                self.is_odd = self.is_odd or depth == DEEPEST_DRAWING or not is_foreign(name)
-                if not self.is_odd and not self.is_self_closed:
+                self.needs_tree = self.needs_tree or depth == DEEPEST_SVG or not is_foreign(name)
+                if not self.needs_tree and not self.is_self_closed:
                     names[depth] = name
                     depth += 1
                 self.pending = self.pending or name == TITLE_NAME
             elif p[at + 1] == c"!" and p[at + 2] == c"-" and p[at + 3] == c"-":
                 at = self.read_comment(at + 4)
             else:
-                self.is_odd = True
+                self.needs_tree = True
         return at
 
 
 def glance(bytes html):
-    """The page, which should be UTF-8, or None if only its tree tells what is on it."""
+    """Scan a page in UTF-8; None if the page needs a tree."""
     cdef Glance page = Glance.__new__(Glance, html)
     page.read()
-    return None if page.is_odd else page
+    return None if page.needs_tree else page

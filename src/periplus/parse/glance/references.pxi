@@ -1,48 +1,48 @@
-# What do `&amp;` and the like stand for?
+# Character references such as `&amp;`.
 
-cdef dict NAMED = _NAMED  # by name, with its semicolon; the oldest ones without it too
+cdef dict NAMED = _NAMED  # by name with semicolon; legacy names also without
 cdef list WINDOWS_1252 = [bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0)]
 
-cdef struct Letters:
+cdef struct Replacement:
     int count
     uint8_t bytes[16]
 
 
-cdef int spell(str characters, Letters* letters) except -1:
-    cdef bytes spelt = characters.encode()
-    letters.count = len(spelt)
-    memcpy(letters.bytes, <const char*>spelt, letters.count + 1)  # with its zero
+cdef int encode_to(str characters, Replacement* replacement) except -1:
+    cdef bytes encoded = characters.encode()
+    replacement.count = len(encoded)
+    memcpy(replacement.bytes, <const char*>encoded, replacement.count + 1)  # including the terminating zero
     return 0
 
 
 cdef Py_ssize_t read_reference(
-    const uint8_t* p, Py_ssize_t at, Py_ssize_t end, bint in_value, Letters* letters
+    const uint8_t* p, Py_ssize_t at, Py_ssize_t end, bint in_value, Replacement* replacement
 ) except -1:
-    """How long the reference at *at* is, 0 when it is none; *letters* is what it stands for."""
+    """The length of the reference at *at*, 0 if it is none; writes its characters to *replacement*."""
     cdef Py_ssize_t start = at + 1, stop = start
     cdef str word
     cdef object found
     if start < end and p[start] == c"#":
-        return read_number(p, at, end, letters)
+        return read_number(p, at, end, replacement)
     while stop < end and stop - start < 40 and (is_letter(p[stop]) or is_digit(p[stop])):
         stop += 1
     if stop < end and p[stop] == c";":
         found = NAMED.get((<const char*>p)[start : stop + 1].decode("ascii"))
         if found is not None:
-            spell(found, letters)
+            encode_to(found, replacement)
             return stop + 1 - at
     while stop > start:
         found = NAMED.get((<const char*>p)[start:stop].decode("ascii"))
         if found is not None:
             if in_value and stop < end and (p[stop] == c"=" or is_letter(p[stop]) or is_digit(p[stop])):
                 return 0
-            spell(found, letters)
+            encode_to(found, replacement)
             return stop - at
         stop -= 1
     return 0
 
 
-cdef Py_ssize_t read_number(const uint8_t* p, Py_ssize_t at, Py_ssize_t end, Letters* letters) except -1:
+cdef Py_ssize_t read_number(const uint8_t* p, Py_ssize_t at, Py_ssize_t end, Replacement* replacement) except -1:
     cdef Py_ssize_t start = at + 2, stop
     cdef uint32_t code = 0
     cdef bint is_hex = start < end and p[start] | 32 == c"x"
@@ -55,26 +55,26 @@ cdef Py_ssize_t read_number(const uint8_t* p, Py_ssize_t at, Py_ssize_t end, Let
     if stop == start:
         return 0
     if code == 0 or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        spell("\ufffd", letters)
+        encode_to("\ufffd", replacement)
     else:
-        spell(WINDOWS_1252[code - 0x80] if 0x80 <= code < 0xA0 else chr(code), letters)
+        encode_to(WINDOWS_1252[code - 0x80] if 0x80 <= code < 0xA0 else chr(code), replacement)
     return stop - at + (stop < end and p[stop] == c";")
 
 
 cdef str unescaped(const uint8_t* p, Py_ssize_t at, Py_ssize_t end, bint in_value):
-    """The value of an attribute, or what is written in a title."""
+    """The text of an attribute or title, with references replaced."""
     cdef list pieces = []
     cdef Py_ssize_t start = at, length
-    cdef Letters letters
+    cdef Replacement replacement
     while at < end:
         length = 0
         if p[at] == c"&":
-            length = read_reference(p, at, end, in_value, &letters)
+            length = read_reference(p, at, end, in_value, &replacement)
         elif p[at] == c"\r":
-            spell("\n", &letters)
+            encode_to("\n", &replacement)
             length = 2 if at + 1 < end and p[at + 1] == c"\n" else 1
         if length:
-            pieces += ((<const char*>p)[start:at], (<const char*>letters.bytes)[: letters.count])
+            pieces += ((<const char*>p)[start:at], (<const char*>replacement.bytes)[: replacement.count])
             start = at + length
         at += length or 1
     pieces.append((<const char*>p)[start:end])

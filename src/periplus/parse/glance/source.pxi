@@ -1,19 +1,19 @@
-# What is written where in a page, tag by tag?
+# The bytes of a page: tags, attributes and comments.
 
 cdef struct Span:
     Py_ssize_t start
-    Py_ssize_t end  # before the start: there is none
+    Py_ssize_t end  # before the start: no value
 
 cdef Span NONE = Span(0, -1)
 
 
 cdef class Source:
-    """The bytes of a page, and the attributes of the tag that was read last."""
+    """The bytes of a page, and the attributes of the last tag."""
 
     cdef bytes html
-    cdef const uint8_t* source  # there is a zero after the last byte
+    cdef const uint8_t* source  # followed by a zero byte
     cdef Py_ssize_t size
-    cdef Span values[3]  # of the attributes that are kept
+    cdef Span values[3]  # of the kept attributes
     cdef bint has_attributes, is_self_closed
 
     def __cinit__(self, bytes html):
@@ -47,17 +47,17 @@ cdef class Source:
     cdef inline Py_ssize_t read_name(self, Py_ssize_t at, uint64_t* name) noexcept:
         name[0] = NO_NAME
         while at < self.size and not ends_name(self.source[at]):
-            name[0] = hash_on(name[0], lower(self.source[at]))
+            name[0] = hash_byte(name[0], lower(self.source[at]))
             at += 1
         return at
 
     cdef Py_ssize_t read_attributes(self, Py_ssize_t at, Kind kind) noexcept:
-        """What follows the tag; -1: it has no end."""
+        """The position after the tag; -1 if it has no end."""
         cdef const uint8_t* p = self.source
         cdef const void* quote
         cdef uint64_t name
-        cdef bint counts = has_places(kind)
-        cdef int place
+        cdef bint counts = has_kept_attributes(kind)
+        cdef int slot
         cdef Span value
         self.values = [NONE, NONE, NONE]
         self.has_attributes = False
@@ -71,11 +71,11 @@ cdef class Source:
             if at >= self.size:
                 return -1
             self.has_attributes = True
-            name = hash_on(NO_NAME, lower(p[at]))
+            name = hash_byte(NO_NAME, lower(p[at]))
             at += 1
             if counts:
                 while at < self.size and p[at] != c"=" and not ends_name(p[at]):
-                    name = hash_on(name, lower(p[at]))
+                    name = hash_byte(name, lower(p[at]))
                     at += 1
             else:
                 while at < self.size and p[at] != c"=" and not ends_name(p[at]):
@@ -100,9 +100,9 @@ cdef class Source:
                         at += 1
                     value.end = at
             if counts:
-                place = place_of(kind, name)
-                if place and self.values[place - 1].end < 0:  # the first of a name counts
-                    self.values[place - 1] = value
+                slot = attribute_slot(kind, name)
+                if slot and self.values[slot - 1].end < 0:  # the first attribute of a name counts
+                    self.values[slot - 1] = value
 
     cdef Py_ssize_t read_comment(self, Py_ssize_t start) noexcept:
         cdef const uint8_t* p = self.source
@@ -124,7 +124,7 @@ cdef class Source:
             found += 1
 
     cdef bint hides_script(self, Py_ssize_t start, Py_ssize_t end):
-        """Whether the end of another script, in a comment, may have been taken for its end."""
+        """Whether a nested script in a comment may have ended this script too early."""
         cdef bytes script
         if memchr(self.source + start, c"!", end - start) == NULL:
             return False

@@ -1,7 +1,7 @@
-# What is known about tags and attributes; both go by the hash of their names in lower case.
+# Kinds of tags and attributes, by the hash of their names in lower case.
 
 cdef enum Kind:
-    INLINE  # and everything unknown
+    INLINE  # and unknown tags
     ANCHOR
     BLOCK
     HEADING
@@ -10,11 +10,11 @@ cdef enum Kind:
     TERM  # <dt>, <dd>
     FORM
     BUTTON
-    LABEL  # a line of its own for us, nothing special for the parser
-    SCOPE  # from here to TABLE: what an end tag cannot reach across
+    LABEL  # starts a line in the text; not special in the standard
+    SCOPE  # from here to TABLE: limits the scope of end tags
     CAPTION
     CELL
-    TABLE  # from here to COLUMNS: where words and other elements would be moved away
+    TABLE  # from here to COLUMNS: a tree moves text and other elements out
     ROWS  # <tbody> and the like
     ROW
     COLUMNS  # <colgroup>
@@ -24,7 +24,7 @@ cdef enum Kind:
     BREAK
     RULE
     IMAGE
-    VOID  # says nothing
+    VOID  # ignored
     META
     LINK
     BASE
@@ -33,25 +33,25 @@ cdef enum Kind:
     TITLE
     RAW  # <script> and the like
     TEXTAREA
-    DRAWING  # <svg>
-    FORMULA  # <math>
+    SVG  # <svg>
+    MATH  # <math>
     ROOT
     HEAD
     BODY
-    ODD  # what only the tree gets right
+    NEEDS_TREE  # only a tree handles these correctly
 
 cdef enum:
-    KNOWN_ROOM = 512
+    KNOWN_SIZE = 512
 
 cdef struct Known:
     uint64_t name
     Kind kind
 
-cdef Known KNOWN[KNOWN_ROOM]
+cdef Known KNOWN[KNOWN_SIZE]
 cdef uint64_t NO_NAME = 0xCBF29CE484222325ULL
 
 
-cdef inline uint64_t hash_on(uint64_t name, uint8_t letter) noexcept nogil:
+cdef inline uint64_t hash_byte(uint64_t name, uint8_t letter) noexcept nogil:
     return (name ^ letter) * 0x100000001B3ULL
 
 
@@ -59,14 +59,14 @@ cpdef uint64_t hash_of(str word):
     cdef uint64_t name = NO_NAME
     cdef uint8_t letter
     for letter in word.encode():
-        name = hash_on(name, letter)
+        name = hash_byte(name, letter)
     return name
 
 
 cdef inline Known* find_known(uint64_t name) noexcept nogil:
-    cdef uint64_t at = (name >> 40) & (KNOWN_ROOM - 1)
+    cdef uint64_t at = (name >> 40) & (KNOWN_SIZE - 1)
     while KNOWN[at].name != 0 and KNOWN[at].name != name:
-        at = (at + 1) & (KNOWN_ROOM - 1)
+        at = (at + 1) & (KNOWN_SIZE - 1)
     return &KNOWN[at]
 
 
@@ -74,49 +74,49 @@ cdef inline Kind kind_of(uint64_t name) noexcept nogil:
     return find_known(name).kind
 
 
-cdef void learn(Kind kind, str words):
+cdef void add_tags(Kind kind, str words):
     for word in words.split():
         find_known(hash_of(word))[0] = Known(hash_of(word), kind)
 
 
-learn(ANCHOR, "a")
-learn(BLOCK, "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer")
-learn(BLOCK, "header hgroup listing main menu nav ol pre search section summary ul")
-learn(HEADING, "h1 h2 h3 h4 h5 h6")
-learn(PARAGRAPH, "p")
-learn(ITEM, "li")
-learn(TERM, "dt dd")
-learn(FORM, "form")
-learn(BUTTON, "button")
-learn(LABEL, "label legend")
-learn(SCOPE, "applet marquee object")
-learn(TABLE, "table")
-learn(ROWS, "tbody tfoot thead")
-learn(ROW, "tr")
-learn(CELL, "td th")
-learn(CAPTION, "caption")
-learn(COLUMNS, "colgroup")
-learn(COLUMN, "col")
-learn(SELECT, "select")
-learn(OPTION, "option optgroup")
-learn(BREAK, "br")
-learn(RULE, "hr")
-learn(IMAGE, "img image")
-learn(VOID, "basefont bgsound embed input keygen param source track wbr")
-learn(META, "meta")
-learn(LINK, "link")
-learn(BASE, "base")
-learn(AREA, "area")
-learn(IFRAME, "iframe")
-learn(TITLE, "title")
-learn(RAW, "script style noscript noembed noframes")
-learn(TEXTAREA, "textarea")
-learn(DRAWING, "svg")
-learn(FORMULA, "math")
-learn(ROOT, "html")
-learn(HEAD, "head")
-learn(BODY, "body")
-learn(ODD, "datalist frame frameset plaintext rp template xmp")
+add_tags(ANCHOR, "a")
+add_tags(BLOCK, "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer")
+add_tags(BLOCK, "header hgroup listing main menu nav ol pre search section summary ul")
+add_tags(HEADING, "h1 h2 h3 h4 h5 h6")
+add_tags(PARAGRAPH, "p")
+add_tags(ITEM, "li")
+add_tags(TERM, "dt dd")
+add_tags(FORM, "form")
+add_tags(BUTTON, "button")
+add_tags(LABEL, "label legend")
+add_tags(SCOPE, "applet marquee object")
+add_tags(TABLE, "table")
+add_tags(ROWS, "tbody tfoot thead")
+add_tags(ROW, "tr")
+add_tags(CELL, "td th")
+add_tags(CAPTION, "caption")
+add_tags(COLUMNS, "colgroup")
+add_tags(COLUMN, "col")
+add_tags(SELECT, "select")
+add_tags(OPTION, "option optgroup")
+add_tags(BREAK, "br")
+add_tags(RULE, "hr")
+add_tags(IMAGE, "img image")
+add_tags(VOID, "basefont bgsound embed input keygen param source track wbr")
+add_tags(META, "meta")
+add_tags(LINK, "link")
+add_tags(BASE, "base")
+add_tags(AREA, "area")
+add_tags(IFRAME, "iframe")
+add_tags(TITLE, "title")
+add_tags(RAW, "script style noscript noembed noframes")
+add_tags(TEXTAREA, "textarea")
+add_tags(SVG, "svg")
+add_tags(MATH, "math")
+add_tags(ROOT, "html")
+add_tags(HEAD, "head")
+add_tags(BODY, "body")
+add_tags(NEEDS_TREE, "datalist frame frameset plaintext rp template xmp")
 
 cdef uint64_t SCRIPT = hash_of("script"), STYLE = hash_of("style"), NOBR = hash_of("nobr")
 cdef uint64_t RUBY = hash_of("ruby"), RT = hash_of("rt"), RB = hash_of("rb"), RTC = hash_of("rtc")
@@ -126,7 +126,7 @@ cdef uint64_t NAME = hash_of("name"), CONTENT = hash_of("content"), HTTP_EQUIV =
 cdef uint64_t SRC = hash_of("src"), TITLE_NAME = hash_of("title")
 cdef uint64_t LANG = hash_of("lang"), XML_LANG = hash_of("xml:lang")
 
-# What ends a drawing or a formula, though elsewhere it is nothing special; and in what of theirs there is HTML again.
+# Inline HTML tags that end an <svg> or <math>; and the foreign elements that contain text or HTML.
 cdef set FOREIGN_NEVER = set(map(hash_of, (
     "a b big code em font i nobr ruby s small span strong strike sub sup tt u var foreignobject annotation-xml"
 ).split()))
@@ -134,13 +134,13 @@ cdef set FOREIGN_LEAVES = set(map(hash_of, "title desc mi mo mn ms mtext style s
 
 
 cdef bint is_foreign(uint64_t name):
-    """Whether it may be a part of a drawing or a formula."""
+    """Whether the element may be inside <svg> or <math>."""
     cdef Kind kind = kind_of(name)
     return name not in FOREIGN_NEVER if kind == INLINE else name == TITLE_NAME or name == STYLE or name == SCRIPT
 
 
 cdef inline bint is_special(Kind kind) noexcept nogil:
-    """Whether the end of another element cannot just reach across it."""
+    """Whether the element is special in the standard: end tags of inline elements do not close it."""
     return kind > ANCHOR and kind != LABEL
 
 
@@ -148,7 +148,7 @@ cdef inline bint is_boundary(Kind kind) noexcept nogil:
     return SCOPE <= kind <= TABLE
 
 
-cdef inline bint is_strict(Kind kind) noexcept nogil:
+cdef inline bint moves_content_out(Kind kind) noexcept nogil:
     return TABLE <= kind <= COLUMNS
 
 
@@ -157,17 +157,17 @@ cdef inline bint is_in_table(Kind kind) noexcept nogil:
 
 
 cdef inline bint is_line(Kind kind) noexcept nogil:
-    """Whether its words are lines of their own."""
+    """Whether the element starts and ends a line of text."""
     return BLOCK <= kind <= LABEL or CAPTION <= kind <= TABLE
 
 
-cdef inline bint is_fragile(Kind kind) noexcept nogil:
-    """Whether the inline elements in it have to be nested as they should be."""
+cdef inline bint needs_exact_nesting(Kind kind) noexcept nogil:
+    """Whether inline elements inside it must be nested correctly."""
     return kind == ANCHOR or kind == LABEL or kind == HEADING or kind == FORM
 
 
-cdef inline int place_of(Kind kind, uint64_t attribute) noexcept nogil:
-    """Which of the three attributes that are kept of such an element this is; 0: none."""
+cdef inline int attribute_slot(Kind kind, uint64_t attribute) noexcept nogil:
+    """The slot, from 1 to 3, of a kept attribute of such an element; 0 if it is not kept."""
     if kind == ANCHOR:
         return 1 if attribute == HREF else 2 if attribute == REL else 3 if attribute == ALT else 0
     if kind == LINK:
@@ -185,5 +185,5 @@ cdef inline int place_of(Kind kind, uint64_t attribute) noexcept nogil:
     return 0
 
 
-cdef inline bint has_places(Kind kind) noexcept nogil:
+cdef inline bint has_kept_attributes(Kind kind) noexcept nogil:
     return kind == ANCHOR or kind == ROOT or IMAGE <= kind <= IFRAME

@@ -1,43 +1,43 @@
-# Which words are on the page, and which elements say something about it?
+# The extracted text, and the elements with links, headings and fields.
 
-cdef struct Part:  # an element that says something
+cdef struct Part:  # an element with a link, heading or field
     Kind kind
     bint is_in_head
-    Span values[3]  # of the attributes that are kept
-    Py_ssize_t start  # of its words, in the text of the page
+    Span values[3]  # of the kept attributes
+    Py_ssize_t start  # of its text, in the text of the page
     Py_ssize_t end
 
 
 cdef class Text(Source):
-    """What was found so far."""
+    """The text and parts found so far."""
 
     cdef uint8_t* text
-    cdef Py_ssize_t room, length, line  # line: where the last line of the text begins
-    cdef bint pending  # a space, if a word follows
+    cdef Py_ssize_t capacity, length, line  # line: the start of the last line
+    cdef bint pending  # write a space before the next word
     cdef Part* parts
-    cdef Py_ssize_t part_count, part_room
-    cdef bint has_body  # the head is over
-    cdef bint is_odd  # only the tree tells what is on this page
+    cdef Py_ssize_t part_count, part_capacity
+    cdef bint has_body  # the head has ended
+    cdef bint needs_tree  # the page cannot be scanned; the caller must build a tree
 
     def __cinit__(self, bytes html):
-        self.make_room(self.size // 2 + 64)
+        self.grow(self.size // 2 + 64)
         self.add_part(ROOT)
 
     def __dealloc__(self):
         free(self.text)
         free(self.parts)
 
-    cdef int make_room(self, Py_ssize_t more) except -1:
-        cdef Py_ssize_t room = (self.length + more) * 2
-        cdef void* larger = realloc(self.text, room)
+    cdef int grow(self, Py_ssize_t more) except -1:
+        cdef Py_ssize_t capacity = (self.length + more) * 2
+        cdef void* larger = realloc(self.text, capacity)
         if larger == NULL:
             raise MemoryError
-        self.text, self.room = <uint8_t*>larger, room
+        self.text, self.capacity = <uint8_t*>larger, capacity
         return 0
 
     cdef inline int write(self, const uint8_t* words, Py_ssize_t length) except -1:
-        if self.length + length + 2 > self.room:  # a space before it, the end of a line after it
-            self.make_room(length + 2)
+        if self.length + length + 2 > self.capacity:  # for a space before and a line end after the text
+            self.grow(length + 2)
         if self.pending and self.length > self.line:
             self.text[self.length] = c" "
             self.length += 1
@@ -54,25 +54,25 @@ cdef class Text(Source):
             self.line = self.length
 
     cdef Py_ssize_t write_reference(self, Py_ssize_t at, Py_ssize_t end) except -1:
-        cdef Letters letters
-        cdef Py_ssize_t length = read_reference(self.source, at, end, False, &letters)
+        cdef Replacement replacement
+        cdef Py_ssize_t length = read_reference(self.source, at, end, False, &replacement)
         if length == 0:
             self.write(self.source + at, 1)
             return 1
-        if SORT[letters.bytes[0]] == CONTROL:
-            self.is_odd = True
-        elif SORT[letters.bytes[0]] == SPACE or space_length(letters.bytes):
+        if CLASS[replacement.bytes[0]] == CONTROL:
+            self.needs_tree = True
+        elif CLASS[replacement.bytes[0]] == SPACE or space_length(replacement.bytes):
             self.pending = True
         else:
-            self.write(letters.bytes, letters.count)
+            self.write(replacement.bytes, replacement.count)
         return length
 
     cdef Py_ssize_t add_part(self, Kind kind) except -1:
         cdef void* larger
         cdef Part* part
-        if self.part_count == self.part_room:
-            self.part_room = self.part_room * 2 or 64
-            larger = realloc(self.parts, self.part_room * sizeof(Part))
+        if self.part_count == self.part_capacity:
+            self.part_capacity = self.part_capacity * 2 or 64
+            larger = realloc(self.parts, self.part_capacity * sizeof(Part))
             if larger == NULL:
                 raise MemoryError
             self.parts = <Part*>larger

@@ -1,1 +1,1 @@
-"""How is a document parsed that may crash, hang or take over its parser?"""
+"""Parses documents that may crash, hang or take over their parser, in a sandboxed child process."""

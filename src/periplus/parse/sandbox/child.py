@@ -1,7 +1,7 @@
-"""What runs inside the fence?
+"""The program of the sandboxed child process.
 
-One document comes in through standard input, the page it is goes out through standard output, and so on until the input
-ends. The first message is the rules by which to read.
+The child receives documents on standard input and sends parsed pages on standard output until the input ends. The
+first message holds the parsing rules.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from periplus.parse.page import PageParser
 from periplus.parse.pdf import UnreadableError, read_pdf
 from periplus.parse.pdf_page import DocumentProblem, DocumentText
 from periplus.parse.sandbox.protocol import (
-    ANSWER,
     LENGTH,
-    ORDER,
+    REQUEST,
+    RESPONSE,
     RULES,
     ParseRequest,
     ParseResponse,
@@ -30,7 +30,7 @@ from periplus.parse.sandbox.protocol import (
 from periplus.parse.sandbox.seccomp import restrict_process
 from periplus.url import Canonicalizer
 
-# Read before the fence is shut, because codecs and modules are loaded when they are first needed.
+# Parsed before seccomp is on, because Python loads codecs and modules at first use.
 _PDF = rb"""%PDF-1.4
 1 0 obj <</Type/Catalog/Pages 2 0 R/Lang(en)/Outlines 6 0 R>> endobj
 2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
@@ -42,12 +42,12 @@ endstream endobj
 5 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj
 6 0 obj <</First 7 0 R/Last 7 0 R/Count 1>> endobj
 7 0 obj <</Title(Deck)/Parent 6 0 R>> endobj
-8 0 obj <</Title(Rehearsal)/CreationDate(D:20200101)>> endobj
+8 0 obj <</Title(Warm-up)/CreationDate(D:20200101)>> endobj
 trailer <</Root 1 0 R/Info 8 0 R>>"""
-_HTML = b"""<html lang=en><head><title>Rehearsal</title><link rel=canonical href=/><meta name=date content=2020-01-01>
+_HTML = b"""<html lang=en><head><title>Warm-up</title><link rel=canonical href=/><meta name=date content=2020-01-01>
 <script type="application/ld+json">{"datePublished": "2020-01-01"}</script></head><body><h1>All aboard</h1>
 <p>The ferry leaves early in the morning.</p><a href=/next>Next</a><img src=a.png alt=Ferry></body></html>"""
-_REHEARSAL = {
+_WARM_UP = {
     "application/pdf": [_PDF],
     "text/html": [_HTML, _HTML + b"\xe9\xe8", _HTML + b"\xff\xfe"],
     "application/xhtml+xml": [_HTML],
@@ -58,19 +58,19 @@ _REHEARSAL = {
 }
 
 
-def serve(documents: BinaryIO, answers: BinaryIO) -> None:
-    """Fence this process in, say how well, and read documents until there are no more."""
-    logging.disable()  # libraries warn about every oddity of a document, to an output that nobody reads
-    rules = RULES.validate_json(_message(documents) or b"")
+def serve(documents: BinaryIO, output: BinaryIO) -> None:
+    """Restrict this process, report the result, and parse documents until the input ends."""
+    logging.disable()  # stderr is discarded, and libraries log many warnings
+    rules = RULES.validate_json(_receive(documents) or b"")
     parser = _parser(rules)
-    for mime, bodies in _REHEARSAL.items():
+    for mime, bodies in _WARM_UP.items():
         for body in bodies:
-            for closely in (False, True):
-                _answered(parser, ParseRequest("http://a/", {"content-type": mime}, closely=closely), body)
-    _send(answers, ParseResponse(fenced=restrict_process(_size() + (rules.settings.memory_mb << 20))))
-    while (order := _message(documents)) is not None:
-        body = _message(documents) or b""
-        _send(answers, _answered(parser, ORDER.validate_json(order), body))
+            for full in (False, True):
+                _parse(parser, ParseRequest("http://a/", {"content-type": mime}, full=full), body)
+    _send(output, ParseResponse(has_seccomp=restrict_process(_address_space() + (rules.settings.memory_mb << 20))))
+    while (request := _receive(documents)) is not None:
+        body = _receive(documents) or b""
+        _send(output, _parse(parser, REQUEST.validate_json(request), body))
 
 
 def _parser(rules: ParseRules) -> PageParser:
@@ -78,40 +78,40 @@ def _parser(rules: ParseRules) -> PageParser:
         Canonicalizer(rules.tracking, rules.sessions),
         links_per_page=rules.links_per_page,
         settings=rules.settings,
-        read_paper=_read_paper,
+        read_pdf=_read_pdf,
     )
 
 
-def _read_paper(body: bytes) -> DocumentText | DocumentProblem:
+def _read_pdf(body: bytes) -> DocumentText | DocumentProblem:
     try:
         return read_pdf(body)
     except UnreadableError as error:
         return DocumentProblem(error.reason, error.detail)
 
 
-def _answered(parser: PageParser, order: ParseRequest, body: bytes) -> ParseResponse:
-    response = Response(order.url, 0.0, 200, headers=order.headers, body=body, truncated=order.truncated)
-    page = parser.parse(response) if order.closely else parser.skim(response)
+def _parse(parser: PageParser, request: ParseRequest, body: bytes) -> ParseResponse:
+    response = Response(request.url, 0.0, 200, headers=request.headers, body=body, truncated=request.truncated)
+    page = parser.parse(response) if request.full else parser.skim(response)
     return ParseResponse(page, time.process_time())
 
 
-def _size() -> int:
-    """Bytes of address space that this process takes before it has read anything."""
+def _address_space() -> int:
+    """Bytes of address space used before the first document."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def _message(source: BinaryIO) -> bytes | None:
+def _receive(source: BinaryIO) -> bytes | None:
     size = source.read(LENGTH.size)
     return source.read(*LENGTH.unpack(size)) if size else None
 
 
-def _send(answers: BinaryIO, answer: ParseResponse) -> None:
-    answers.write(framed(ANSWER.dump_json(answer)))
-    answers.flush()
+def _send(output: BinaryIO, response: ParseResponse) -> None:
+    output.write(framed(RESPONSE.dump_json(response)))
+    output.flush()
 
 
 def main() -> None:
-    """The life of the process."""
+    """Entry point of the child process."""
     serve(sys.stdin.buffer, sys.stdout.buffer)
 
 

@@ -1,8 +1,8 @@
-"""How is a document read that may take its reader down?
+"""Parses documents in a sandboxed child process, with limits on CPU time, memory and system calls.
 
-In a process of its own, fenced in and killable. It is kept for the next document, because starting one costs as much as
-reading hundreds of them. A document that brings a used process down is tried again in a fresh one, so that what is
-said about it never depends on the documents before it.
+The child is kept for the next document, because starting a process costs as much as parsing hundreds of documents.
+When a child that has parsed other documents crashes, a new child parses the same document again. So the result never
+depends on earlier documents.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import IO
 from periplus.model import Page, Reason, Response
 from periplus.parse.pdf_page import DocumentProblem
 from periplus.parse.sandbox.protocol import (
-    ANSWER,
-    LONGEST_ANSWER,
-    ORDER,
+    MAX_RESPONSE,
+    REQUEST,
+    RESPONSE,
     RULES,
     ParseRequest,
     ParseResponse,
@@ -35,128 +35,126 @@ from periplus.parse.sandbox.protocol import (
     received,
 )
 
-PATIENCE = 6  # seconds of waiting for each second of computing: the machine may be busy
-_MUCH = 0.3  # of the memory allowed: a process that died with so much died of it
-_TRIES = 10  # at a document, while others kill its reader
-_START = 60.0  # seconds
-_WEIGHED_EVERY = 0.02  # seconds between two looks at how much memory it takes
-_LAST_MOMENT = 5.0  # seconds from the end of the pipes to the end of the process
-
-
-_BY_OTHERS = frozenset({signal.SIGKILL, signal.SIGTERM})  # signals that say nothing about a document
+PATIENCE = 6  # seconds of wall-clock time per second of CPU time: the machine may be busy
+_MEMORY_SHARE = 0.3  # of the memory limit: a process that crashed above it ran out of memory
+_MAX_ATTEMPTS = 10  # per document, while other programs kill the child
+_START_TIMEOUT = 60.0  # seconds
+_MEMORY_CHECK_INTERVAL = 0.02  # seconds
+_EXIT_GRACE = 5.0  # seconds from the end of the pipes to the end of the process
+_EXTERNAL_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM})  # sent by other programs, not caused by a document
 
 
 class Sandbox:
-    """Keeps one fenced-in process and hands it documents; may be shared by threads, which then wait for each other."""
+    """Runs one sandboxed child process and sends it documents. Thread-safe: a lock serialises the calls."""
 
     def __init__(self, rules: ParseRules) -> None:
         self._rules = rules
         self._seconds, self._memory = rules.settings.seconds, rules.settings.memory_mb << 20
-        self._cell: _Cell | None = None
-        self._was_killed = False  # by somebody else, which says nothing about the document
+        self._process: _SandboxProcess | None = None
+        self._was_killed = False  # by another program, so the document is not the cause
         self._lock = threading.Lock()
 
-    def read(self, response: Response, *, closely: bool) -> Page | DocumentProblem:
-        """What is on the page, or why nothing can be had of it; never fails and never takes long."""
-        order = ParseRequest(response.url, response.headers, response.truncated, closely)
+    def read(self, response: Response, *, full: bool) -> Page | DocumentProblem:
+        """Parse a response; never raises, and returns within the time limit."""
+        request = ParseRequest(response.url, response.headers, response.truncated, full)
         with self._lock:
-            for _ in range(_TRIES):
-                fresh = self._cell is None
-                answer = self._attempt(order, response.body)
-                if not fresh and isinstance(answer, Page) and answer.problem is Reason.PARSE_MEMORY:
-                    self._drop()  # the documents before it may have left too little
-                elif self._cell is not None or (fresh and not self._was_killed):
+            for _ in range(_MAX_ATTEMPTS):
+                fresh = self._process is None
+                result = self._attempt(request, response.body)
+                if not fresh and isinstance(result, Page) and result.problem is Reason.PARSE_MEMORY:
+                    self._end_process()  # earlier documents may have left too little memory
+                elif self._process is not None or (fresh and not self._was_killed):
                     break
-            return answer
+            return result
 
     @property
-    def fenced(self) -> bool:
-        """Whether the kernel filters the system calls of the process; otherwise only its limits hold."""
+    def has_seccomp(self) -> bool:
+        """Whether seccomp filters the system calls of the child; otherwise only the resource limits apply."""
         with self._lock:
-            return self._ready().fenced
+            return self._running_process().has_seccomp
 
     def close(self) -> None:
-        """End the process."""
+        """End the child process."""
         with self._lock:
-            self._drop()
+            self._end_process()
 
     def __del__(self) -> None:
-        self._drop()
+        self._end_process()
 
-    def _attempt(self, order: ParseRequest, body: bytes) -> Page | DocumentProblem:
+    def _attempt(self, request: ParseRequest, body: bytes) -> Page | DocumentProblem:
         try:
-            return self._ready().read(order, body, self._seconds)
+            return self._running_process().read(request, body, self._seconds)
         except TimeoutError:
-            self._drop()
+            self._end_process()
             self._was_killed = False
-            return DocumentProblem(Reason.PARSE_TIME, f"not done after {self._seconds * PATIENCE:g} s")
+            return DocumentProblem(Reason.PARSE_TIME, f"not parsed after {self._seconds * PATIENCE:g} s")
         except (EOFError, OSError, ValueError):
-            return self._post_mortem()
+            return self._crash_problem()
 
-    def _ready(self) -> _Cell:
-        if self._cell is None:
-            self._cell = _Cell(self._rules, self._seconds * PATIENCE)
-        return self._cell
+    def _running_process(self) -> _SandboxProcess:
+        if self._process is None:
+            self._process = _SandboxProcess(self._rules, self._seconds * PATIENCE)
+        return self._process
 
-    def _post_mortem(self) -> DocumentProblem:
-        cell, self._cell = self._cell, None
+    def _crash_problem(self) -> DocumentProblem:
+        process, self._process = self._process, None
         self._was_killed = True
-        if cell is None:
-            return DocumentProblem(Reason.PARSE_CRASH, "the process that reads documents cannot be started")
-        status = cell.end(dying=True)
-        self._was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) in _BY_OTHERS
+        if process is None:
+            return DocumentProblem(Reason.PARSE_CRASH, "the sandbox process cannot be started")
+        status = process.end(crashed=True)
+        self._was_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) in _EXTERNAL_SIGNALS
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-            return DocumentProblem(Reason.PARSE_TIME, f"not done after {self._seconds:g} s of processor time")
-        if cell.largest > self._memory * _MUCH:
-            return DocumentProblem(Reason.PARSE_MEMORY, f"it needs more than {self._memory >> 20} MiB")
-        return DocumentProblem(Reason.PARSE_CRASH, f"its reader ended with {os.waitstatus_to_exitcode(status)}")
+            return DocumentProblem(Reason.PARSE_TIME, f"not parsed after {self._seconds:g} s of CPU time")
+        if process.peak_memory > self._memory * _MEMORY_SHARE:
+            return DocumentProblem(Reason.PARSE_MEMORY, f"parsing needs more than {self._memory >> 20} MiB")
+        return DocumentProblem(Reason.PARSE_CRASH, f"the sandbox exited with {os.waitstatus_to_exitcode(status)}")
 
-    def _drop(self) -> None:
-        cell, self._cell = self._cell, None
-        if cell is not None:
-            cell.end()
+    def _end_process(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
 
 
-class _Cell:
-    """The process, and the pipes to it."""
+class _SandboxProcess:
+    """The child process and its pipes."""
 
-    def __init__(self, rules: ParseRules, patience: float) -> None:
-        self._patience = patience
+    def __init__(self, rules: ParseRules, timeout: float) -> None:
+        self._timeout = timeout
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", _program()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
-            process_group=0,  # a terminal sends Ctrl-C to its whole group; pages under way are still read
+            process_group=0,  # a terminal sends Ctrl-C to its whole group; pages in progress are still parsed
         )
-        self._used = 0.0  # seconds of processor time
-        self.largest = 0  # bytes of memory; rusage would tell the size of this process if that is larger
-        deadline = time.monotonic() + _START
+        self._used = 0.0  # seconds of CPU time
+        self.peak_memory = 0  # bytes; rusage would report the size of the parent if that is larger
+        deadline = time.monotonic() + _START_TIMEOUT
         try:
             self._send(framed(RULES.dump_json(rules)), deadline)
-            self.fenced = self._answer(deadline).fenced
+            self.has_seccomp = self._receive_response(deadline).has_seccomp
         except BaseException:
             self.end()
             raise
 
-    def read(self, order: ParseRequest, body: bytes, seconds: float) -> Page:
-        deadline = time.monotonic() + self._patience
+    def read(self, request: ParseRequest, body: bytes, seconds: float) -> Page:
+        deadline = time.monotonic() + self._timeout
         allowed = math.ceil(self._used + seconds)
         resource.prlimit(self._process.pid, resource.RLIMIT_CPU, (allowed, resource.RLIM_INFINITY))
-        self._send(framed(ORDER.dump_json(order)) + framed(body), deadline)
-        answer = self._answer(deadline)
-        if answer.page is None:
-            raise ValueError("no answer to the question")
-        self._used = answer.seconds
-        return answer.page
+        self._send(framed(REQUEST.dump_json(request)) + framed(body), deadline)
+        response = self._receive_response(deadline)
+        if response.page is None:
+            raise ValueError("the response has no page")
+        self._used = response.seconds
+        return response.page
 
-    def end(self, *, dying: bool = False) -> int:
-        """Kill it, whatever it does; one that is *dying* is given a moment, because how it ends tells why."""
+    def end(self, *, crashed: bool = False) -> int:
+        """Kill the process and return its exit status; *crashed*: first wait for the status that tells the cause."""
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             pipe.close()
-        deadline = time.monotonic() + (_LAST_MOMENT if dying else 0)
+        deadline = time.monotonic() + (_EXIT_GRACE if crashed else 0)
         ended, status = os.waitpid(self._process.pid, os.WNOHANG)
         while not ended and time.monotonic() < deadline:
             time.sleep(0.001)
@@ -173,10 +171,10 @@ class _Cell:
             self._wait(pipe, selectors.EVENT_WRITE, deadline)
             rest = rest[os.write(pipe, rest) :]
 
-    def _answer(self, deadline: float) -> ParseResponse:
-        return ANSWER.validate_json(received(partial(self._exactly, deadline), LONGEST_ANSWER))
+    def _receive_response(self, deadline: float) -> ParseResponse:
+        return RESPONSE.validate_json(received(partial(self._receive, deadline), MAX_RESPONSE))
 
-    def _exactly(self, deadline: float, length: int) -> bytes:
+    def _receive(self, deadline: float, length: int) -> bytes:
         pipe = _unblocked(self._process.stdout)
         parts = []
         while length:
@@ -190,19 +188,19 @@ class _Cell:
     def _wait(self, pipe: int, event: int, deadline: float) -> None:
         with selectors.DefaultSelector() as selector:
             selector.register(pipe, event)
-            while not selector.select(min(max(deadline - time.monotonic(), 0), _WEIGHED_EVERY)):
-                self._weigh()
+            while not selector.select(min(max(deadline - time.monotonic(), 0), _MEMORY_CHECK_INTERVAL)):
+                self._measure_memory()
                 if time.monotonic() >= deadline:
                     raise TimeoutError
 
-    def _weigh(self) -> None:
-        with suppress(OSError, IndexError):  # it may have just ended
+    def _measure_memory(self) -> None:
+        with suppress(OSError, IndexError):  # the process may have just ended
             pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
-            self.largest = max(self.largest, pages * resource.getpagesize())
+            self.peak_memory = max(self.peak_memory, pages * resource.getpagesize())
 
 
 def _program() -> str:
-    """What the process runs: our own modules, from where we have them, whatever its surroundings say."""
+    """The code that the child runs; it imports from the same paths as this process, whatever its environment says."""
     places = [place for place in sys.path if place]
     return f"import sys; sys.path[:] = {places!r}; from periplus.parse.sandbox.child import main; main()"
 

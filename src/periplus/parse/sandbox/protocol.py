@@ -1,7 +1,7 @@
-"""How do pages pass between the process behind the fence and the one that asks it?
+"""The messages between the sandboxed child process and its parent.
 
-As JSON, each message after its length. What comes from behind the fence is checked field by field, because a document
-may have taken over the process that read it: whatever it says is a page or nothing.
+Messages are JSON, each after its length. The parent validates every field of a response, because a document may have
+taken over the child.
 """
 
 from __future__ import annotations
@@ -16,50 +16,50 @@ from periplus.config import Parsing
 from periplus.model import Page
 
 LENGTH = struct.Struct("<I")  # before every message
-LONGEST_ANSWER = 64 << 20
+MAX_RESPONSE = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class ParseRules:
-    """What the process is told before its first document."""
+    """The parsing rules, sent to the child before its first document."""
 
     settings: Parsing = Parsing()  # noqa: RUF009  # frozen
-    tracking: tuple[str, ...] = ()  # parameters of addresses, as the canonicalizer takes them
+    tracking: tuple[str, ...] = ()  # URL parameters, as the canonicalizer takes them
     sessions: tuple[str, ...] = ()
     links_per_page: int = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class ParseRequest:
-    """A document to read; its bytes follow in a message of their own."""
+    """A document to parse; its body follows in a second message."""
 
     url: str
     headers: dict[str, str] = field(default_factory=dict)
     truncated: bool = False
-    closely: bool = False
+    full: bool = False  # False: the quick parse of `PageParser.skim`
 
 
 @dataclass(frozen=True, slots=True)
 class ParseResponse:
-    """What came of it; or, before the first document, how well the process is fenced in."""
+    """The parsed page; the first response has no page and reports whether seccomp is active."""
 
     page: Page | None = None
-    seconds: float = 0.0  # of processor time, of this process so far
-    fenced: bool = False
+    seconds: float = 0.0  # of CPU time used by the child so far
+    has_seccomp: bool = False
 
 
 RULES = TypeAdapter(ParseRules)
-ORDER = TypeAdapter(ParseRequest)
-ANSWER = TypeAdapter(ParseResponse)
+REQUEST = TypeAdapter(ParseRequest)
+RESPONSE = TypeAdapter(ParseResponse)
 
 
 def framed(message: bytes) -> bytes:
-    """A message as it is sent."""
+    """The message with its length in front."""
     return LENGTH.pack(len(message)) + message
 
 
 def received(exactly: Callable[[int], bytes], longest: int) -> bytes:
-    """The next message, read by a function that gives so many bytes."""
+    """The next message; *exactly* reads the given number of bytes."""
     (length,) = LENGTH.unpack(exactly(LENGTH.size))
     if length > longest:
         raise ValueError("the message is too long")

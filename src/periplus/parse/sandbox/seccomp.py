@@ -1,8 +1,7 @@
-"""What may a process do that reads a document which could take it over?
+"""Restricts the current process with seccomp and resource limits.
 
-Compute, and talk through the pipes it was given. Its memory is limited; every system call that opens a file, a
-connection or a process fails, because the kernel lets through only those listed here. A process that has shut its fence
-cannot open it again.
+The process may compute and use the pipes it already has. Its memory is limited. The kernel allows only the system
+calls listed here, so opening a file, a connection or a process fails. A process cannot remove the restrictions.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
 _SECCOMP_FILTER = 2
 _LOAD, _EQUAL, _RETURN = 0x20, 0x15, 0x06  # the three instructions of a filter that are needed
-_NUMBER_AT, _ARCHITECTURE_AT = 0, 4  # where the kernel puts them
+_NUMBER_AT, _ARCHITECTURE_AT = 0, 4  # byte offsets in `struct seccomp_data`
 _ALLOW, _REFUSE = 0x7FFF_0000, 0x0005_0000 | errno.EPERM
 
 # fmt: off
-_CALLS = {  # by architecture: its number for the kernel, and those of the calls let through
+_CALLS = {  # by machine: the audit architecture, and the numbers of the allowed system calls
     "x86_64": (0xC000_003E, {
         "read": 0, "write": 1, "close": 3, "fstat": 5, "poll": 7, "lseek": 8, "mmap": 9, "mprotect": 10, "munmap": 11,
         "brk": 12, "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "sched_yield": 24, "mremap": 25,
@@ -46,7 +45,7 @@ class _Program(ctypes.Structure):
 
 
 def restrict_process(memory: int) -> bool:
-    """Fence in this process, for good; False when only the limits could be set, and not the filter of system calls."""
+    """Restrict this process permanently to *memory* bytes and safe system calls; False when seccomp is unavailable."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     return sys.platform == "linux" and platform.machine() in _CALLS and _filter_calls(*_CALLS[platform.machine()])

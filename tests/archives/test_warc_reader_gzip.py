@@ -19,7 +19,7 @@ def _file(folder: Path, content: bytes) -> Path:
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])])
-def test_packed_or_not_it_is_one_stream(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_a_compressed_file_gives_the_same_stream(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     whole = b"".join(PARTS)
     with CompressedFile(_file(tmp_path, pack(whole))) as source:
         assert source.line(1 << 20) == PARTS[0]
@@ -31,13 +31,13 @@ def test_packed_or_not_it_is_one_stream(tmp_path: Path, pack: Callable[[bytes], 
         assert (source.line(9), source.read(9), source.skip(9), source.damages) == (b"", b"", 0, 0)
 
 
-def test_zeros_between_members_are_passed_over(tmp_path: Path) -> None:
+def test_zeros_between_members_are_skipped(tmp_path: Path) -> None:
     with CompressedFile(_file(tmp_path, gzip.compress(b"one") + b"\0" * 100 + gzip.compress(b"two"))) as source:
         assert source.read(100) == b"onetwo"
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_damaged_member_costs_no_other(tmp_path: Path, seed: int) -> None:
+def test_a_damaged_member_does_not_affect_the_others(tmp_path: Path, seed: int) -> None:
     members = [gzip.compress(part) for part in PARTS]
     chooser = random.Random(seed)
     victim = chooser.randrange(len(members))
@@ -51,13 +51,13 @@ def test_a_damaged_member_costs_no_other(tmp_path: Path, seed: int) -> None:
     assert all(part in found for number, part in enumerate(PARTS) if number != victim)
 
 
-def test_a_file_that_ends_too_soon_is_damaged_at_its_end(tmp_path: Path) -> None:
+def test_a_truncated_file_is_damaged_at_its_end(tmp_path: Path) -> None:
     with CompressedFile(_file(tmp_path, gzip.compress(b"x" * 1_000)[:-12])) as source:
         source.read(10_000)
         assert source.damages == 1
 
 
-def test_a_bomb_is_passed_over_without_being_held(tmp_path: Path) -> None:
+def test_a_bomb_is_skipped_in_bounded_memory(tmp_path: Path) -> None:
     with CompressedFile(_file(tmp_path, gzip.compress(bytes(200 << 20), 1))) as source:
         assert source.skip(1 << 40) == 200 << 20
         assert len(source._buffer) < 4 << 20

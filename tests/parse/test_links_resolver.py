@@ -1,4 +1,4 @@
-"""Remembering where links lead changes nothing but the time it takes."""
+"""Caching resolved links changes no result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def link(href: str) -> str:
     return f'<a href="{href}">link</a>'
 
 
-def test_what_was_remembered_of_one_page_does_not_change_another() -> None:
+def test_cached_links_of_one_page_do_not_change_another() -> None:
     body = "".join(map(link, ["x", "../x", "?a", "/y?b", "http:?c", "https:?d", "//h.example", " ?e", "\t?f", "./?g"]))
     busy = parser()
     addresses = [
@@ -53,22 +53,22 @@ def test_targets_are_shared_between_the_folders_of_a_site() -> None:
     assert pages[0].links[0].target is pages[1].links[0].target
 
 
-def test_memory_is_emptied_before_it_grows_too_large() -> None:
-    folders = LinkResolver(Canonicalizer(), remembered=100)
+def test_the_cache_is_cleared_when_it_is_full() -> None:
+    folders = LinkResolver(Canonicalizer(), max_cached=100)
     for number in range(1_000):
         folder = folders.open(f"https://example.org/{number % 50}/{number}")
         assert folder[f"page-{number}"] == f"https://example.org/{number % 50}/page-{number}"
         assert sum(map(len, folders._folders.values())) <= 102
 
 
-def test_long_addresses_are_not_remembered() -> None:
+def test_long_links_are_not_cached() -> None:
     folder = LinkResolver(Canonicalizer()).open(URL)
     assert folder["x" * 1_000].endswith("x" * 1_000)
     assert not folder
 
 
 def resolved(page: str, href: str) -> str | None:
-    """The target of a link, after the memory has seen it on another page of the same folder."""
+    """The target of a link that is cached from another page of the same folder."""
     folders = LinkResolver(Canonicalizer())
     element = turbohtml.Element("a", {"href": href})
     for url in (page.partition("?")[0] + "-neighbour", page):
@@ -88,7 +88,7 @@ def resolved(page: str, href: str) -> str | None:
         "".join
     ),
 )
-def test_remembering_gives_what_joining_would(page: str, href: str) -> None:
+def test_cached_links_equal_joined_links(page: str, href: str) -> None:
     stays = href.partition("#")[0].strip("".join(map(chr, range(33)))) == ""
     assert resolved(page, href) == (None if stays else Canonicalizer().join(page, href))
 

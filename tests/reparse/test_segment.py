@@ -1,4 +1,4 @@
-"""Does a page that cannot be read again cost more than its close reading?"""
+"""Does a page that cannot be parsed keep its previous row?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for,
 from periplus.inspector.verify import verify
 from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Quality, Reason, Verdict, Video
 from periplus.model import Page as ReadPage
-from periplus.parse.sandbox import parent as warden
+from periplus.parse.sandbox import parent
 from periplus.reparse import Reparsed, reparse
 from periplus.reparse.previous_rows import PreviousRows
 from periplus.store.collection import open_collection
@@ -45,7 +45,7 @@ def links(home: Path) -> list[tuple[Any, ...]]:
 
 
 def damage(home: Path, url: str) -> int:
-    """Make one record of the archive unreadable; returns where it begins."""
+    """Damage one record of the archive; returns its offset."""
     with catalog_of(home) as catalog:
         position = catalog.fetches_of(url)[-1].position
     assert position is not None
@@ -55,7 +55,7 @@ def damage(home: Path, url: str) -> int:
     return position.offset
 
 
-def test_a_damaged_record_leaves_its_row_as_it_was_and_is_named(home: Path) -> None:
+def test_a_damaged_record_keeps_its_row_and_is_reported(home: Path) -> None:
     before, before_links = rows(home), links(home)
     offset = damage(home, "http://a.test/3")
     result = again(home)
@@ -74,7 +74,7 @@ def test_a_damaged_record_leaves_its_row_as_it_was_and_is_named(home: Path) -> N
     assert f"no readable response at {offset}, where http://a.test/3 should be" in complaints
 
 
-def test_what_was_read_closely_before_is_not_lost_when_its_record_is(home: Path) -> None:
+def test_a_fully_parsed_row_survives_the_loss_of_its_record(home: Path) -> None:
     again(home)
     before = rows(home)
     damage(home, "http://a.test/3")
@@ -82,7 +82,7 @@ def test_what_was_read_closely_before_is_not_lost_when_its_record_is(home: Path)
     assert rows(home) == before
 
 
-def test_the_index_is_built_all_the_same_and_says_so(home: Path) -> None:
+def test_the_index_is_built_and_reports_the_failure(home: Path) -> None:
     damage(home, "http://a.test/3")
     outcome = periplus("index", "--home", home)
     assert outcome.code == 0
@@ -90,7 +90,7 @@ def test_the_index_is_built_all_the_same_and_says_so(home: Path) -> None:
     assert periplus("search", "pilot", "--home", home, "--json").json["total"] >= 1
 
 
-def test_a_segment_of_which_nothing_can_be_read_stays_as_it_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_segment_without_readable_records_is_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("periplus.reparse.segment._MOST_UNREAD", 3)
     before = segment_rows(home, "pages")
     for file in (home / "archive").iterdir():
@@ -102,7 +102,7 @@ def test_a_segment_of_which_nothing_can_be_read_stays_as_it_is(home: Path, monke
     assert not list((home / "segments").glob("*.again"))
 
 
-def test_a_damaged_segment_does_not_keep_the_others_from_being_read(tmp_path: Path) -> None:
+def test_a_damaged_segment_does_not_stop_the_others(tmp_path: Path) -> None:
     sites = [Site(f"{name}.test", {"/": Page(name, WORDS)}) for name in "abc"]
     with TestWeb(sites) as web:
         for site in sites:  # a segment each
@@ -116,10 +116,12 @@ def test_a_damaged_segment_does_not_keep_the_others_from_being_read(tmp_path: Pa
     assert sorted(live) == ["pages-w00-000001-r1.parquet", "pages-w00-000002.parquet", "pages-w00-000003-r1.parquet"]
 
 
-def test_a_page_that_its_reader_dies_of_stays_skimmed_and_says_why(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_that_crashes_its_reader_keeps_its_row_and_is_reported(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inside = """
 import os
-from periplus.parse.sandbox import child as cell
+from periplus.parse.sandbox import child
 from periplus.parse.page import PageParser
 read = PageParser._parse
 def brittle(self, response):
@@ -127,13 +129,13 @@ def brittle(self, response):
         os._exit(7)
     return read(self, response)
 PageParser._parse = brittle
-cell.main()
+child.main()
 """
-    program = warden._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
-    monkeypatch.setattr(warden, "_program", lambda: program)
+    program = parent._program().replace("from periplus.parse.sandbox.child import main; main()", inside)
+    monkeypatch.setattr(parent, "_program", lambda: program)
     result = again(home)
     assert [(entry.what, entry.why) for entry in result.reasons] == [
-        ("http://a.test/2", "parse_crash: its reader ended with 7")
+        ("http://a.test/2", "parse_crash: the sandbox exited with 7")
     ]
     found = rows(home)
     assert (found["http://a.test/2"]["title"], found["http://a.test/2"]["noindex"]) == ("Pilot /2", False)
@@ -147,7 +149,7 @@ def page_row(url: str, page: ReadPage) -> PageRow:
     return PageRow(fetch, page)
 
 
-def test_a_former_row_is_the_page_that_was_written(tmp_path: Path) -> None:
+def test_a_previous_row_gives_the_page_that_was_written(tmp_path: Path) -> None:
     page = ReadPage(
         "Title",
         "Words about it",

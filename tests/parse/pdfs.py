@@ -1,4 +1,4 @@
-"""Small PDFs to read, written by hand; PDFium needs no table of offsets."""
+"""Small hand-written PDFs; PDFium needs no cross-reference table."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import zlib
 
 
 def pdf(*sheets: str, info: str = "", catalog: str = "", extra: str = "", annotations: str = "") -> bytes:
-    """A document with one sheet for each text; a sheet is set line by line, in letters of 10 points.
+    """A document with one page per text, line by line, in 10-point type.
 
-    A line that begins with ``#`` is set in letters of 24 points.
+    A line that starts with ``#`` is set in 24-point type.
     """
     kids = " ".join(f"{10 + 2 * number} 0 R" for number in range(len(sheets)))
     parts = [
@@ -44,7 +44,7 @@ def _stream(number: int, content: bytes, entries: str = "") -> str:
 
 
 def bomb(operations: bytes, times: int) -> bytes:
-    """A sheet whose content unpacks to *operations*, *times* over."""
+    """A page whose content decompresses to *operations*, repeated *times* times."""
     packer = zlib.compressobj(9)
     block = operations * 10_000
     content = b"".join(packer.compress(block) for _ in range(times // 10_000)) + packer.flush()

@@ -36,7 +36,7 @@ def _zstandard(body: bytes) -> bytes:
     return out.getvalue()
 
 
-def test_status_headers_and_body_are_told_apart() -> None:
+def test_status_headers_and_body_are_parsed() -> None:
     answer = _answer(b"HTTP/1.0 404 Not here\nContent-Type:  text/HTML; charset=x \nX-A: 1\nX-A: 2\n\nno\n\nsuch")
     assert answer is not None
     assert (answer.status, answer.mime, answer.body) == (404, "text/html", b"no\n\nsuch")
@@ -58,7 +58,7 @@ def test_status_headers_and_body_are_told_apart() -> None:
     ],
     ids=["gzip", "deflate", "twice", "br", "zstd", "identity", "unheard of", "not gzip", "not br"],
 )
-def test_bodies_are_unpacked_where_they_are_packed(encoding: str, packed: bytes) -> None:
+def test_compressed_bodies_are_decompressed(encoding: str, packed: bytes) -> None:
     assert _body(f"Content-Encoding: {encoding}", packed) == BODY
 
 
@@ -72,18 +72,18 @@ def test_bodies_are_unpacked_where_they_are_packed(encoding: str, packed: bytes)
         (b"", b""),
     ],
 )
-def test_chunks_are_joined_where_there_are_chunks(sent: bytes, meant: bytes) -> None:
+def test_chunked_bodies_are_joined(sent: bytes, meant: bytes) -> None:
     assert _body("Transfer-Encoding: chunked", sent) == meant
 
 
-def test_a_bomb_is_cut() -> None:
+def test_a_bomb_is_truncated() -> None:
     answer = _answer(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(300 << 20), 1))
     assert answer is not None
     assert len(answer.body) == LARGEST
     assert answer.truncated
 
 
-def test_a_head_is_put_in_order() -> None:
+def test_a_head_is_normalised() -> None:
     answer = _answer(
         b"HTTP/1.0 302 \r\r\nLocation: http://x/\r\r\nno header\r\nX-Long: one\r\n  two\r\nContent-Length: 0"
     )
@@ -93,18 +93,18 @@ def test_a_head_is_put_in_order() -> None:
 
 
 @pytest.mark.parametrize("kind", ["resource", "conversion"])
-def test_a_document_without_a_server_is_an_answer_as_well(kind: str) -> None:
+def test_a_resource_record_is_a_response(kind: str) -> None:
     answer = _answer(b"plain words", kind, "text/plain")
     assert answer is not None
     assert (answer.status, answer.mime, answer.body) == (200, "text/plain", b"plain words")
 
 
 @pytest.mark.parametrize(("kind", "block"), [("request", b"GET / HTTP/1.1\r\n\r\n"), ("response", b"not HTTP at all")])
-def test_what_is_no_answer_is_none(kind: str, block: bytes) -> None:
+def test_a_record_without_a_response_is_none(kind: str, block: bytes) -> None:
     assert _answer(block, kind) is None
 
 
-def test_a_packed_body_that_is_cut_off_gives_what_there_is() -> None:
+def test_a_truncated_compressed_body_gives_its_beginning() -> None:
     noise = random.Random(1).randbytes(200_000)
     found = _body("Content-Encoding: gzip", gzip.compress(noise)[:100_000])
     assert noise.startswith(found)

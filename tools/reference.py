@@ -1,6 +1,6 @@
-"""What do the reference pages say? Written from the code, so that they cannot be wrong.
+"""Generates the reference pages from the code.
 
-`make docs` writes docs/reference/{commands,settings,reasons}.md; a test fails when they are not current.
+`make docs` writes docs/reference/{commands,settings,reasons}.md; a test fails when they are out of date.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ _ABOUT_SETTINGS = """\
 Values are layered: defaults, then `periplus.toml` in the collection, then the environment
 (`PERIPLUS_FETCH__TIMEOUT=20`; lists with commas, tables as `name=value,name=value`), then command-line flags. Unknown
 keys are errors.
-`periplus config show --origin` tells what is in force and why.
+`periplus config show --origin` shows the effective settings and where each comes from.
 """
 _ABOUT_REASONS = """\
 Every decision about a URL has a verdict and one reason code; `periplus inspect url` shows them, and summaries count
 them.
 """
 _ABOUT_COMMANDS = """\
-stdout is data, stderr is messages. `--debug`, anywhere on the line, shows the traceback of a failure.
+stdout is data, stderr is messages. Add `--debug` to any command to see the traceback of an error.
 
 | exit code | meaning |
 |---|---|
-| 0 | Success. A crawl that has reached its budget, and a site that was stopped while it served, are successes. |
+| 0 | Success. A crawl that has reached its budget and a stopped site are successes too. |
 | 1 | Failure. |
-| 2 | The command line or a setting makes no sense; nothing was done. |
+| 2 | The command line or a setting is invalid; nothing was done. |
 | 3 | Part of the work is done and kept. |
 | 130 | Stopped by Ctrl-C (SIGINT). A crawl ends with 130 after SIGTERM too. |
 | 143 | Stopped by SIGTERM. |
 
-Ctrl-C and SIGTERM end every command with one line on stderr, and it removes its incomplete files first. A second
-signal, more than a second later, ends the command at once; the next run removes what is left. A crawl first finishes
-the requests under way. SIGINT stays ignored when the command is started that way, as by `nohup` or in the background of
-a shell script; SIGTERM still counts.
+After Ctrl-C or SIGTERM, every command removes its incomplete files and exits with one line on stderr. A second signal,
+more than one second later, ends the command at once; the next run removes incomplete files. A crawl first finishes the
+active requests. SIGINT stays ignored when the command was started with SIGINT ignored, as by `nohup` or in the
+background of a shell script; SIGTERM still works.
 """
 
 
@@ -121,10 +121,10 @@ def _options(command: Any) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the pages, or with --check say which are not current."""
+    """Writes the pages, or with --check lists those that are out of date."""
     stale = [name for name, text in pages().items() if not _is_current(name, text)]
     if "--check" in sys.argv:
-        sys.stderr.write("".join(f"docs/reference/{name} is not current: run `make docs`\n" for name in stale))
+        sys.stderr.write("".join(f"docs/reference/{name} is out of date: run `make docs`\n" for name in stale))
         return 1 if stale else 0
     for name in stale:
         (FOLDER / name).write_text(pages()[name], encoding="utf-8")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -54,9 +55,11 @@ def test_it_tells_nothing_about_the_environment(folder: Path) -> None:
 
 def test_progress_counts_the_pages_of_all_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def child(folder: Path, share: int) -> Iterator[Iterator[str]]:
+    def child(folder: Path, share: int, follow: Callable[[int, Iterator[str]], None]) -> Iterator[Thread]:
         (folder / "library" / f"module{share}.html").touch()
-        yield iter(["3", "one", "two", "three"])
+        thread = Thread(target=follow, args=(share, iter(["3", "one", "two", "three"])))
+        thread.start()
+        yield thread
 
     monkeypatch.setattr(rendering, "_child", child)
     monkeypatch.setattr(rendering, "_SHARES", 2)
@@ -77,7 +80,7 @@ def test_progress_counts_to_the_end(tmp_path: Path) -> None:
 
 def test_a_process_that_writes_nothing_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "_run_children", lambda *_: None)
-    with pytest.raises(PeriplusError, match="could not be written"):
+    with pytest.raises(PeriplusError, match="could not be rendered"):
         write_python_pages(tmp_path / "pages")
     assert not (tmp_path / "pages").exists()
 
@@ -85,5 +88,5 @@ def test_a_process_that_writes_nothing_leaves_nothing_behind(tmp_path: Path, mon
 @pytest.mark.slow
 def test_a_process_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "_TIMEOUT", 0.01)
-    with pytest.raises(PeriplusError, match="could not be written"):
+    with pytest.raises(PeriplusError, match="could not be rendered"):
         write_python_pages(tmp_path / "pages")

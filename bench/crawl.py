@@ -1,4 +1,4 @@
-"""How many pages does the crawler fetch for a second of CPU, next to crawlers people know?"""
+"""Measures the pages per CPU second of the crawler, and compares it with Scrapy, Crawlee and wget2."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def main() -> int:
 
 
 def leave(number: int, _frame: FrameType | None) -> NoReturn:
-    """Turns a signal into an exception, so that every server and crawler is stopped on the way out."""
+    """Turns a signal into an exception, so that every server and crawler is stopped."""
     raise SystemExit(128 + number)
 
 
@@ -47,7 +47,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--no-peers", action="store_const", const=[], dest="peers", help="measure only our own crawler")
     add("--peer-pages", type=int, default=1500, help="page budget of slow peers; 0: everything (1500)")
     add("--periplus", metavar="PATH", help="our executable (default: the one beside this Python)")
-    add("--cache", type=Path, default=CACHE, help="where downloads and peers live")
+    add("--cache", type=Path, default=CACHE, help="folder of downloads and peers")
     add("--timeout", type=float, default=600, help="seconds one crawl may take (600)")
     add("--host-pattern", default=web.HOST_PATTERN, help="name of the virtual hosts (%(default)s)")
     add("--all-cores", action="store_true", help="let the crawler use the server's core too")
@@ -64,14 +64,14 @@ def names(text: str) -> list[str]:
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
-    """Gets everything ready, measures, and says on what."""
+    """Prepares the web and the crawlers, and measures."""
     with cache_of(options) as cache:
         return measured(options, cache)
 
 
 def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
     cores = machine.split_cores(shared=options.all_cores)
-    ours, rivals = Periplus(options.periplus), peers.select(options.peers)
+    ours, others = Periplus(options.periplus), peers.select(options.peers)
     ours.provision(cache)
     if options.tiny:
         pages, serve = made_web(cache, options.host_pattern), plain_server.serve
@@ -79,15 +79,15 @@ def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
         pages, serve = web.prepare(cache, options.host_pattern, options.copies), partial(nginx.serve, nginx.find(cache))
     web.warm(pages)
     machine.pin_self(cores.server)
-    arena = trial.Arena(pages, cache, serve, cores, options.concurrency, options.timeout)
+    setup = trial.Setup(pages, cache, serve, cores, options.concurrency, options.timeout)
     plan = contest.Plan(options.pages, options.workers, options.peer_pages or None)
-    result = contest.hold(arena, plan, ours, rivals, options.rounds)
+    result = contest.compare(setup, plan, ours, others, options.rounds)
     about = {"sites": {site.host: site.pages for site in pages.sites}, "packages": web.versions(cache)}
     return {"bench": "crawl", "version": ours.version(), **result, "web": {"pages": pages.pages, **about}}
 
 
 def table(result: dict[str, Any]) -> str:
-    """The same figures for a reader in a hurry."""
+    """The main figures as a table."""
     ours = result.get("by_workers", [result])
     rows = {f"periplus, {row['workers']} worker(s)": row for row in ours}
     rows |= {name: result[name] for name in ("same_budget", *peers.KNOWN) if name in result}

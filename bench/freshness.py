@@ -1,6 +1,6 @@
-"""How fresh does a continuous crawl keep a web that changes, and at what price?
+"""Measures the freshness of a continuous crawl of changing pages, and the number of requests it needs.
 
-The weeks are simulated, the crawl is real: see `tests/crawl/seasons.py`, which a quick test of the same name also uses.
+The clock is simulated, the crawl is real. `tests/crawl/seasons.py` has the simulation; a short test uses it too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
-    """Lives through all days, and compares what was fetched with what changed."""
+    """Simulates all days, and compares the fetches with the changes of the pages."""
     web, began = seasons.ChangingWeb(options.days, options.pages), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="freshness-") as home:
         seasons.live_through(web, Path(home))

@@ -1,8 +1,8 @@
-"""How many links a second does the frontier admit, and what do ten million known URLs cost?
+"""Measures the links per second that the frontier admits, and the memory and disk space of ten million known URLs.
 
-A synthetic web: hosts of very different size, paths that share folders, links that stay near. New URLs go through
+The web is synthetic: hosts of very different size, paths that share folders, links to nearby pages. New URLs go through
 admission into the durable catalog, in commits. Known links are joined from base and href, made canonical, and found in
-the seen filter. One core; rates are per second of CPU.
+the seen filter. The bench uses one core; rates are per CPU second.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from periplus.store.collection import create_collection
 from periplus.url import Canonicalizer
 
 BATCH = 5_000
-NEW_LINKS = 14  # that a page of the open web brings
+NEW_LINKS = 14  # new links per page of the open web
 SCOPE = Scope(hosts=[".*"], pages_per_domain=1 << 40, hosts_per_domain=1 << 40)
 ARCHIVE = Written(0, "w00-000001.warc.gz", 0)
 
@@ -53,7 +53,7 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def measured(home: Path, urls: int, hosts: int, links: int) -> dict[str, float]:
-    """Fill a collection in a child, so that its memory does not count; open it here and ask for what it knows."""
+    """Fills a collection in a child process, whose memory does not count; then opens it and admits known links."""
     catalog_file = create_collection(home).catalog
     reader, writer = os.pipe()
     if not (child := os.fork()):
@@ -81,7 +81,7 @@ def measured(home: Path, urls: int, hosts: int, links: int) -> dict[str, float]:
 
 
 def fill(catalog_file: Path, urls: int, hosts: int) -> dict[str, float]:
-    """Admit new URLs and commit them; the rate over all of them and over the last tenth."""
+    """Admits and commits new URLs; returns the rate of all URLs and of the last tenth."""
     catalog = Catalog(catalog_file, create=True)
     admission, run_id = open_admission(catalog, SCOPE), catalog.begin_run({})
     sizes = [0] * hosts
@@ -116,7 +116,7 @@ def admitted(admission: Admission, url: str) -> QueuedUrl:
 
 
 def admit_known(admission: Admission, hosts: int, links: int) -> float:
-    """Known links a second of CPU, from base and href."""
+    """Known links per CPU second, from base and href."""
     canonicalizer = Canonicalizer(Addresses().tracking_parameters, Addresses().session_parameters)
     work = [
         (address(host, 5), f"../../{page // 100}/topic-{page % 100}/article-{page}.html")

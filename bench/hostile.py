@@ -1,7 +1,7 @@
-"""How much of their pace do friendly hosts keep while hostile hosts are crawled too?
+"""Measures how much hostile hosts slow down the crawl of friendly hosts.
 
-Friendly hosts are crawled alone, beside one hostile host of every kind, and alone again: `tests/testweb/menagerie.py`
-describes the hostile kinds, which a test of the same crawl also uses.
+Friendly hosts are crawled alone, then with one hostile host of every kind, then alone again. The hostile kinds are in
+`tests/testweb/menagerie.py`; a test of the same crawl uses them too.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
-    beasts, began = menagerie()[: options.kinds], time.monotonic()
+    hostile_hosts, began = menagerie()[: options.kinds], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         home = Path(folder)
         before, _ = measured(home / "before", options, options.pages_alone, [])
-        together, memory = measured(home / "together", options, options.pages, beasts)
+        together, memory = measured(home / "together", options, options.pages, hostile_hosts)
         after, _ = measured(home / "after", options, options.pages_alone, [])
     return {
         "bench": "hostile",
         "friendly_hosts": len(FRIENDS),
-        "hostile_hosts": len(beasts),
+        "hostile_hosts": len(hostile_hosts),
         "pages_per_second_alone": [round(before, 2), round(after, 2)],
         "pages_per_second": round(together, 2),
         "share": round(together / min(before, after), 3),
@@ -54,11 +54,11 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def measured(home: Path, options: argparse.Namespace, pages: int, beasts: list[Any]) -> tuple[float, int]:
-    """Pages per second that all friendly hosts together were asked for, and the crawler's peak memory in megabytes."""
-    with TestWeb([*friendly(pages), *(beast.site for beast in beasts)]) as web:
+def measured(home: Path, options: argparse.Namespace, pages: int, hostile_hosts: list[Any]) -> tuple[float, int]:
+    """Requests per second to all friendly hosts together, and the crawler's peak memory in megabytes."""
+    with TestWeb([*friendly(pages), *(host.site for host in hostile_hosts)]) as web:
         limits = {"politeness__delay": options.delay, "scope__pages_per_domain": options.cap}
-        memory = crawl_apart(web, home, [*SEEDS, *(beast.seed for beast in beasts)], **limits)
+        memory = crawl_apart(web, home, [*SEEDS, *(host.seed for host in hostile_hosts)], **limits)
         logs = [web.log.entries(host) for host in FRIENDS]
     return sum((len(entries) - 1) / (entries[-1].started - entries[0].started) for entries in logs), memory
 

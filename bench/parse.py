@@ -1,4 +1,4 @@
-"""How fast are pages and PDFs read, and how much of their main text is found?"""
+"""Measures the speed of parsing pages and PDFs, and the F1 score of main text extraction."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
 
 
 def best(rounds: list[dict[str, float]]) -> dict[str, float]:
-    """The least of each figure: what disturbs a measurement only ever adds to it."""
+    """The minimum of each figure, because disturbances only add time."""
     return {name: min(one[name] for one in rounds) for name in rounds[0]}
 
 
@@ -91,7 +91,7 @@ def _sample(pages: web.Web, wanted: int) -> list[tuple[str, Path]]:
 
 
 def _samples(pages: web.Web) -> Iterator[tuple[str, str]]:
-    """Site and text of the pages by which the index would know what a site repeats."""
+    """Site and text of the pages from which the index learns the template of a site."""
     parser = PageParser(Canonicalizer(), links_per_page=costs.LINKS)
     for site in pages.sites:
         bodies = {sha256(body).digest(): body for file in site.root.rglob("*.html") if (body := file.read_bytes())}
@@ -126,11 +126,11 @@ def _pdf(bodies: list[bytes], rounds: int) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The same figures for a reader in a hurry."""
+    """The main figures as a table."""
     size = f"{result['pages']} pages of {result['kb_per_page']} kB"
     lines = [
-        f"{'read closely':16}{result['ms_per_page']:8.3f} ms a page ({size})",
-        f"{'skimmed':16}{result['ms_per_page_skimmed']:8.3f} ms a page",
+        f"{'full parse':16}{result['ms_per_page']:8.3f} ms a page ({size})",
+        f"{'links only':16}{result['ms_per_page_skimmed']:8.3f} ms a page",
         *(f"  {name:14}{value:8.3f} ms" for name, value in result["ms_by_step"].items()),
         f"{'PDF':16}{result['ms_per_pdf_page']:8.3f} ms a page ({result['pdf_pages']} pages)",
     ]

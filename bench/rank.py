@@ -1,4 +1,4 @@
-"""How fast do links become ranks, next to the speed of memory and to libraries people know?"""
+"""Measures the speed of ranking, and compares it with memory bandwidth, scipy and networkit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--rounds", type=int, default=5, help="rounds, the best of which counts (5)")
     add("--peers", type=names, default=list(PEERS), metavar="NAME,...", help=f"of {', '.join(PEERS)} (all)")
     add("--no-peers", action="store_const", const=[], dest="peers", help="measure only ourselves")
-    add("--cache", type=Path, default=CACHE, help="where the web and the peers live")
+    add("--cache", type=Path, default=CACHE, help="folder of the web and the peers")
     add_tiny(parser, nodes=2_000, edges=20_000, rounds=1, peers=[])
     return parser
 
@@ -39,7 +39,7 @@ def names(text: str) -> list[str]:
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
-    """Gets everything ready and measures."""
+    """Prepares the web and the peers, and measures."""
     with cache_of(options) as cache:
         return measured(options, cache)
 

@@ -1,4 +1,4 @@
-"""How good are the first ten results, by test collections whose answers people have judged?"""
+"""Measures nDCG of the first ten results, with public test collections that have human judgements."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Does a test turn red when a guard is taken away?
+"""Checks that the tests fail when a guard is removed (mutation testing).
 
-Each mutant in `mutants.toml` changes one line of the source, in a copy, and names the tests that must notice. One that
-nobody notices makes the exit code 1.
+Each mutant in `mutants.toml` changes one line of a copy of the source, and names the tests that must fail. The exit
+code is 1 when the tests of a mutant pass.
 
-Usage: python tools/mutants.py [WORD...]   only mutants whose file or purpose holds one of the words
+Usage: python tools/mutants.py [WORD...]   only mutants whose file or purpose contains one of the words
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_suffix(".toml")
 GREEN, RED = 0, 1  # exit codes of pytest; others mean that no test was run
-PATIENCE = 180  # seconds; a test that hangs has noticed too
+TIMEOUT = 180  # seconds; a test that hangs counts as failed
 
 
 class Mutant(NamedTuple):
-    """One line that keeps a promise, what it is changed to, and who must notice."""
+    """One line of the source, its replacement, and the tests that must fail."""
 
     keeps: str
     file: str  # below src/periplus
@@ -37,8 +37,8 @@ class Mutant(NamedTuple):
     tests: str  # arguments of pytest, in the folder tests
 
 
-class Laboratory:
-    """A copy of source and tests, in which mutants live one at a time."""
+class Workspace:
+    """A copy of source and tests, to which mutants are applied one at a time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -48,13 +48,13 @@ class Laboratory:
         self.are_green = cache(self._are_green)
 
     def verdict(self, mutant: Mutant) -> str:
-        """What became of a mutant: noticed, or why not."""
+        """The result of a mutant: noticed, or why not."""
         path = self._folder / "src" / "periplus" / mutant.file
         source = path.read_text()
         if source.count(mutant.old) != 1:
-            return f"stale: the line is there {source.count(mutant.old)} times"
+            return f"stale: the line occurs {source.count(mutant.old)} times"
         if not self.are_green(mutant.tests):
-            return "void: its tests are not green without it"
+            return "void: its tests fail without it"
         path.write_text(source.replace(mutant.old, mutant.new))
         try:
             code = self._run(mutant.tests)
@@ -79,7 +79,7 @@ class Laboratory:
             start_new_session=True,
         )
         try:
-            return process.wait(PATIENCE)
+            return process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             return RED
         finally:
@@ -94,7 +94,7 @@ def _words(tests: str) -> list[str]:
 
 
 def wanted(words: Iterable[str]) -> list[Mutant]:
-    """The mutants of the list, or those that hold one of the words."""
+    """The mutants of the list, or those whose file or purpose contains one of the words."""
     mutants = [Mutant(**entry) for entry in tomllib.loads(LIST.read_text())["mutant"]]
     return [m for m in mutants if not words or any(word in m.file or word in m.keeps for word in words)]
 
@@ -103,9 +103,9 @@ def main() -> int:
     """Prints a line for each mutant, and returns the exit code."""
     missed = 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        laboratory = Laboratory(Path(folder))
+        workspace = Workspace(Path(folder))
         for mutant in wanted(sys.argv[1:]):
-            verdict = laboratory.verdict(mutant)
+            verdict = workspace.verdict(mutant)
             missed += verdict != "noticed"
             print(f"{verdict:10} {mutant.file}: {mutant.keeps}", flush=True)  # noqa: T201
     print(f"{missed} not noticed" if missed else "all noticed")  # noqa: T201

@@ -28,21 +28,21 @@ Every decision about a URL has a verdict and one reason code. `periplus inspect 
 codes.
 """
 _ABOUT_COMMANDS = """\
-stdout is data, stderr is messages. `--debug`, anywhere on the line, shows the traceback of a failure.
+stdout is data, stderr is messages. Add `--debug` to any command to see the traceback of an error.
 
 | exit code | meaning |
 |---|---|
-| 0 | Success. A crawl that has reached its budget, and a site that was stopped while it served, are successes. |
+| 0 | Success. A crawl that has reached its budget and a stopped site are successes too. |
 | 1 | Failure. |
-| 2 | The command line or a setting makes no sense; nothing was done. |
+| 2 | The command line or a setting is invalid; nothing was done. |
 | 3 | Part of the work is done and kept. |
 | 130 | Stopped by Ctrl-C (SIGINT). A crawl ends with 130 after SIGTERM too. |
 | 143 | Stopped by SIGTERM. |
 
-Ctrl-C and SIGTERM end every command with one line on stderr, and it removes its incomplete files first. A second
-signal, more than a second later, ends the command at once; the next run removes what is left. A crawl first finishes
-the requests under way. SIGINT stays ignored when the command is started that way, as by `nohup` or in the background of
-a shell script; SIGTERM still counts.
+After Ctrl-C or SIGTERM, every command removes its incomplete files and exits with one line on stderr. A second signal,
+more than one second later, ends the command at once; the next run removes incomplete files. A crawl first finishes the
+active requests. SIGINT stays ignored when the command was started with SIGINT ignored, as by `nohup` or in the
+background of a shell script; SIGTERM still works.
 """
 
 

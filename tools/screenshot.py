@@ -1,4 +1,4 @@
-"""What does the search page look like? Takes the pictures of the README from a running demo.
+"""Takes the screenshots of the README from a running demo.
 
 Usage: tools/screenshot.py ADDRESS, for example after `periplus demo --port 8080`: tools/screenshot.py http://127.0.0.1:8080
 """
@@ -16,7 +16,7 @@ PAGES = {"home": "/", "results": "/search?q=parse+command+line+arguments"}
 
 
 def main(address: str) -> None:
-    """Save one picture a page."""
+    """Saves one screenshot per page."""
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -1,1 +1,1 @@
-"""What do all benches need: a web to crawl, a way to run a program, and its cost?"""
+"""Parts that all benches share: a web to crawl, a way to run a program, and its cost."""

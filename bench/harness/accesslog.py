@@ -1,4 +1,4 @@
-"""What did a crawler really fetch, going by the server's own log?"""
+"""Counts what a crawler fetched, from the access log of the server."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Fetched:
-    """One run, counted from the outside: no crawler is asked what it believes it did."""
+    """The requests of one run; a crawler's own counts are not used."""
 
-    pages: int  # different HTML addresses answered with 200
+    pages: int  # distinct HTML URLs with status 200
     page_bytes: int
     repeats: int  # pages fetched again
     other: int  # 200, but not HTML

@@ -1,4 +1,4 @@
-"""Who is how much faster on the same web, round by round?"""
+"""Compares the speed of crawlers on the same web, in several rounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run in every round."""
+    """The runs of every round."""
 
     pages: int | None  # our budget; None: everything
     workers: Sequence[int]
@@ -27,45 +27,45 @@ class Plan:
         return self.peer_pages is not None and (self.pages is None or self.peer_pages < self.pages)
 
 
-def hold(arena: trial.Arena, plan: Plan, ours: Crawler, rivals: Sequence[Crawler], rounds: int) -> Row:
-    """All crawlers run in each round, so that a machine that slows down hits all of them alike."""
-    played = [_round(arena, plan, ours, rivals) for _ in range(rounds)]
-    rows = {label: _middle([entry[label] for entry in played]) for label in played[0]}
+def compare(setup: trial.Setup, plan: Plan, ours: Crawler, peers: Sequence[Crawler], rounds: int) -> Row:
+    """Runs all crawlers in each round, so that a slow moment of the machine affects all of them."""
+    measured = [_round(setup, plan, ours, peers) for _ in range(rounds)]
+    rows = {label: _median([entry[label] for entry in measured]) for label in measured[0]}
     by_workers = [rows.pop(f"workers={count}") for count in plan.workers]
     result: Row = dict(by_workers[0])
     if len(by_workers) > 1:
-        result["by_workers"] = _beside_one(by_workers)
+        result["by_workers"] = _with_speedup(by_workers)
     result.update(rows)
-    for rival in rivals:
-        result[f"times_{rival.name}"] = _times(result, rows, rival, plan)
+    for peer in peers:
+        result[f"times_{peer.name}"] = _times(result, rows, peer, plan)
     return result
 
 
-def _round(arena: trial.Arena, plan: Plan, ours: Crawler, rivals: Sequence[Crawler]) -> dict[str, Row]:
-    rows = {f"workers={count}": trial.crawl(arena, ours, plan.pages, count) for count in plan.workers}
-    if plan.peers_stop_early and any(rival.takes_budget for rival in rivals):
-        # The first pages of every host are its longest ones: a peer that stops early must be compared
-        # with a run of ours that stops early too, or it would look slower than it is.
-        rows["same_budget"] = trial.crawl(arena, ours, plan.peer_pages)
-    for rival in rivals:
-        rows[rival.name] = _peer_row(arena, plan, rival)
+def _round(setup: trial.Setup, plan: Plan, ours: Crawler, peers: Sequence[Crawler]) -> dict[str, Row]:
+    rows = {f"workers={count}": trial.crawl(setup, ours, plan.pages, count) for count in plan.workers}
+    if plan.peers_stop_early and any(peer.takes_budget for peer in peers):
+        # The first pages of every host are its longest. A peer that stops early would look slower than it is,
+        # unless it is compared with a run of our crawler that stops early too.
+        rows["same_budget"] = trial.crawl(setup, ours, plan.peer_pages)
+    for peer in peers:
+        rows[peer.name] = _peer_row(setup, plan, peer)
     return rows
 
 
-def _peer_row(arena: trial.Arena, plan: Plan, rival: Crawler) -> Row:
-    """A peer that fails costs us its row, not the whole bench."""
+def _peer_row(setup: trial.Setup, plan: Plan, peer: Crawler) -> Row:
+    """Runs a peer; a peer that fails gets a row with its error, and the bench continues."""
     budget = plan.peer_pages if plan.peers_stop_early else plan.pages
     try:
-        rival.provision(arena.cache)
-        row = trial.crawl(arena, rival, budget if rival.takes_budget else None)
-        return {"version": rival.version(), **row}
+        peer.provision(setup.cache)
+        row = trial.crawl(setup, peer, budget if peer.takes_budget else None)
+        return {"version": peer.version(), **row}
     except BenchError as problem:
-        print(f"peer {rival.name} is left out: {problem}", file=sys.stderr)
+        print(f"peer {peer.name} is left out: {problem}", file=sys.stderr)
         return {"error": str(problem)}
 
 
-def _middle(rows: Sequence[Row]) -> Row:
-    """The median round by pages a second, with the speeds of all rounds beside it."""
+def _median(rows: Sequence[Row]) -> Row:
+    """The median round by pages per second, with the speeds of all rounds."""
     valid = [row for row in rows if "error" not in row]
     if not valid:
         return rows[0]
@@ -74,15 +74,15 @@ def _middle(rows: Sequence[Row]) -> Row:
     return {**valid[middle], "rounds": speeds}
 
 
-def _beside_one(by_workers: Sequence[Row]) -> list[Row]:
-    """The rows, each with how many times as fast as one worker it is; None when one worker was not asked for."""
+def _with_speedup(by_workers: Sequence[Row]) -> list[Row]:
+    """The rows with their speed relative to one worker; None without a run of one worker."""
     alone = next((float(row["pages_per_second"]) for row in by_workers if row["workers"] == 1), None)
     return [{**row, "times_one": alone and round(float(row["pages_per_second"]) / alone, 2)} for row in by_workers]
 
 
-def _times(result: Row, rows: dict[str, Row], rival: Crawler, plan: Plan) -> float | None:
-    theirs = rows[rival.name]
+def _times(result: Row, rows: dict[str, Row], peer: Crawler, plan: Plan) -> float | None:
+    theirs = rows[peer.name]
     if "error" in theirs:
         return None
-    mine = rows["same_budget"] if plan.peers_stop_early and rival.takes_budget else result
-    return round(float(mine["pages_per_second"]) / float(theirs["pages_per_second"]), 2)
+    ours = rows["same_budget"] if plan.peers_stop_early and peer.takes_budget else result
+    return round(float(ours["pages_per_second"]) / float(theirs["pages_per_second"]), 2)

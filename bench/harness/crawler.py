@@ -1,4 +1,4 @@
-"""What does a bench need to know about a crawler, ours or a peer's, to run it?"""
+"""The interface of a crawler that a bench runs, ours or a peer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Job:
     """The same task for every crawler."""
 
     web: Web
-    port: int  # where 127.0.0.1 answers for all hosts of the web
+    port: int  # of 127.0.0.1, which serves all hosts of the web
     folder: Path  # the crawler's working folder; everything it writes goes here
     pages: int | None  # stop after about this many; None: fetch everything
     workers: int
@@ -26,16 +26,16 @@ class Crawler(Protocol):
 
     name: str
     takes_budget: bool  # whether it can stop after a number of pages
-    good_exits: frozenset[int]  # what it returns when it did its work, dead links included
+    good_exits: frozenset[int]  # exit codes of a successful run, dead links included
 
     def provision(self, cache: Path, /) -> None:
         """Makes the crawler runnable, or raises BenchError saying what is missing."""
 
     def version(self) -> str:
-        """What was measured."""
+        """The version of the crawler."""
 
     def command(self, job: Job, /) -> list[str]:
-        """The command line that does the job; files it needs may be written to the job's folder."""
+        """The command line for the job; it may write files to the job's folder first."""
 
     def remarks(self, folder: Path, /) -> dict[str, Any]:
-        """What the finished run left in its folder that belongs into the result; mostly nothing."""
+        """Extra keys for the result, from the files of the finished run; usually none."""

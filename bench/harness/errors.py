@@ -1,5 +1,5 @@
-"""What can stop a bench, said so that the reader knows what to do?"""
+"""The error that stops a bench."""
 
 
 class BenchError(Exception):
-    """A bench cannot go on; the message is one line that names what is missing."""
+    """A bench cannot continue; the message is one line that names what is missing."""

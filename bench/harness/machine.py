@@ -1,4 +1,4 @@
-"""On which cores does what run?"""
+"""Assigns cores to the server and the crawler."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Cores:
-    """The web server shares no core with the crawler unless asked to, or each would slow the other down."""
+    """The cores of the web server and of the crawler; separate by default, so they do not slow each other down."""
 
     server: int
     crawler: tuple[int, ...]
@@ -21,9 +21,9 @@ class Cores:
 
 
 def split_cores(*, shared: bool = False) -> Cores:
-    """Core 1 (the second one allowed) serves and samples; all others may crawl, the first one first.
+    """Gives the second allowed core to the server and the sampling, and all others to the crawler.
 
-    Where the cores are *shared*, the server's may crawl too, after all others.
+    With *shared*, the crawler also gets the server's core, as its last one.
     """
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) == 1:
@@ -38,12 +38,12 @@ def pin_self(core: int) -> None:
 
 
 def pinned(command: Sequence[str], cores: Sequence[int]) -> list[str]:
-    """The same command, bound to these cores from its first instruction on, and ended if the bench dies."""
+    """The same command, pinned to these cores and terminated when the bench dies."""
     return ["setpriv", "--pdeathsig", "TERM", "taskset", "-c", ",".join(map(str, cores)), *command]
 
 
 def busy_seconds(cores: Sequence[int]) -> float:
-    """CPU seconds these cores have spent on programs of anybody since the machine started."""
+    """CPU seconds that all programs used on these cores since the machine started."""
     ticks = 0
     with Path("/proc/stat").open() as stat:
         for line in stat:

@@ -1,4 +1,4 @@
-"""What does one run of a program cost: wall time, CPU of all its processes, memory?"""
+"""Measures one run of a program: wall time, CPU time of all its processes, peak memory."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from resource import struct_rusage
 from harness import memory
 from harness.machine import busy_seconds, pinned
 
-SAMPLE_SECONDS = 0.2  # five looks a second: a peak that lasts is seen, the sampled program is hardly slowed
-GRACE_SECONDS = 5.0  # from "please stop" to "stop"
+SAMPLE_SECONDS = 0.2  # five samples per second find a lasting peak and hardly slow the program
+GRACE_SECONDS = 5.0  # between SIGTERM and SIGKILL
 PR_SET_CHILD_SUBREAPER = 36
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What the process tree used from start to end, start-up and shutdown included."""
+    """The resources of the process tree from start to end, start-up and shutdown included."""
 
     exit_code: int
     seconds: float
     cpu_seconds: float  # user + system, of the process and every descendant
     rss_mb: float  # peak of the summed PSS: pages shared by workers are counted once
-    others: float  # share of the cores' time that other programs took away: near 0 in a valid run
+    others: float  # share of the cores' time that other programs used: near 0 in a valid run
     timed_out: bool
 
 
 def run(command: Sequence[str], cores: Sequence[int], folder: Path, timeout: float) -> Usage:
-    """Runs the command in `folder`, its output in stdout.txt and stderr.txt there, and weighs it."""
+    """Runs the command in `folder`, its output in stdout.txt and stderr.txt there, and measures it."""
     _adopt_orphans()
     with (folder / "stdout.txt").open("wb") as out, (folder / "stderr.txt").open("wb") as err:
         started, busy = time.monotonic(), busy_seconds(cores)
@@ -62,7 +62,7 @@ def run(command: Sequence[str], cores: Sequence[int], folder: Path, timeout: flo
 
 
 def _watch(pid: int, deadline: float) -> tuple[int, bool]:
-    """Samples memory until the process has ended (without reaping it) or had to be stopped."""
+    """Samples memory until the process has ended (without reaping it); stops it after the deadline."""
     peak, timed_out = 0, False
     handle = os.pidfd_open(pid)
     try:
@@ -83,12 +83,12 @@ def _watch(pid: int, deadline: float) -> tuple[int, bool]:
 
 
 def _adopt_orphans() -> None:
-    """Descendants whose parent has ended become ours, so that their CPU time is counted too."""
+    """Makes this process the parent of orphaned descendants, so that their CPU time is counted."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _reap_leftovers(group: int) -> float:
-    """Ends whatever the program left running, and returns the CPU seconds it had used."""
+    """Kills processes that the program left running, and returns their CPU seconds."""
     _kill(group)
     cpu = 0.0
     with suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""Who serves the web, on which port, and where does it write what was asked?"""
+"""Serves the web with nginx and writes an access log."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ SERVER = """\
 
 @dataclass(frozen=True)
 class Server:
-    """A running nginx; its log is the proof of what a crawler fetched."""
+    """A running web server and its access log."""
 
     port: int
     log: Path
 
 
 def find(cache: Path) -> str:
-    """The nginx of this machine, or one unpacked into the cache: installing would start a service."""
+    """The installed nginx, or one unpacked into the cache; installing the package would start a service."""
     installed = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
     if installed:
         return installed
@@ -87,7 +87,7 @@ def find(cache: Path) -> str:
 
 @contextmanager
 def serve(binary: str, web: Web, folder: Path, core: int) -> Iterator[Server]:
-    """Serves the web from one worker on one core, and stops it whatever happens inside."""
+    """Serves the web from one worker on one core until the block ends."""
     (folder / "tmp").mkdir(parents=True, exist_ok=True)
     port = _free_port()
     config = folder / "nginx.conf"

@@ -1,4 +1,4 @@
-"""Where do files from Debian packages come from, without installing anything?"""
+"""Downloads and unpacks Debian packages without installing them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def unpack(names: Sequence[str], cache: Path) -> dict[str, Path]:
 
 
 def versions(names: Sequence[str], cache: Path) -> dict[str, str]:
-    """Which version of each package is in the cache, so that two results can be told apart."""
+    """The version of each package in the cache, for the result."""
     found = {name: sorted((cache / "archives").glob(f"{name}_*.deb")) for name in names}
     return {name: paths[-1].name.split("_")[1].replace("%3a", ":") for name, paths in found.items() if paths}
 

@@ -1,6 +1,6 @@
-"""Which server serves the web of a tiny run, where no nginx need be installed?
+"""Serves the web of a tiny run from threads, without nginx.
 
-Threads of the bench itself. It writes the same access log as nginx, but its speed says nothing.
+It writes the same access log as nginx; its speed is not meaningful.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from harness.web import Web
 
 @contextmanager
 def serve(web: Web, folder: Path, _core: int) -> Iterator[Server]:
-    """Serve the web from threads of this process, and stop when the block ends."""
+    """Serves the web from threads of this process until the block ends."""
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "access.log"
     with log.open("w") as stream, _Server({site.host: site.root for site in web.sites}, stream) as server:
@@ -51,7 +51,7 @@ class _Server(ThreadingHTTPServer):
         return 200, "text/html", file.read_bytes()
 
     def note(self, *fields: object) -> None:
-        """Write one line of the access log."""
+        """Writes one line of the access log."""
         with self._lock:
             self._log.write("\t".join(map(str, fields)) + "\n")
             self._log.flush()
@@ -72,4 +72,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the library's name
-        """Nothing: the access log is our own."""
+        """Does nothing; `note` writes the access log."""

@@ -1,4 +1,4 @@
-"""How does a bench hand over what it found?"""
+"""Prints the result of a bench."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Result = dict[str, Any]
 
 
 def lines(result: Result) -> str:
-    """A line for each figure."""
+    """One line per figure."""
     return "\n".join(f"{name:28}{value}" for name, value in result.items())
 
 
 def report(
     options: argparse.Namespace, bench: Callable[[argparse.Namespace], Result], table: Callable[[Result], str] = lines
 ) -> int:
-    """Runs a bench, prints one JSON object or a table as the *options* ask, and returns the exit code."""
+    """Runs a bench, prints one JSON object or a table depending on *options*, and returns the exit code."""
     try:
         result = bench(options)
     except BenchError as problem:

@@ -1,6 +1,6 @@
-"""What does a bench measure in a run of a few seconds, without downloads and peers?
+"""Provides small synthetic data for `--tiny`: a run of a few seconds without downloads and peers.
 
-The figures of such a run mean nothing: it shows that the bench still works. A test runs it with every change.
+The figures of such a run are not meaningful; it shows that the bench works. A test runs it with every change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.web import Site, Web
 
-_SITES = ("python", "postgresql", "glib")  # names of real sources, whose layout the made pages share
+_SITES = ("python", "postgresql", "glib")  # names of real sources; the synthetic pages have the same layout
 _PAGES = 6  # of a site
 _WORDS = ("anchor", "bay", "buoy", "chart", "coast", "harbour", "island", "keel", "mast", "port", "reef", "sail")
 _PAGE = """<!doctype html>
@@ -51,8 +51,8 @@ class _Shrink(argparse.Action):
 
 
 def add_tiny(parser: argparse.ArgumentParser, **sizes: Any) -> None:
-    """Add the option --tiny, which gives other options these values."""
-    about = "measure a little made data for some seconds, to test the bench itself"
+    """Adds the option --tiny, which gives other options these values."""
+    about = "measure small synthetic data for some seconds, to test the bench itself"
     parser.add_argument("--tiny", action=_Shrink, nargs=0, const=sizes, default=False, help=about)
 
 
@@ -67,7 +67,7 @@ def cache_of(options: argparse.Namespace) -> Iterator[Path]:
 
 
 def made_web(folder: Path, host_pattern: str) -> Web:
-    """Write some sites of pages that link to each other, to a dead link and to another host."""
+    """Writes some sites whose pages link to each other, to a dead link and to another host."""
     return Web(tuple(_site(name, folder / "sites" / name, host_pattern.format(name=name)) for name in _SITES))
 
 

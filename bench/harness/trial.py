@@ -1,4 +1,4 @@
-"""What does one crawl of the web cost one crawler?"""
+"""Measures one crawl by one crawler."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from harness.machine import Cores
 from harness.nginx import Server
 from harness.web import Web
 
-NOTICEABLE = 0.05  # above this share of stolen core time, a wall-clock figure is worth a warning
+NOTICEABLE = 0.05  # share of core time used by other programs that causes a warning
 
 
 @dataclass(frozen=True)
-class Arena:
-    """What stays the same for every crawler of a bench."""
+class Setup:
+    """The parts that are the same for every crawler of a bench."""
 
     web: Web
     cache: Path
@@ -32,20 +32,20 @@ class Arena:
     timeout: float
 
 
-def crawl(arena: Arena, crawler: Crawler, pages: int | None, workers: int = 1) -> dict[str, Any]:
-    """Starts a fresh server and a fresh crawler, and removes all they wrote."""
+def crawl(setup: Setup, crawler: Crawler, pages: int | None, workers: int = 1) -> dict[str, Any]:
+    """Runs one crawler against a fresh server, and removes all files afterwards."""
     print(f"{crawler.name}: crawling {pages or 'all'} pages, {workers} worker(s)", file=sys.stderr)
-    cores = arena.cores.first(workers)
-    runs = arena.cache / "runs"
+    cores = setup.cores.first(workers)
+    runs = setup.cache / "runs"
     runs.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=runs, prefix=f"{crawler.name}-") as name:
         folder = Path(name)
         work = folder / "work"
         work.mkdir()
-        with arena.serve(arena.web, folder / "server", arena.cores.server) as server:
-            job = Job(arena.web, server.port, work, pages, workers, arena.concurrency)
-            usage = measure.run(crawler.command(job), cores, work, arena.timeout)
-        fetched = accesslog.read(server.log, {site.host for site in arena.web.sites})
+        with setup.serve(setup.web, folder / "server", setup.cores.server) as server:
+            job = Job(setup.web, server.port, work, pages, workers, setup.concurrency)
+            usage = measure.run(crawler.command(job), cores, work, setup.timeout)
+        fetched = accesslog.read(server.log, {site.host for site in setup.web.sites})
         _check(crawler, usage, fetched, work)
         return {**_row(fetched, usage, cores, workers, pages), **crawler.remarks(work)}
 

@@ -1,4 +1,4 @@
-"""Where do peers written in Python live, apart from our own dependencies?"""
+"""Installs Python peers into their own virtual environments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.errors import BenchError
 
 
 def provision(name: str, requirements: Sequence[str], cache: Path) -> Path:
-    """A virtual environment of the peer's own; returns its Python."""
+    """Creates the virtual environment of a peer; returns its Python executable."""
     folder = cache / "venvs" / name
     python = folder / "bin" / "python"
     stamp = folder / "requirements.installed"
@@ -26,7 +26,7 @@ def provision(name: str, requirements: Sequence[str], cache: Path) -> Path:
 
 
 def version(python: Path, distribution: str) -> str:
-    """Which version of a library the environment holds."""
+    """The version of a library in the environment."""
     code = f"from importlib.metadata import version; print(version({distribution!r}))"
     return subprocess.check_output([str(python), "-c", code], text=True).strip()
 

@@ -1,4 +1,4 @@
-"""Which web is crawled, and how does it get onto this machine?"""
+"""Prepares the web of the bench: documentation packages, one virtual host each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from harness import packages
 from harness.errors import BenchError
 
-# A registrable domain for each host, because workers divide the work by it; .test is reserved: never a real host.
+# Each host has its own registrable domain, because workers divide the work by domain. .test is a reserved suffix.
 HOST_PATTERN = "{name}-docs.test"
 
 
@@ -68,7 +68,7 @@ class Web:
 
 
 def prepare(cache: Path, host_pattern: str = HOST_PATTERN, copies: int = 1) -> Web:
-    """Downloads and unpacks the sources, makes their folders fit to be served, and names each copy of each of them."""
+    """Downloads and unpacks the sources, prepares their folders, and assigns a host name to each copy."""
     folders = packages.unpack([source.package for source in SOURCES], cache)
     originals = [_site(source, folders[source.package]) for source in SOURCES]
     return Web(
@@ -104,7 +104,7 @@ def _site(source: Source, folder: Path) -> Site:
 
 
 def _drop_links_that_leave(folder: Path) -> None:
-    """What is served must not depend on what else is installed here."""
+    """Removes symbolic links that leave the folder; the web must not depend on other installed packages."""
     for parent, folders, files in os.walk(folder):
         for path in (Path(parent, name) for name in (*folders, *files)):
             if path.is_symlink() and not (path.exists() and path.resolve().is_relative_to(folder.resolve())):
@@ -112,7 +112,7 @@ def _drop_links_that_leave(folder: Path) -> None:
 
 
 def _inflate(root: Path) -> None:
-    """Debian compresses long pages on disk, while the links still name them without .gz."""
+    """Decompresses pages; Debian compresses long pages, but links to them lack the suffix .gz."""
     for packed in list(root.rglob("*.html.gz")):
         plain = packed.with_suffix("")
         if not plain.exists():

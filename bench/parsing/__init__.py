@@ -1,1 +1,1 @@
-"""Pages whose main text is known, and how well and how fast it is found."""
+"""Pages with known main text, and measurements of how well and how fast it is extracted."""

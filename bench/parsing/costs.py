@@ -1,4 +1,4 @@
-"""What does each step of reading a page cost?"""
+"""Measures the CPU time of each step of parsing a page."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _Made = TypeVar("_Made")
 
 
 class Stopwatch:
-    """Adds up the CPU milliseconds a page that each step takes."""
+    """Measures the CPU milliseconds per page of each step."""
 
     def __init__(self, pages: int) -> None:
         self._pages = pages
         self.steps: dict[str, float] = {}
 
     def run(self, step: str, work: Callable[[_Given], _Made], given: Iterable[_Given]) -> list[_Made]:
-        """Do one step for all pages."""
+        """Runs one step for all pages."""
         started = time.process_time()
         made = [work(one) for one in given]
         self.steps[step] = round((time.process_time() - started) * 1e3 / self._pages, 4)
@@ -49,7 +49,7 @@ def responses(files: Sequence[tuple[str, Path]]) -> list[Response]:
 
 
 def whole(answers: Sequence[Response]) -> dict[str, float]:
-    """Reading closely, and skimming, from bytes to page."""
+    """The full parse, and the links-only parse of a crawl, from bytes to page."""
     watch = Stopwatch(len(answers))
     watch.run("read", PageParser(Canonicalizer(), links_per_page=LINKS).parse, answers)
     watch.run("skim", PageParser(Canonicalizer(), links_per_page=LINKS).skim, answers)

@@ -1,7 +1,7 @@
-"""How much of the main text was found, and how much else?
+"""Scores extracted main text: precision, recall and F1.
 
-As the makers of the two marked sets count: runs of four words shared with the true text, averaged over pages; passages
-found that should be and that should not, over all pages.
+The scores follow the authors of the two labelled sets. Articles are compared by shared runs of four words, averaged
+over pages. Passages are counted over all pages: those that must be found, and those that must not.
 """
 
 from __future__ import annotations

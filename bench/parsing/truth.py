@@ -1,8 +1,8 @@
-"""On which pages is it known what their main text is?
+"""Loads pages with known main text.
 
-Two sets were marked by people: news and blog articles (scrapinghub/article-extraction-benchmark, MIT) with their whole
-text, and pages of many kinds and languages (the evaluation of trafilatura, Apache-2.0) with passages that must and must
-not be found. The third is documentation, whose generators name the element that holds the text.
+Two sets were labelled by people: news and blog articles (scrapinghub/article-extraction-benchmark, MIT) with their
+whole text, and pages of many kinds and languages (the evaluation of trafilatura, Apache-2.0) with passages that must
+and must not be found. The third set is documentation; its generators name the element that holds the text.
 """
 
 from __future__ import annotations

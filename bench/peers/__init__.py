@@ -1,4 +1,4 @@
-"""Which other crawlers do we measure ourselves against, and how is each one run at its best?"""
+"""Other crawlers for comparison, each with its fastest configuration."""
 
 from __future__ import annotations
 

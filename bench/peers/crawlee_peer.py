@@ -1,4 +1,4 @@
-"""How is Crawlee for Python run at its best?"""
+"""Runs Crawlee for Python with its fastest configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would a well-tuned Crawlee project do to archive and describe the same web?
+"""A well-tuned Crawlee project that archives and describes the same web.
 
 Runs inside the peer's own environment: `python crawlee_program.py JOB.json`.
 """
@@ -38,7 +38,7 @@ class Documentation:
         self.records = Path("pages.jsonl").open("w")  # noqa: SIM115
 
     async def keep(self, context: Any) -> None:
-        """What Crawlee calls for every answer."""
+        """Crawlee calls this for every response."""
         if not context.http_response.headers.get("content-type", "").startswith("text/html"):
             return
         body = await context.http_response.read()
@@ -93,7 +93,7 @@ async def crawl(job: dict[str, Any]) -> None:
     """Each choice was measured: this client, no parser in a thread, no sessions and no files cost least."""
     width = job["concurrency"]
     crawler = HttpCrawler(
-        # Names cannot be mapped, so the server plays the proxy: nothing is looked up or leaves loopback.
+        # Crawlee cannot map names, so the server acts as its proxy: no DNS lookup, no traffic beyond loopback.
         http_client=ImpitHttpClient(proxy=job["proxy"], browser=None, persist_cookies_per_session=False),
         storage_client=MemoryStorageClient(),
         concurrency_settings=ConcurrencySettings(width, width, desired_concurrency=width),

@@ -1,4 +1,4 @@
-"""How is our own crawler run, exactly as a user would type it?"""
+"""Runs our own crawler with the command that a user would type."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Periplus:
         return command
 
     def remarks(self, folder: Path) -> dict[str, Any]:
-        """What the crawler said about itself; kept beside the server's count, never instead of it."""
+        """The summary of the crawler; the page counts of the result come from the server's log."""
         try:
-            said = json.loads((folder / "stdout.txt").read_text())
+            summary = json.loads((folder / "stdout.txt").read_text())
         except (OSError, ValueError) as problem:
             raise BenchError(f"periplus crawl --json printed no JSON object: {problem}") from problem
-        return {"summary": said}
+        return {"summary": summary}

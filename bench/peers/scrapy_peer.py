@@ -1,4 +1,4 @@
-"""How is Scrapy run at its best?"""
+"""Runs Scrapy with its fastest configuration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Scrapy:
         return venvs.version(self.python, "scrapy")
 
     def command(self, job: Job) -> list[str]:
-        # Scrapy can be told where names lead, but not to which port: the port goes into the addresses.
+        # Scrapy's resolver can map names but not ports, so the URLs contain the port.
         task = {
             "seeds": job.web.seeds(job.port),
             "roots": [f"http://{site.host}:{job.port}/" for site in job.web.sites],

@@ -1,4 +1,4 @@
-"""What would a well-tuned Scrapy project do to archive and describe the same web?
+"""A well-tuned Scrapy project that archives and describes the same web.
 
 Runs inside the peer's own environment: `python scrapy_spider.py JOB.json`.
 """
@@ -27,7 +27,7 @@ TEXT = etree.XPath("/html/body/descendant::text()[not(parent::script or parent::
 
 
 class LoopbackResolver(CachingThreadedResolver):  # type: ignore[misc]
-    """Every name is this machine; nothing ever asks a name server."""
+    """Resolves every name to 127.0.0.1, without DNS."""
 
     def getHostByName(self, _name: str, _timeout: Any = ()) -> Any:  # noqa: N802 - Twisted's name
         return succeed("127.0.0.1")

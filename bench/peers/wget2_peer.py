@@ -1,4 +1,4 @@
-"""How is wget2 run at its best?"""
+"""Runs wget2 with its fastest configuration."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Wget2:
         return self.package_version
 
     def command(self, job: Job) -> list[str]:
-        # Names cannot be mapped, so the server plays the proxy: nothing is looked up or leaves loopback.
+        # wget2 cannot map names, so the server acts as its proxy: no DNS lookup, no traffic beyond loopback.
         proxy = f"http://127.0.0.1:{job.port}"
         command = ["env", f"LD_LIBRARY_PATH={self.library_path}", str(self.binary)]
         command += ["--no-config", "--quiet", "--recursive", "--level=inf", "--robots"]
         command += ["--no-hsts", "--no-http2", "--tries=1", "--timeout=10"]
         command += [f"--http-proxy={proxy}", f"--https-proxy={proxy}"]
-        # More threads than this only fight for the one core.
+        # More threads only compete for the one core.
         command += [f"--max-threads={min(16, job.concurrency)}", "--directory-prefix=files"]
         return [*command, "--ignore-tags=img,script,link,iframe", *job.web.seeds()]
 

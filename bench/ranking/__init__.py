@@ -1,1 +1,1 @@
-"""What does bench/rank.py rank, and how does it measure that?"""
+"""The web and the measurements of bench/rank.py."""

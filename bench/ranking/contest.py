@@ -1,7 +1,7 @@
-"""Who needs how long for a pass over the links, round by round?
+"""Compares the time of a pass over the links between programs, in several rounds.
 
-Every player runs in a process of its own and waits for its turn; all play in each round, so that a slow moment of the
-machine hits all alike.
+Every program runs in its own process and waits for its turn. All run in each round, so that a slow moment of the
+machine affects all of them.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Player = subprocess.Popen[str]
 
 
 class Seconds(NamedTuple):
-    """What a player needs for a pass."""
+    """The time of a pass."""
 
     best: float
     mean: float  # of the best round
 
 
 def contest(generation: Path, peers: Sequence[str], cache: Path, rounds: int) -> dict[str, Seconds]:
-    """The best single pass and the best mean of a round of everybody."""
+    """The best pass and the best mean of a round, of every program."""
     played: dict[str, list[Seconds]] = {}
-    with _seated(generation, peers, cache) as players:
+    with _started(generation, peers, cache) as players:
         for _ in range(rounds):
             for name, player in players.items():
                 played.setdefault(name, []).append(_turn(name, player))
@@ -43,12 +43,12 @@ def contest(generation: Path, peers: Sequence[str], cache: Path, rounds: int) ->
 
 
 @contextmanager
-def _seated(generation: Path, peers: Sequence[str], cache: Path) -> Iterator[dict[str, Player]]:
-    """A process for each player, with the graph in its memory."""
+def _started(generation: Path, peers: Sequence[str], cache: Path) -> Iterator[dict[str, Player]]:
+    """Starts a process for each program; the process has the graph in memory."""
     players: dict[str, Player] = {}
     try:
         for name in (*_OWN, *peers):
-            print(f"{name}: getting ready", file=sys.stderr)
+            print(f"{name}: starting", file=sys.stderr)
             python = sys.executable if name in _OWN else str(venvs.provision(f"rank-{name}", PEERS[name], cache))
             command = [python, "-m", f"ranking.players.{name}", str(generation), str(_PASSES)]
             folder = Path(__file__).resolve().parents[1]
@@ -56,7 +56,7 @@ def _seated(generation: Path, peers: Sequence[str], cache: Path) -> Iterator[dic
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder
             )
             if _answer(name, players[name]) != "ready":
-                raise BenchError(f"{name} did not get ready")
+                raise BenchError(f"{name} did not start")
         yield players
     finally:
         for player in players.values():

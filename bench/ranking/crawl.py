@@ -1,4 +1,4 @@
-"""How does a web of numbers become the segments that a crawl of it would have left?"""
+"""Writes a synthetic web as the segments of a collection, as a crawl would."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SUFFIXES = ("com", "org", "net", "de", "co.uk")
 
 
 def crawled(home: Path, pages: int, edges: int) -> Collection:
-    """The collection that holds such a web, made when it is not there yet."""
+    """Opens the collection of such a web; creates it first if it does not exist."""
     if not (home / "complete").exists():
         print(f"making a web of {pages:,} pages and {edges:,} links in {home}", file=sys.stderr)
         _write(create_collection(home), web_like(pages, edges))
@@ -31,7 +31,7 @@ def crawled(home: Path, pages: int, edges: int) -> Collection:
 
 
 def _write(collection: Collection, web: Web) -> None:
-    """Segment by segment, so that a bench that was stopped goes on where it was."""
+    """Writes segment by segment, so that a stopped bench can continue."""
     catalog, words = Catalog(collection.catalog, create=True), _Words(web.host)
     done = catalog.last_segment(0)
     for number, first in enumerate(range(0, len(web.host), _PAGES_A_SEGMENT), 1):
@@ -59,7 +59,7 @@ def _sealed(kind: str, path: Path) -> SealedSegment:
 
 
 class _Words:
-    """Addresses, names of hosts and anchor texts, by number."""
+    """URLs, host names and anchor texts, by number."""
 
     def __init__(self, host: Numbers) -> None:
         random = np.random.default_rng(SEED)

@@ -1,4 +1,4 @@
-"""How much CPU time and memory does each step of this process take?"""
+"""Measures the CPU time and peak memory of each step of this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a web look like, as numbers?"""
+"""Generates a synthetic link graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Numbers = NDArray[np.int64]
 
 SEED = 20240229
 _CRAWLED = 0.8  # share of the pages; the others are only known
-_LINKS_AN_EDGE = 1.18  # the others repeat one, are not vouched for, or exceed the limit for one host
+_LINKS_AN_EDGE = 1.18  # the others are repeated, nofollow, or beyond the limit for one host
 _AT_ONCE = 1 << 22  # links: in one piece, the temporaries would take gigabytes
 
 
@@ -25,7 +25,7 @@ class Web:
 
 
 def web_like(pages: int, edges: int) -> Web:
-    """Hosts of very different size; most links stay near, some go to the famous. About *edges* of them count."""
+    """Hosts of very different size; most links stay near, some go to popular pages. About *edges* links count."""
     random = np.random.default_rng(SEED)
     sizes = random.lognormal(4.5, 1.2, max(pages // 200, 1))
     firsts = np.append(0, np.floor(np.cumsum(sizes) / sizes.sum() * pages)).astype(np.int64)

@@ -1,6 +1,6 @@
-"""How long is the whole way from segments to published ranks, and what does each step of it cost?
+"""Measures `periplus rank` from segments to published ranks: wall time, CPU time and memory per step.
 
-The way is gone in a fresh process, `python -m ranking.whole HOME`, so that its memory is its own.
+The ranking runs in its own process, `python -m ranking.whole HOME`, so that only its memory is measured.
 """
 
 from __future__ import annotations
@@ -22,8 +22,15 @@ from periplus.store.collection import Collection, open_collection
 from ranking.phases import Phases
 
 MEMORY = 2 << 30  # what DuckDB may use
-_BUILDING = ("start", "folding the addresses that are one page", "numbering pages", "reading links")
+_BUILDING = (
+    "start",
+    "folding the addresses that are one page",
+    "merging duplicate URLs",
+    "numbering pages",
+    "reading links",
+)
 _ANCHORS = "collecting anchor texts"
+_ITERATION_PREFIXES = ("iteration", "PageRank")
 _ITERATING = "iteration"
 
 
@@ -45,13 +52,13 @@ def whole_way(collection: Collection) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Goes the way and prints what it cost."""
+    """Ranks the collection and prints the costs as JSON."""
     collection = open_collection(Path(sys.argv[1]))
     with Phases() as phases:
         summary = rank(
             collection,
             LinkAnalysis(memory_mb=MEMORY >> 20),
-            progress=lambda step: phases.enter(_ITERATING if step.startswith(_ITERATING) else step),
+            progress=lambda step: phases.enter(_ITERATING if step.startswith(_ITERATION_PREFIXES) else step),
         )
     links = _links(collection)
     building = sum(phases.cpu[step] for step in _BUILDING)

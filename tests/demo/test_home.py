@@ -39,7 +39,7 @@ def test_beginning_anew_removes_what_a_demo_has_made(tmp_path: Path) -> None:
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "documentation").mkdir()
     (tmp_path / "documentation" / "thesis.tex").touch()
-    with pytest.raises(CollectionError, match="something else than a demo"):
+    with pytest.raises(CollectionError, match="is not a demo folder"):
         reset(tmp_path, STATE)
     assert (tmp_path / "documentation" / "thesis.tex").exists()
 
@@ -51,7 +51,7 @@ def test_a_second_demo_names_the_first_process(tmp_path: Path) -> None:
     )
     with locked(tmp_path):
         child = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=False)
-        assert "running already" in child.stderr
+        assert "already running" in child.stderr
     assert subprocess.run([sys.executable, "-c", program, tmp_path], check=False).returncode == 0
 
 

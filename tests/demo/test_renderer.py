@@ -80,7 +80,7 @@ def test_progress_counts_to_the_end(tmp_path: Path) -> None:
 
 def test_a_process_that_writes_nothing_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "_run_children", lambda *_: None)
-    with pytest.raises(PeriplusError, match="could not be written"):
+    with pytest.raises(PeriplusError, match="could not be rendered"):
         write_python_pages(tmp_path / "pages")
     assert not (tmp_path / "pages").exists()
 
@@ -88,5 +88,5 @@ def test_a_process_that_writes_nothing_leaves_nothing_behind(tmp_path: Path, mon
 @pytest.mark.slow
 def test_a_process_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rendering, "_TIMEOUT", 0.01)
-    with pytest.raises(PeriplusError, match="could not be written"):
+    with pytest.raises(PeriplusError, match="could not be rendered"):
         write_python_pages(tmp_path / "pages")

@@ -1,4 +1,4 @@
-"""How fast can the ids of all links be read at all? One pass over them, by as many threads as everybody has."""
+"""The lower bound: reads the ids of all links once, with the same number of threads as the others."""
 
 from __future__ import annotations
 

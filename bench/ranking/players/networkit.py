@@ -1,4 +1,4 @@
-"""How fast is PageRank by networkit? Single passes cannot be timed, so the mean of a round is its best, too."""
+"""PageRank by networkit. Single passes cannot be timed, so the mean of a round also counts as its best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast is the kernel that `periplus rank` runs, on the files that it wrote?"""
+"""The kernel of `periplus rank`, on the files that `periplus rank` wrote."""
 
 from __future__ import annotations
 

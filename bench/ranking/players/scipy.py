@@ -1,4 +1,4 @@
-"""How fast is PageRank by a sparse matrix of scipy, in 32 bits?"""
+"""PageRank by a sparse 32-bit matrix of scipy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How does a player get its graph, and when does it play?
+"""Loads the graph and runs passes on request, in the process of every program.
 
-Part of every player's process, also of those that know nothing of Periplus: numpy only.
+Peers run in environments without Periplus, so this module imports numpy only.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class Graph:
 
 
 def graph() -> Graph:
-    """The graph that the command line names."""
+    """Loads the graph named on the command line."""
     names = ("indptr", "sources", "degrees")
     return Graph(*(np.asarray(np.load(f"{sys.argv[1]}/{name}.npy", mmap_mode="r")) for name in names))
 
 
 def iterations() -> int:
-    """How many passes make a round."""
+    """The number of passes per round."""
     return int(sys.argv[2])
 
 
 def play(once: Callable[[], list[float]]) -> None:
-    """Play a round whenever a line comes in, and answer with its best and its mean pass in seconds."""
+    """Runs a round for every line on stdin, and prints the best and the mean time of a pass in seconds."""
     print("ready", flush=True)
     for _ in sys.stdin:
         passes = once()

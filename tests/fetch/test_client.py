@@ -120,7 +120,7 @@ def test_a_private_address_is_refused_before_anything_is_sent() -> None:
             for purpose in Purpose:
                 answers = [await client.fetch(url.format(canary.port), purpose=purpose) for url in PRIVATE]
                 assert {response.failure for response in answers} == {Reason.PRIVATE_ADDRESS}
-                assert "127.0.0.1 is not an address of the public web" in answers[0].detail
+                assert "127.0.0.1 is a private address; add --allow-private to crawl it" in answers[0].detail
                 assert not any(response.ip for response in answers)
             assert canary.connections == 0
 

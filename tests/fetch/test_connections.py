@@ -119,12 +119,12 @@ def test_the_delay_of_an_address_counts_for_all_its_hosts() -> None:
 
 def test_hosts_that_are_sent_away_come_back_one_after_the_other() -> None:
     table = limited(0, delay=2.0)
-    connections = Connections(table, 0, patience=1.0, most=8)
-    connections.sent(connections.enter("a.test", "http://a.test", "127.0.0.1"))
+    connections = Connections(table, 0, connect_timeout=1.0, max_idle=8)
+    connections.mark_sent(connections.acquire("a.test", "http://a.test", "127.0.0.1"))
     waits = []
     for number in range(4):
         with pytest.raises(AddressBusy) as busy:
-            connections.enter(f"h{number}.test", f"http://h{number}.test", "127.0.0.1")
+            connections.acquire(f"h{number}.test", f"http://h{number}.test", "127.0.0.1")
         waits.append(busy.value.seconds)
     assert waits == pytest.approx([2.0, 4.0, 6.0, 8.0], abs=0.1)
 
@@ -165,7 +165,7 @@ def test_a_host_that_goes_to_another_worker_is_let_go() -> None:
         async with meeting(4) as (site, client, addresses):
             for host in ("a.test", "b.test"):
                 await client.fetch(f"http://{host}/")
-            client.hang_up(["a.test", "never-met.test"])
+            client.disconnect(["a.test", "never-met.test"])
             await asyncio.sleep(0.05)
             assert (site.connected_now, open_to_loopback(addresses)) == (1, 1)
             assert (await client.fetch("http://a.test/")).failure is None
@@ -174,7 +174,7 @@ def test_a_host_that_goes_to_another_worker_is_let_go() -> None:
 
 
 def test_connections_wait_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.fetch.connections.KEPT_SECONDS", 0.1)
+    monkeypatch.setattr("periplus.fetch.connections.IDLE_SECONDS", 0.1)
 
     async def main() -> None:
         async with meeting(4) as (site, client, _addresses):
@@ -254,10 +254,10 @@ def test_the_guard_at_the_dial_has_the_last_word() -> None:
                 settings, ResponseLimits(settings), options, lambda _: Reason.PRIVATE_ADDRESS, MemoryBudget(0)
             )
             async with Fetcher(settings, AGENT, public_allowed=True) as client:
-                client._idle.append(exchange)
+                client._idle_exchanges.append(exchange)
                 response = await client.fetch(canary.url(), purpose=Purpose.PAGE)
             assert (response.failure, response.ip) == (Reason.PRIVATE_ADDRESS, "")
-            assert response.detail == "127.0.0.1 is not an address of the public web"
+            assert response.detail == "127.0.0.1 is a private address; add --allow-private to crawl it"
             assert canary.connections == 0
 
     run(main())

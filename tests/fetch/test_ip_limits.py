@@ -22,17 +22,17 @@ def table(workers: int = 1, connections: int = 2, delay: float = 0.0) -> tuple[A
 
 
 def ask(addresses: AddressTable, rule: AddressRule, worker: int = 0, *, connected: bool = False) -> bool:
-    """Whether a request may begin now; it is sent at once."""
-    if addresses.claim(rule, worker, connected=connected, patience=PATIENCE):
+    """Whether a request may begin now; it is mark_sent at once."""
+    if addresses.claim(rule, worker, connected=connected, timeout=PATIENCE):
         return False
-    addresses.sent(rule)
+    addresses.mark_sent(rule)
     return True
 
 
 def test_there_are_never_more_connections_than_allowed() -> None:
     addresses, rule = table(workers=2)
     assert [ask(addresses, rule, worker) for worker in (0, 1, 0)] == [True, True, False]
-    addresses.disconnected(rule, 1)
+    addresses.connection_closed(rule, 1)
     assert addresses.connections(rule) == 1
     assert [ask(addresses, rule, worker) for worker in (0, 1)] == [True, False]
 
@@ -47,20 +47,20 @@ def test_a_request_on_an_open_connection_needs_no_other() -> None:
 
 def test_the_delay_counts_from_the_moment_a_request_is_sent() -> None:
     addresses, rule = table(connections=0, delay=0.2)
-    assert addresses.claim(rule, 0, connected=False, patience=PATIENCE) == 0
+    assert addresses.claim(rule, 0, connected=False, timeout=PATIENCE) == 0
     time.sleep(0.25)  # it takes longer than the delay to make the connection
-    assert addresses.claim(rule, 0, connected=False, patience=PATIENCE) == pytest.approx(
+    assert addresses.claim(rule, 0, connected=False, timeout=PATIENCE) == pytest.approx(
         0.2
     )  # no sooner, whatever happens
-    addresses.sent(rule)
-    assert 0 < addresses.claim(rule, 0, connected=False, patience=PATIENCE) <= 0.2
+    addresses.mark_sent(rule)
+    assert 0 < addresses.claim(rule, 0, connected=False, timeout=PATIENCE) <= 0.2
     time.sleep(0.2)
-    assert addresses.claim(rule, 0, connected=False, patience=PATIENCE) == 0
+    assert addresses.claim(rule, 0, connected=False, timeout=PATIENCE) == 0
 
 
 def test_a_request_that_nobody_speaks_of_any_more_blocks_nobody_for_ever() -> None:
     addresses, rule = table()
-    assert addresses.claim(rule, 0, connected=False, patience=0.05) == 0
+    assert addresses.claim(rule, 0, connected=False, timeout=0.05) == 0
     assert not ask(addresses, rule)
     time.sleep(0.06)
     assert ask(addresses, rule)
@@ -98,7 +98,7 @@ def test_no_count_is_lost_between_processes() -> None:
                 if ask(addresses, rule, worker):
                     if addresses.connections(rule) > 2:
                         os._exit(1)
-                    addresses.disconnected(rule, worker)
+                    addresses.connection_closed(rule, worker)
             os._exit(0)
         children.append(child)
     assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
@@ -109,7 +109,7 @@ def test_a_process_killed_while_it_holds_the_table_holds_up_nobody() -> None:
     addresses, rule = table(workers=2, connections=0)
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
-        with addresses._locked:
+        with addresses._lock:
             os.write(writer, b"!")
             time.sleep(60)
         os._exit(0)

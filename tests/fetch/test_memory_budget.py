@@ -41,7 +41,7 @@ async def in_turn(client: Fetcher, visits: Visits, pause: float = 0.0) -> list[R
         host = await the_one_that_came(visits)
         answers.append(visits.pop(host).result())
         await asyncio.sleep(pause)
-        client.unload(f"{host}.example")
+        client.release_body(f"{host}.example")
     return answers
 
 
@@ -114,7 +114,7 @@ def test_a_server_that_is_too_slow_after_the_wait_is_given_up_all_the_same() -> 
             slow = asked(client, "slow")
             await asyncio.sleep(2.5)
             assert not slow.done()
-            client.unload("first.example")
+            client.release_body("first.example")
             assert (await asyncio.wait_for(slow, 10)).failure is Reason.TIMEOUT
 
     run(main())
@@ -137,29 +137,29 @@ def test_one_that_fails_or_is_dropped_while_it_waits_loses_its_place() -> None:
             broken, dropped, last = (asked(client, host) for host in ("broken", "dropped", "last"))
             await asyncio.sleep(0.5)
             dropped.cancel()
-            client.unload("dropped.example")
-            client.unload("first.example")
+            client.release_body("dropped.example")
+            client.release_body("first.example")
             assert (await broken).failure is not None  # it may find out only now
-            client.unload("broken.example")
+            client.release_body("broken.example")
             assert (await last).body == BODY
 
     run(main())
 
 
 def test_room_goes_to_who_came_first_and_a_body_above_all_room_gets_it_all() -> None:
-    hold, went_on = MemoryBudget(10), list[str]()
+    budget, resumed = MemoryBudget(10), list[str]()
 
     def take(host: str, size: int) -> bool:
-        return hold.take(host, size, lambda: went_on.append(host))
+        return budget.reserve(host, size, lambda: resumed.append(host))
 
     assert [take("a", 6), take("b", 6), take("c", 1), take("a", 6)] == [True, False, False, True]
-    hold.leave("a")
-    assert went_on == ["b", "c"]
+    budget.release("a")
+    assert resumed == ["b", "c"]
     assert not take("d", 99)
-    hold.leave("b")
-    assert went_on == ["b", "c"]
-    hold.leave("c")
-    assert went_on == ["b", "c", "d"]
-    hold.leave("unknown")
-    hold.leave("d")
+    budget.release("b")
+    assert resumed == ["b", "c"]
+    budget.release("c")
+    assert resumed == ["b", "c", "d"]
+    budget.release("unknown")
+    budget.release("d")
     assert take("e", 10)

@@ -35,8 +35,8 @@ async def code_of(transfer: asyncio.Future[None]) -> int:
 def test_a_later_limit_does_not_hide_an_earlier_one(silent: str) -> None:
     async def wait() -> list[int]:
         transfers = CurlMulti(4)
-        slow = transfers.begin(request(silent))
-        ended = [await code_of(transfers.begin(request(silent, limit))) for limit in (300, 50, 200)]
+        slow = transfers.start(request(silent))
+        ended = [await code_of(transfers.start(request(silent, limit))) for limit in (300, 50, 200)]
         assert not slow.done()
         transfers.close()
         return ended
@@ -48,11 +48,11 @@ def test_what_is_dropped_leaves_the_others_alone_and_what_is_left_ends_with_all(
     async def wait() -> None:
         transfers = CurlMulti(4)
         curl = request(silent)
-        dropped, left = transfers.begin(curl), transfers.begin(request(silent))
+        dropped, left = transfers.start(curl), transfers.start(request(silent))
         dropped.cancel()
-        transfers.drop(curl)
-        transfers.drop(curl)
-        assert await code_of(transfers.begin(request(silent, 50))) == pycurl.E_OPERATION_TIMEDOUT
+        transfers.cancel(curl)
+        transfers.cancel(curl)
+        assert await code_of(transfers.start(request(silent, 50))) == pycurl.E_OPERATION_TIMEDOUT
         assert not left.done()
         transfers.close()
         assert left.cancelled()
@@ -70,7 +70,7 @@ def test_when_libcurl_itself_fails_everybody_is_told(silent: str, monkeypatch: p
 
     async def wait() -> list[int]:
         transfers = CurlMulti(4)
-        under_way = [transfers.begin(request(silent)) for _ in range(3)]
+        under_way = [transfers.start(request(silent)) for _ in range(3)]
         monkeypatch.setattr(transfers, "_multi", Broken(transfers._multi))
         ended = [await code_of(transfer) for transfer in under_way]
         transfers.close()

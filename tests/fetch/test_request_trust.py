@@ -81,7 +81,7 @@ def test_a_bad_certificate_may_be_recorded_instead(authority: Authority, tmp_pat
 
         answers, connections = run(main())
         assert [(response.body, response.failure) for response in answers] == [(b"<p>safe", None)] * 3
-        assert all(f"certificate not believed: {doubt}" in response.detail for response in answers)
+        assert all(f"invalid certificate: {doubt}" in response.detail for response in answers)
         assert connections == 2
 
 

@@ -290,7 +290,7 @@ def test_an_address_that_does_not_answer_is_tried_last() -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "a..b", "x" * 300, "-", "a" * 64 + ".test"])
 def test_the_system_answers_or_refuses_but_never_breaks(host: str) -> None:
-    ask: Callable[[str], list[str]] = module._ask_system
+    ask: Callable[[str], list[str]] = module._query_system
     try:
         found = ask(host)
     except OSError:

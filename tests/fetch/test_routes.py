@@ -33,7 +33,7 @@ def test_addresses_that_must_not_be_dialled_are_passed_over() -> None:
     assert route("a.test", answer=["127.0.0.1", "93.184.215.14", "10.0.0.1"]).addresses == ("93.184.215.14",)
     refused = route("a.test", answer=["127.0.0.1", "10.0.0.1"])
     assert (refused.addresses, refused.failure) == ((), Reason.PRIVATE_ADDRESS)
-    assert refused.detail == "127.0.0.1 is not an address of the public web"
+    assert refused.detail == "127.0.0.1 is a private address; add --allow-private to crawl it"
 
 
 def test_a_name_without_addresses_is_a_dns_failure() -> None:

@@ -79,7 +79,7 @@ class Visitor:
             self._log.batch.policies[policy.host] = policy
             raise
         finally:
-            self._fetcher.unload(item.host)
+            self._fetcher.release_body(item.host)
             self._tally.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
@@ -195,7 +195,7 @@ class Visitor:
                 self._queues.release(host, response)
             return
         if host != item.host:
-            self._fetcher.unload(host)
+            self._fetcher.release_body(host)
             after = self._politeness.after(host, response, self._clock.now())
             self._rest(after)
             self._loans.give_back(host, after.ready - self._clock.now())

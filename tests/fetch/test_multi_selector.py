@@ -44,7 +44,7 @@ def test_a_socket_is_ready_for_what_is_waited_for(
     assert watch.ready() == [(here.fileno(), OUT)]
     watch.change(here.fileno(), pycurl.POLL_INOUT)
     assert watch.ready() == [(here.fileno(), IN | OUT)]
-    watch.forget(here.fileno())
+    watch.unwatch(here.fileno())
     assert watch.ready() == []
 
 
@@ -63,7 +63,7 @@ def test_a_socket_that_was_closed_can_be_forgotten(
     descriptor = here.fileno()
     watch.watch(descriptor, pycurl.POLL_IN)
     here.close()
-    watch.forget(descriptor)
+    watch.unwatch(descriptor)
     assert watch.ready() == []
 
 

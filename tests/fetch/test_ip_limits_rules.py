@@ -52,6 +52,6 @@ def test_half_of_the_connections_may_wait_for_their_next_use() -> None:
     assert rule is not None
     assert single is not None
     assert endless is not None
-    assert [rule.keeps(open_now) for open_now in (1, 2, 3, 4)] == [True, True, False, False]
-    assert not single.keeps(1)
-    assert endless.keeps(1000)
+    assert [rule.allows_idle(open_now) for open_now in (1, 2, 3, 4)] == [True, True, False, False]
+    assert not single.allows_idle(1)
+    assert endless.allows_idle(1000)

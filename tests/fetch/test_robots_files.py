@@ -1,4 +1,4 @@
-"""Is any robots.txt, real or hostile, read rightly and in a moment?"""
+"""Every robots.txt, real or hostile, is parsed correctly and quickly."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from periplus.url import Canonicalizer, split
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "robots"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared test data is not beside this repository")
 
-# Google's expectations that are not ours. Addresses reach us in canonical spelling, so a raw letter in a URL is escaped
-# before the rules see it; RFC 9309 (section 2.2.2) reads `%62%61%7A` as `baz`; and it knows no directory index.
+# Google's expectations that differ from ours. URLs are canonical here, so a raw letter in a URL is escaped before
+# matching; RFC 9309 (section 2.2.2) reads `%62%61%7A` as `baz`; and it defines no directory index.
 NOT_OURS = {
     (r"Allow: /foo/bar/ツ", "http://foo.bar/foo/bar/ツ"),
     (r"Allow: /foo/bar/%E3%83%84", "http://foo.bar/foo/bar/ツ"),
@@ -57,7 +57,7 @@ def test_googles_cases_are_answered_as_google_does_except_where_the_rfc_differs(
 
 @needs_data
 @pytest.mark.slow
-def test_every_real_file_is_read_in_a_moment() -> None:
+def test_every_real_file_is_parsed_quickly() -> None:
     with tarfile.open(DATA / "real_robots_txt.tar.xz") as archive:
         bodies = [file.read() for member in archive if (file := archive.extractfile(member))]
     assert len(bodies) == 2156
@@ -147,7 +147,7 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def _length(pattern: str) -> int:
-    """A dollar sign that is not the end of a rule is compared in its escaped spelling."""
+    """A `$` that is not the end of a rule is compared in its escaped form."""
     return len(pattern) + 2 * pattern.removesuffix("$").count("$")
 
 
@@ -166,7 +166,7 @@ def _length(pattern: str) -> int:
         b"Sitemap: http://a.test/%d.xml",
     ],
 )
-def test_a_file_knows_about_how_much_memory_its_rules_take(line: bytes) -> None:
+def test_the_memory_of_the_rules_is_estimated(line: bytes) -> None:
     body = b"\n".join([b"User-agent: *", *(line % number for number in range(3_000))])
     tracemalloc.start()
     try:

@@ -176,7 +176,7 @@ class Handover:
         began = time.perf_counter()
         waiting: Counter[int] = Counter()
         for host, urls in self._queues.waiting():
-            if not self._admission.traps.holds(host):
+            if not self._admission.traps.has_suspects(host):
                 waiting[share_of(host)] += urls
         share = share_to_give(waiting, load)
         if share is None:

@@ -209,7 +209,7 @@ class Visitor:
 
     def _resting(self, host: str) -> tuple[float, str] | None:
         """Until when another host is left alone, and why it is parked, if it is; None: it is ours for one request."""
-        taken = self._queues.borrow(host, self._clock.now())
+        taken = self._queues.take_host(host, self._clock.now())
         if taken is None and (rest := self._carried_over(host)) is not None:
             self._queues.release(host, rest.ready, parked=rest.parked)
             return rest.ready, rest.parked

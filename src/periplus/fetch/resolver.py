@@ -29,7 +29,7 @@ _SHORTEST_RETRY, _LONGEST_RETRY, _RETRIES_PER_SECOND = 0.5, 10.0, 200  # seconds
 _MAX_CACHED = 50_000  # hosts
 _TTL, _FAILURE_TTL, _SERVER_ERROR_TTL = 300.0, 60.0, 5.0  # seconds
 _SERVER_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL, socket.EAI_SYSTEM, socket.EAI_MEMORY})
-_NEVER_LOOKED_UP = ".onion"  # names of another network; to query for one would tell who is looking (RFC 7686)
+_NEVER_LOOKED_UP = ".onion"  # Tor names; a DNS query would reveal them (RFC 7686)
 
 Query = Callable[[str], list[str]]
 
@@ -95,7 +95,7 @@ class Resolver:
                 raise LookupPending(self._retry_seconds()) from None
         finally:
             lookup.callers -= 1
-        return Lookup((), f"no result from the name server within {self._timeout:g} s")
+        return Lookup((), f"no answer from the name server within {self._timeout:g} s")
 
     def demote(self, host: str, address: str) -> None:
         """Move an address to the end of the cached list, because connecting to it failed."""
@@ -119,7 +119,7 @@ class Resolver:
         return min(max(_SHORTEST_RETRY, len(self._pending) / _RETRIES_PER_SECOND), _LONGEST_RETRY)
 
     def _store(self, lookup: _PendingLookup, found: Lookup) -> None:
-        if found.failure and not lookup.callers:  # it must still be cached when the caller comes back
+        if found.failure and not lookup.callers:  # it must still be cached when the caller retries
             expires = max(found.expires, time.monotonic() + _FAILURE_TTL)
             found = Lookup((), found.failure, expires)
         self._cache.pop(lookup.host, None)
@@ -141,7 +141,8 @@ class _Threads:
         self._slow_domains: dict[str, None] = {}
         self._tasks: SimpleQueue[_PendingLookup | None] = SimpleQueue()
         self._threads = 0
-        self._busy, self._slow, self._slow_domain_lookups = 0, 0, 0  # lookups under way; how many of them are such
+        # Running lookups, and how many of them are slow or of slow domains.
+        self._busy, self._slow, self._slow_domain_lookups = 0, 0, 0
 
     def submit(self, lookup: _PendingLookup) -> None:
         """Queue a lookup."""

@@ -16,7 +16,7 @@ from typing import NamedTuple, Self
 _MAX_FILE_BYTES = 500 * 1024  # RFC 9309 requires crawlers to read at least so much
 _MAX_LINE_BYTES = 16_664  # as in Google's parser: eight times the longest URL
 _MAX_WILDCARDS = 1_000  # rules with `*` matched exactly; each of them costs time for every URL
-_SHOWN = 200  # of a line, in reports
+_SHOWN = 200  # characters of a line in reports
 _EMPTY_BYTES, _RULE_BYTES, _WILDCARD_BYTES, _SITEMAP_BYTES = 1_000, 200, 250, 8  # of memory, without the text
 
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")

@@ -89,7 +89,7 @@ def test_somebody_who_has_not_said_who_they_are(tmp_path: Path) -> None:
 
 def test_a_slip_of_the_finger_is_answered_with_what_to_do(tmp_path: Path) -> None:
     for arguments, words in (
-        (["crawl", "museum.test"], "An address starts with http:// or https://"),
+        (["crawl", "museum.test"], "A URL starts with http:// or https://"),
         (["crawl"], "Name a URL: periplus crawl URL"),
         (["status"], "`periplus crawl URL` makes one"),
     ):

@@ -19,7 +19,7 @@ from typer.exceptions import TyperException
 
 from periplus import __version__
 from periplus.errors import PeriplusError
-from periplus.signals import Stopped, heeded, stoppable
+from periplus.signals import Stopped, stop_signals, stoppable
 
 COMMANDS = {
     "demo": "See it work, offline: documentation of this machine, crawled, ranked and served.",
@@ -110,7 +110,7 @@ def main() -> NoReturn:
         run()
     except SystemExit as end:
         code = end.code
-    for number in heeded():
+    for number in stop_signals():
         signal.signal(number, signal.SIG_DFL)  # nothing is left that a handler could save
     atexit._run_exitfuncs()
     try:

@@ -81,7 +81,7 @@ def test_a_seed_says_so(home: Path) -> None:
 def test_what_is_no_address_is_a_usage_error(home: Path) -> None:
     outcome = typed("inspect", "url", "nonsense", "--home", home)
     assert outcome.code == 2
-    assert "'nonsense' cannot be crawled: not a web address" in outcome.complaint
+    assert "'nonsense' cannot be crawled: not a URL" in outcome.complaint
 
 
 # -- hosts ----------------------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ class _Stop:
             os._exit(128 + number)
 
     def again(self, number: int, frame: Any) -> None:
-        """Raise `Stopped` again when the timer fires, but not while an exception is handled: files may be being removed."""
+        """Raise `Stopped` again when the timer fires, unless an exception is handled: it may be removing files."""
         del number, frame
         if sys.exc_info()[1] is None:
             raise Stopped(self.number)

@@ -69,7 +69,7 @@ class Canonicalizer:
     """Turns links into canonical URLs; one per crawl, because the parameter lists are settings."""
 
     def __init__(self, tracking: Iterable[str] = (), sessions: Iterable[str] = ()) -> None:
-        """Both list query parameters to drop, ``name*`` by prefix; *sessions* are also dropped from paths (``;name=value``)."""
+        """Drop query parameters, ``name*`` by prefix; *sessions* are also dropped from paths (``;name=value``)."""
         self.tracking, self.sessions = tuple(tracking), tuple(sessions)
         self._session_names = _NameList(self.sessions)
         self._dropped_names = _NameList([*self.tracking, *self.sessions])

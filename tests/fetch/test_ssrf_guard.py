@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.fetch.ssrf_guard import private_networks, refusal
+from periplus.fetch.ssrf_guard import private_networks, refusal, refusal_text
 from periplus.model import Reason
 from periplus.url import Canonicalizer, host_of
 
@@ -147,6 +147,17 @@ def test_text_that_is_not_an_address_is_refused(text: str) -> None:
         ip_address(text)
     except ValueError:
         assert refusal(text, private=ALL_PRIVATE, public_allowed=True) is Reason.PRIVATE_ADDRESS
+
+
+@pytest.mark.parametrize(
+    ("ip", "text"),
+    [
+        ("10.1.2.3", "10.1.2.3 is a private address; add --allow-private to crawl it"),
+        ("169.254.169.254", "169.254.169.254 is a reserved address, which is never crawled"),
+    ],
+)
+def test_the_refusal_names_the_option_only_where_it_helps(ip: str, text: str) -> None:
+    assert refusal_text(Reason.PRIVATE_ADDRESS, ip) == text
 
 
 def test_one_private_address_may_be_allowed_and_no_other() -> None:

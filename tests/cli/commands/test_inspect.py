@@ -120,7 +120,7 @@ def test_an_unknown_host_gets_one_line_with_the_verdict_of_today(home: Path) -> 
     outcome = typed("inspect", "host", "b.test", "--home", home)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == (
-        "b.test is unknown here: scope_host (b.test is not the host of a seed, and scope.hosts names no other); "
+        "b.test is unknown here: scope_host (b.test is not the host of a seed, and scope.hosts is empty); "
         "links to it refused so far: 1 scope_host\n"
     )
     env = environment(scope__hosts=".*")

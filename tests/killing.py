@@ -1,8 +1,8 @@
-"""How is work that publishes generations killed at chosen moments, and what is looked at afterwards?
+"""Kills work that publishes generations at chosen moments, and checks the result.
 
 The work runs in forks of one process, so that a kill costs a fraction of a second. The moments are counted in calls of
-functions, Python's and C's alike: half of them are spread evenly over the work, half over its end, where the new
-generation takes the place of the old one.
+functions, of Python and C alike: half of them are spread evenly over the work, half over its end, where the new
+generation replaces the old one.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Work:
-    """What is killed, and how to see what is left of it."""
+    """The work to kill, and how to check its result."""
 
     do: Callable[[], object]
-    publishing: CodeType  # of the function that begins when the new generation is complete
-    generation: Callable[[], int]  # the number of the live one
-    content: Callable[[], Any]  # what must be the same after every kill, as JSON can hold it
+    publishing: CodeType  # of the function that starts when the new generation is complete
+    generation: Callable[[], int]  # the number of the live generation
+    content: Callable[[], Any]  # must be the same after every kill; JSON values
     folder: Path  # of the generations
 
 
 class Countdown:
-    """Counts calls, and ends the process without a word at the last one."""
+    """Counts calls, and kills the process at the last one."""
 
     def __init__(self, calls: int, publishing: CodeType) -> None:
         self._calls, self._left, self._publishing = calls, calls, publishing
@@ -39,7 +39,7 @@ class Countdown:
 
     @property
     def made(self) -> int:
-        """How many calls there were."""
+        """Number of calls so far."""
         return self._calls - self._left
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -53,7 +53,7 @@ class Countdown:
 
 
 def in_a_fork(action: Callable[[], object]) -> tuple[int, Any]:
-    """Run *action* in a process of its own; returns the signal that ended it, or 0, and what it returned."""
+    """Run *action* in a forked process; returns the signal that ended it, or 0, and its result."""
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
@@ -69,7 +69,7 @@ def in_a_fork(action: Callable[[], object]) -> tuple[int, Any]:
 
 
 def counted(work: Work, calls: int = 1 << 60) -> list[int]:
-    """Do the work, and die after so many calls; or return how many were made, and how many before publishing."""
+    """Do the work and kill the process after so many calls; else return the calls, all and before publishing."""
     countdown = Countdown(calls, work.publishing)
     sys.setprofile(countdown)
     work.do()
@@ -78,7 +78,7 @@ def counted(work: Work, calls: int = 1 << 60) -> list[int]:
 
 
 def moments(work: Work, kills: int) -> list[int]:
-    """After how many calls to kill."""
+    """Return after how many calls to kill."""
     _, (calls, publishing) = in_a_fork(lambda: counted(work))
     half = kills // 2
     early = [1 + (calls - 1) * number // half for number in range(half)]
@@ -86,7 +86,7 @@ def moments(work: Work, kills: int) -> list[int]:
 
 
 def sweep(work: Work, kills: int) -> dict[str, int]:
-    """Kill, look, work again, look; as often as asked. There must be a generation already."""
+    """Kill, check, work again and check, *kills* times. A generation must exist already."""
     _, expected = in_a_fork(work.content)
     found = {"killed": 0, "switched": 0, "differing": 0, "leftovers": 0}
     for moment in moments(work, kills):
@@ -102,7 +102,7 @@ def sweep(work: Work, kills: int) -> dict[str, int]:
 
 
 def swept(program: Path, home: Path, kills: int) -> dict[str, int]:
-    """What a program found that sweeps over its own work: `python PROGRAM HOME KILLS` prints it as JSON."""
+    """Run `python PROGRAM HOME KILLS`, which sweeps over its own work, and return the JSON that it prints."""
     command = [sys.executable, str(program), str(home), str(kills)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=3000, check=False)
     assert result.returncode == 0, result.stderr

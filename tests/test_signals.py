@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from periplus import signals
-from periplus.signals import Stopped, handling, heeded, stoppable
+from periplus.signals import Stopped, handling, stop_signals, stoppable
 
 BOTH = [signal.SIGINT, signal.SIGTERM]
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signals, "_AGAIN", 0.02)
+def short_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signals, "_REPEAT_SECONDS", 0.02)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def ctrl_c_ignored() -> Iterator[None]:
 
 
 def exit_code(command: Callable[[], None]) -> int:
-    """How a command ends that is stopped."""
+    """Return the exit code of a stopped command."""
     with pytest.raises(Stopped) as caught, stoppable():
         command()
     return caught.value.exit_code
@@ -44,7 +44,7 @@ def test_the_exit_code_is_that_of_the_signal(number: int, code: int) -> None:
 
 @pytest.mark.parametrize("number", BOTH)
 def test_a_library_that_drops_the_exception_only_delays_it(
-    impatient: None, number: int, capfd: pytest.CaptureFixture[str]
+    short_repeat: None, number: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     callback = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))
 
@@ -60,19 +60,19 @@ def test_a_library_that_drops_the_exception_only_delays_it(
     assert capfd.readouterr().err == ""
 
 
-def test_other_dropped_exceptions_are_still_told() -> None:
+def test_other_dropped_exceptions_are_still_reported() -> None:
     callback = ctypes.CFUNCTYPE(None)(lambda: int("a mistake"))
-    told: list[object] = []
-    before, sys.unraisablehook = sys.unraisablehook, lambda dropped: told.append(dropped.exc_value)
+    reported: list[object] = []
+    before, sys.unraisablehook = sys.unraisablehook, lambda dropped: reported.append(dropped.exc_value)
     try:
         with stoppable():
             callback()
     finally:
         sys.unraisablehook = before
-    assert [type(error) for error in told] == [ValueError]
+    assert [type(error) for error in reported] == [ValueError]
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_repeat")
 def test_cleaning_up_is_not_interrupted() -> None:
     cleaned = []
 
@@ -87,7 +87,7 @@ def test_cleaning_up_is_not_interrupted() -> None:
     assert cleaned == ["all"]
 
 
-def test_an_exception_that_a_library_makes_of_it_is_no_error() -> None:
+def test_another_exception_raised_by_a_library_is_no_error() -> None:
     def command() -> None:
         try:
             signal.raise_signal(signal.SIGINT)
@@ -97,8 +97,8 @@ def test_an_exception_that_a_library_makes_of_it_is_no_error() -> None:
     assert exit_code(command) == 130
 
 
-@pytest.mark.usefixtures("impatient")
-def test_a_command_that_ends_all_the_same_was_stopped() -> None:
+@pytest.mark.usefixtures("short_repeat")
+def test_a_command_that_catches_the_exception_still_counts_as_stopped() -> None:
     def command() -> None:
         try:
             signal.raise_signal(signal.SIGINT)
@@ -108,7 +108,7 @@ def test_a_command_that_ends_all_the_same_was_stopped() -> None:
     assert exit_code(command) == 130
 
 
-def test_without_a_signal_nothing_is_different() -> None:
+def test_without_a_signal_nothing_changes() -> None:
     before = [signal.getsignal(number) for number in (*BOTH, signal.SIGALRM)], sys.unraisablehook
     with stoppable():
         assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
@@ -154,7 +154,7 @@ def test_a_second_signal_ends_the_process_at_once() -> None:
         assert child.stdout.readline() == "begun\n"
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "cleaning\n"
-        time.sleep(signals._REPEATED + 0.1)
+        time.sleep(signals._SAME_SIGNAL_SECONDS + 0.1)
         child.send_signal(signal.SIGTERM)
         _, err = child.communicate(timeout=20)
     assert child.returncode == 143
@@ -167,12 +167,12 @@ def test_a_second_signal_ends_the_process_at_once() -> None:
 
 @pytest.mark.usefixtures("ctrl_c_ignored")
 def test_ctrl_c_stays_ignored_when_the_parent_process_ignores_it() -> None:
-    assert heeded() == (signal.SIGTERM,)
-    heard: list[int] = []
+    assert stop_signals() == (signal.SIGTERM,)
+    received: list[int] = []
     with stoppable():
         signal.raise_signal(signal.SIGINT)
-        with handling(lambda number, _: heard.append(number)):
+        with handling(lambda number, _: received.append(number)):
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGTERM)
-    assert heard == [signal.SIGTERM]
+    assert received == [signal.SIGTERM]
     assert exit_code(lambda: signal.raise_signal(signal.SIGTERM)) == 143

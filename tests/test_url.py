@@ -1,4 +1,4 @@
-"""One page has one address, whatever a link to it looks like."""
+"""Every page has one canonical URL, whatever a link to it looks like."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_a_tracking_parameter_does_not_make_a_new_page(link: str) -> None:
     assert DEFAULT.canonical(link) == "https://example.org/news"
 
 
-def test_what_is_not_tracking_stays_in_its_order() -> None:
+def test_other_parameters_are_kept_in_their_order() -> None:
     link = "https://example.org/?b=2&utm_source=mail&a=1&b=3&utmost=4&gclids=5"
     assert DEFAULT.canonical(link) == "https://example.org/?b=2&a=1&b=3&utmost=4&gclids=5"
 
 
-def test_nothing_is_tracking_unless_the_settings_say_so() -> None:
+def test_no_parameter_counts_as_tracking_unless_the_settings_list_it() -> None:
     link = "https://example.org/a;sid=1?utm_source=mail&sid=2"
     assert Canonicalizer().canonical(link) == link
 
@@ -80,7 +80,7 @@ def test_a_session_id_does_not_make_a_new_page(link: str) -> None:
         "https://a;sid=1/map",  # a strange host, but not ours to rename
     ],
 )
-def test_what_only_resembles_a_session_id_is_kept(link: str) -> None:
+def test_a_parameter_that_only_resembles_a_session_id_is_kept(link: str) -> None:
     assert DEFAULT.canonical(link) == link
 
 
@@ -138,7 +138,7 @@ def test_a_tracking_name_in_the_path_is_part_of_the_page() -> None:
         pytest.param("https://example.org/a/%2E%2e/.%2e/b", "https://example.org/b", id="encoded dot segments"),
     ],
 )
-def test_one_page_has_one_spelling(link: str, address: str) -> None:
+def test_a_page_has_one_canonical_url(link: str, address: str) -> None:
     assert DEFAULT.canonical(link) == address
     assert DEFAULT.canonical(address) == address
 
@@ -170,7 +170,7 @@ def test_one_page_has_one_spelling(link: str, address: str) -> None:
         "https://\ud800.org/",
     ],
 )
-def test_what_does_not_lead_to_the_web_has_no_address(text: str) -> None:
+def test_a_link_that_is_not_http_or_https_has_no_canonical_url(text: str) -> None:
     assert DEFAULT.canonical(text) is None
 
 
@@ -195,7 +195,7 @@ def test_what_does_not_lead_to_the_web_has_no_address(text: str) -> None:
         ("\ud800", None),
     ],
 )
-def test_a_link_is_read_from_the_page_it_stands_on(link: str, address: str | None) -> None:
+def test_a_link_is_resolved_against_its_page(link: str, address: str | None) -> None:
     assert DEFAULT.join(PAGE, link) == address
 
 
@@ -204,21 +204,21 @@ def test_links_of_a_page_reached_with_credentials_lose_them() -> None:
 
 
 @pytest.mark.parametrize("letter", ["\u017f", "\u212a"])
-def test_a_letter_that_only_looks_like_one_of_a_scheme_begins_a_path(letter: str) -> None:
+def test_a_letter_that_only_looks_like_one_of_a_scheme_starts_a_path(letter: str) -> None:
     assert (DEFAULT.join("https://example.org/a/", f"{letter}:b") or "").startswith("https://example.org/a/%")
 
 
-def test_a_page_without_a_valid_address_has_no_relative_links() -> None:
+def test_a_page_without_a_valid_url_has_no_relative_links() -> None:
     assert DEFAULT.join("nowhere", "/") is None
     assert DEFAULT.join("nowhere", "//example.org/") is None
 
 
-def test_http_and_https_stay_apart() -> None:
+def test_http_and_https_stay_separate() -> None:
     assert DEFAULT.canonical("http://example.org/") != DEFAULT.canonical("https://example.org/")
 
 
 @pytest.mark.parametrize("noise", [";", "%", "%2", "a&", "../", ";sid=", "@", ".:", "?", "&sid=1", "a./", "é", "#"])
-def test_a_link_of_a_megabyte_costs_no_time(noise: str) -> None:
+def test_a_link_of_a_megabyte_is_processed_quickly(noise: str) -> None:
     long = noise * (1_000_000 // len(noise))
     start = time.process_time()
     for link in (f"https://example.org/{long}", f"https://example.org/?{long}", f"https://{long}", f";{long}"):
@@ -229,7 +229,7 @@ def test_a_link_of_a_megabyte_costs_no_time(noise: str) -> None:
 # The parts of an address
 
 
-def test_an_address_knows_its_host_origin_domain_and_path() -> None:
+def test_a_url_has_its_host_origin_domain_and_path() -> None:
     url = parse("https://www.example.co.uk:8443/a/b?c=d#e")
     assert url == Url("https://www.example.co.uk:8443/a/b?c=d", "www.example.co.uk", "https://www.example.co.uk:8443")
     assert url.path == "/a/b?c=d"
@@ -260,7 +260,7 @@ def test_a_domain_is_what_one_registrant_owns(host: str, domain: str) -> None:
     assert registrable_domain(host) == domain
 
 
-def test_the_identity_of_an_address_is_the_same_in_every_release() -> None:
+def test_the_identity_of_a_url_is_the_same_in_every_release() -> None:
     """Both numbers are in files: a collection would be lost if they changed."""
     assert url_id("https://example.org/").hex() == "9db2570db118aad0d5065686b5f20b16"
     assert url_key("https://example.org/") == 0x8E2C_3C29_14C7_CB49
@@ -270,27 +270,27 @@ def test_the_identity_of_an_address_is_the_same_in_every_release() -> None:
 # What a person typed
 
 
-def test_what_a_person_typed_is_cleaned_like_a_link() -> None:
+def test_a_typed_url_is_normalized_like_a_link() -> None:
     assert parse("\u00a0 https://EXAMPLE.org/?gclid=1 \n", DEFAULT).text == "https://example.org/"
 
 
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("example.org", "not a web address"),
-        ("", "not a web address"),
-        ("/a/b", "not a web address"),
-        ("http", "not a web address"),
+        ("example.org", "not a URL"),
+        ("", "not a URL"),
+        ("/a/b", "not a URL"),
+        ("http", "not a URL"),
         ("ftp://example.org/", "the scheme 'ftp' is not http or https"),
         ("localhost:8000", "the scheme 'localhost' is not http or https"),
         ("view-source:https://example.org/", "the scheme 'view-source' is not http or https"),
-        ("http://", "its host or port is not valid"),
-        ("HTTPS://exa mple.org/", "its host or port is not valid"),
-        ("https://example.org:99999/", "its host or port is not valid"),
-        ("\ud800", "not a web address"),
+        ("http://", "its host or port is invalid"),
+        ("HTTPS://exa mple.org/", "its host or port is invalid"),
+        ("https://example.org:99999/", "its host or port is invalid"),
+        ("\ud800", "not a URL"),
     ],
 )
-def test_a_person_is_told_what_is_wrong_with_an_address(typed: str, why: str) -> None:
+def test_the_error_names_the_problem_of_an_invalid_url(typed: str, why: str) -> None:
     with pytest.raises(BadUrl) as caught:
         parse(typed)
     assert caught.value.why == why
@@ -300,7 +300,7 @@ def test_a_person_is_told_what_is_wrong_with_an_address(typed: str, why: str) ->
 
 
 @pytest.mark.parametrize("typed", ["a\nb", "x" * 100_000, "s" * 100_000 + ":", "\x1b[31m", "https://\n\x00/"])
-def test_the_complaint_about_an_address_is_one_short_line(typed: str) -> None:
+def test_the_error_about_a_url_is_one_short_line(typed: str) -> None:
     with pytest.raises(BadUrl) as caught:
         parse(typed)
     assert len(str(caught.value)) < 600
@@ -352,7 +352,7 @@ def found(address: str | None) -> str:
 @example(link="http://h/a;a;a;b=1;b=2", rules=Canonicalizer([], ["a;b"]))
 @example(link="http://h/;s;sid=1id=2/..;sid=;sid=?&sid&%73id", rules=DEFAULT)
 @example(link="http://a.;sid=1./;sid=1", rules=DEFAULT)
-def test_a_canonical_address_is_left_as_it_is(link: str, rules: Canonicalizer) -> None:
+def test_a_canonical_url_is_left_unchanged(link: str, rules: Canonicalizer) -> None:
     address = found(rules.canonical(link))
     assert rules.canonical(address) == address
 
@@ -370,7 +370,7 @@ _plain = st.builds(
 
 @patient
 @given(link=_plain)
-def test_an_address_that_looks_simple_is_read_as_the_standard_says(link: str) -> None:
+def test_a_simple_url_is_parsed_as_the_standard_says(link: str) -> None:
     try:
         parsed = ada_url.normalize_url(link)
     except ValueError:
@@ -381,14 +381,14 @@ def test_an_address_that_looks_simple_is_read_as_the_standard_says(link: str) ->
 
 @patient
 @given(base=pages, link=links, rules=canonicalizers)
-def test_a_link_found_is_a_canonical_address(base: str, link: str, rules: Canonicalizer) -> None:
+def test_a_joined_link_is_a_canonical_url(base: str, link: str, rules: Canonicalizer) -> None:
     address = found(rules.join(base, link))
     assert rules.canonical(address) == address
 
 
 @patient
 @given(base=pages, link=links, rules=canonicalizers)
-def test_a_canonical_address_is_the_same_link_on_every_page(base: str, link: str, rules: Canonicalizer) -> None:
+def test_a_canonical_url_is_the_same_link_on_every_page(base: str, link: str, rules: Canonicalizer) -> None:
     assume(ada_url.check_url(base))
     address = found(rules.canonical(link))
     assert rules.join(base, address) == address
@@ -411,7 +411,7 @@ def test_no_fragment_no_credentials_and_no_needless_escape_remain(link: str, rul
 
 @patient
 @given(link=links, rules=canonicalizers)
-def test_the_parts_of_an_address_make_the_whole(link: str, rules: Canonicalizer) -> None:
+def test_the_parts_of_a_url_make_the_whole(link: str, rules: Canonicalizer) -> None:
     address = found(rules.canonical(link))
     url, standard = split(address), ada_url.URL(address)
     assert url.origin + url.path == url.text == address
@@ -424,7 +424,7 @@ def test_the_parts_of_an_address_make_the_whole(link: str, rules: Canonicalizer)
 
 @patient
 @given(link=links, rules=canonicalizers)
-def test_cleaning_an_address_never_leads_to_another_host(link: str, rules: Canonicalizer) -> None:
+def test_normalizing_a_url_never_changes_its_host(link: str, rules: Canonicalizer) -> None:
     address = found(rules.canonical(link))
     before = ada_url.URL(link)
     host = re.sub(r"(?<=[^.])\.$", "", before.hostname)
@@ -444,7 +444,7 @@ def test_no_tracking_or_session_parameter_remains(link: str) -> None:
 
 @patient
 @given(typed=links)
-def test_whatever_a_person_types_is_an_address_or_a_complaint_of_one_line(typed: str) -> None:
+def test_any_typed_text_is_a_url_or_an_error_of_one_line(typed: str) -> None:
     with contextlib.suppress(BadUrl):
         assert parse(typed).text.startswith(("http://", "https://"))
         return

@@ -1,4 +1,4 @@
-"""Do we read addresses and domains as the standards do?
+"""Are URLs and domains parsed as the standards say?
 
 The cases come from web-platform-tests and from the public suffix list. Outside our concern, and therefore expected to
 be no address at all (None): inputs the standard calls a failure, and results whose scheme is not http or https. Every
@@ -60,13 +60,13 @@ def expected(case: Case) -> str:
     return f"{case['protocol']}//{without_root_dot(case['hostname'])}{port}{page}"
 
 
-def test_every_web_address_of_the_standard_is_read_as_the_standard_says() -> None:
+def test_every_web_url_of_the_standard_is_parsed_as_the_standard_says() -> None:
     web = [case for case in cases("urltestdata.json") if is_web(case)]
     assert [(case["input"], case["base"]) for case in web if read(case) != expected(case)] == []
     assert len(web) >= 247
 
 
-def test_our_rules_change_few_addresses_of_the_standard() -> None:
+def test_our_rules_change_few_urls_of_the_standard() -> None:
     """Nearly all are the standard's text up to the fragment, so a wrong rule in `expected` would show here."""
     web = [case for case in cases("urltestdata.json") if is_web(case)]
     credentials = [case for case in web if case["username"] or case["password"]]
@@ -75,20 +75,20 @@ def test_our_rules_change_few_addresses_of_the_standard() -> None:
     assert len(changed) < 30
 
 
-def test_the_parts_of_an_address_are_those_of_the_standard() -> None:
+def test_the_parts_of_a_url_are_those_of_the_standard() -> None:
     web = [case for case in cases("urltestdata.json") if is_web(case)]
     urls = [(split(expected(case)), case) for case in web]
     assert [url for url, case in urls if url.host != without_root_dot(case["hostname"])] == []
     assert [url for url, case in urls if url.origin != case.get("origin", url.origin)] == []
 
 
-def test_what_the_standard_refuses_is_no_address() -> None:
+def test_text_that_the_standard_refuses_is_not_a_url() -> None:
     refused = [case for case in cases("urltestdata.json") if case.get("failure")]
     assert [(case["input"], case["base"]) for case in refused if read(case) is not None] == []
     assert len(refused) >= 267
 
 
-def test_what_the_standard_refuses_on_every_page_is_no_link() -> None:
+def test_links_that_the_standard_refuses_are_not_joined() -> None:
     """`relativeTo` marks the inputs that only fail for want of a base."""
     refused = [
         case["input"]
@@ -99,7 +99,7 @@ def test_what_the_standard_refuses_on_every_page_is_no_link() -> None:
     assert len(refused) >= 188
 
 
-def test_addresses_of_other_schemes_do_not_lead_to_the_web() -> None:
+def test_urls_of_other_schemes_are_not_web_urls() -> None:
     other = [case for case in cases("urltestdata.json") if not case.get("failure") and not is_web(case)]
     assert [(case["input"], case["base"]) for case in other if read(case) is not None] == []
     assert len(other) >= 377
@@ -133,7 +133,7 @@ def test_one_registrant_is_one_domain_and_a_bare_suffix_its_own(name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["test_psl.txt", "tests.txt"])
-def test_the_domain_of_an_international_address_is_that_of_its_ascii_name(name: str) -> None:
+def test_the_domain_of_an_international_url_is_that_of_its_ascii_name(name: str) -> None:
     wrong = []
     for host, domain in suffix_cases(name):
         text = Canonicalizer().canonical(f"https://{host}/")

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_AGAIN = 0.5  # seconds until `Stopped` is raised again
-_REPEATED = 1.0  # seconds; a signal that comes sooner is the same one: `timeout` sends two
-_AT_ONCE = b"periplus: ended at once by a second signal. The next run removes what this one has left behind.\n"
+_REPEAT_SECONDS = 0.5  # until `Stopped` is raised again
+_SAME_SIGNAL_SECONDS = 1.0  # a second signal within this time counts as the same: `timeout` sends two
+_SECOND_SIGNAL_MESSAGE = b"periplus: ended at once by a second signal. The next run removes incomplete files.\n"
 
 Handler = Callable[[int, Any], None]
 
@@ -34,24 +34,24 @@ class Stopped(KeyboardInterrupt):
 
     @property
     def exit_code(self) -> int:
-        """What shells report for a command that a signal has ended: 130 for SIGINT, 143 for SIGTERM."""
+        """The exit code that shells report for the signal: 130 for SIGINT, 143 for SIGTERM."""
         return 128 + self.number
 
 
 def is_ctrl_c_ignored() -> bool:
-    """Whether SIGINT is ignored, as the parent process may have chosen."""
+    """Whether SIGINT is ignored, as the parent process may have set."""
     return signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
-def heeded() -> tuple[signal.Signals, ...]:
-    """The signals that stop a command: SIGTERM, and SIGINT unless it is ignored."""
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """Return the signals that stop a command: SIGTERM, and SIGINT unless it is ignored."""
     return (signal.SIGTERM,) if is_ctrl_c_ignored() else (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
 def handling(handler: Handler) -> Iterator[None]:
-    """Call *handler* for the signals that stop a command, until the block is left."""
-    before = {number: signal.signal(number, handler) for number in heeded()}
+    """Call *handler* for the signals that stop a command, while the block lasts."""
+    before = {number: signal.signal(number, handler) for number in stop_signals()}
     try:
         yield
     finally:
@@ -61,7 +61,7 @@ def handling(handler: Handler) -> Iterator[None]:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let signals raise `Stopped` in this block. It leaves the block in place of any other exception."""
+    """Let signals raise `Stopped` in this block; it replaces any other exception of the block."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Python delivers signals to the main thread only
         return
@@ -80,7 +80,7 @@ def stoppable() -> Iterator[None]:
 
 
 class _Stop:
-    """The signal handler, which remembers the signal."""
+    """The signal handler; it remembers the first signal."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -90,14 +90,14 @@ class _Stop:
         del frame
         if not self.number:
             self.number, self._at = number, time.monotonic()
-            signal.setitimer(signal.ITIMER_REAL, _AGAIN, _AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, _REPEAT_SECONDS, _REPEAT_SECONDS)
             raise Stopped(number)
-        if time.monotonic() - self._at > _REPEATED:
-            os.write(2, _AT_ONCE)
+        if time.monotonic() - self._at > _SAME_SIGNAL_SECONDS:
+            os.write(2, _SECOND_SIGNAL_MESSAGE)
             os._exit(128 + number)
 
     def again(self, number: int, frame: Any) -> None:
-        """Called by the timer. While an exception is being handled, a `finally` block may be removing files."""
+        """Raise `Stopped` again when the timer fires, unless an exception is handled: it may be removing files."""
         del number, frame
         if sys.exc_info()[1] is None:
             raise Stopped(self.number)

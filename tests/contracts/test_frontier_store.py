@@ -447,7 +447,7 @@ class KilledCrawl:
             frontier = Queues(store, capacity=8)
             frontier.load(store.waiting_hosts())
             known, batch, now = set(store.known_urls()), Batch(), 0.0
-            while frontier.alive() or batch:
+            while frontier.has_work() or batch:
                 now += 1.0
                 item = frontier.take(now)
                 if item is not None:
@@ -494,7 +494,7 @@ class KilledCrawl:
 def test_a_crawl_that_is_killed_fetches_everything_and_nothing_twice(
     kind: str, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(queues, "_PER_HOST", 3)
+    monkeypatch.setattr(queues, "_MAX_PER_HOST", 3)
     with tempfile.TemporaryDirectory() as folder:
         kept = Kept(KINDS[kind](Path(folder)))
         crawl = KilledCrawl(kept, seed)

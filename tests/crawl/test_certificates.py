@@ -57,7 +57,7 @@ def test_a_wrong_certificate_can_be_put_on_record(web: TestWeb, tmp_path: Path) 
             told = url_history(catalog, settings_for(web, **settings), f"https://{host}/next")
             (fetch,) = told["fetches"]
             assert (fetch["verdict"], fetch["reason"]) == ("fetched", "ok")
-            expected = f"certificate not believed: {BAD[host]} (SSL" if host in BAD else ""
+            expected = f"invalid certificate: {BAD[host]} (SSL" if host in BAD else ""
             assert fetch["detail"].startswith(expected)
             assert bool(fetch["detail"]) == (host in BAD)
     assert all(web.log.max_connections(host) == 1 for host in BAD)

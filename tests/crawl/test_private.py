@@ -142,7 +142,7 @@ def test_no_robots_file_leads_to_this_machine(canary: Canary, tmp_path: Path) ->
 
 def test_no_name_leads_to_this_machine(canary: Canary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     addresses = {f"n{number}.test": ip for number, ip in enumerate(NAMED)}
-    monkeypatch.setattr(resolver, "_ask_system", lambda host: [addresses[host]])
+    monkeypatch.setattr(resolver, "_query_system", lambda host: [addresses[host]])
     urls = [f"http://{name}:{canary.port}/" for name in addresses]
     with living_here(Site("links.test", {"/": Page(links=urls)})) as web:
         sail_carefully(web, tmp_path, "http://links.test/")
@@ -156,8 +156,8 @@ def test_a_name_that_changes_its_meaning_leads_nowhere_new(
 ) -> None:
     """DNS rebinding: the first answers are harmless, the later ones are not, and no answer is remembered."""
     questions = count()
-    monkeypatch.setattr(resolver, "_AGE", 0.0)
-    monkeypatch.setattr(resolver, "_ask_system", lambda _: [HERE if next(questions) < 2 else ip])
+    monkeypatch.setattr(resolver, "_TTL", 0.0)
+    monkeypatch.setattr(resolver, "_query_system", lambda _: [HERE if next(questions) < 2 else ip])
     pages = {"/": Page(links=[f"http://r.test:{canary.port}/z"])}
     with living_here(Site("r.test", pages)) as web:
         (rule,) = [rule for rule in web.connect_to if rule.startswith("r.test:80:")]

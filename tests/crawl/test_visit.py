@@ -336,7 +336,10 @@ def test_a_private_address_is_refused_without_a_single_connection(tmp_path: Path
         result = sail(None, tmp_path, local, f"http://localhost:{web.http_port}/x")
         assert web.log.connections() == []
     assert result.summary["refused"] == {"private_address": 2}
-    assert f"{local}: refused by private_address (127.0.0.1 is not an address of the public web)" in str(result.failure)
+    assert (
+        f"{local}: refused by private_address (127.0.0.1 is a private address; add --allow-private to crawl it)"
+        in str(result.failure)
+    )
 
 
 def test_a_link_or_redirect_to_a_private_address_is_refused_too(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who vouches for the test servers? A certificate authority made for one test run."""
+"""A certificate authority for one test run, which signs the certificates of test servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DAY = dt.timedelta(days=1)
 
 
 class Authority:
-    """Signs certificates for whoever asks; its own is in `file`."""
+    """Signs server certificates; its own certificate is in `file`."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
         self._folder = folder
@@ -28,7 +28,7 @@ class Authority:
         self.file.write_bytes(certificate.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
     def server(self, host: str, *, expired: bool = False, protocols: tuple[str, ...] = ()) -> ssl.SSLContext:
-        """What a TLS server for *host* needs."""
+        """Return the TLS context of a server for *host*."""
         key = ec.generate_private_key(ec.SECP256R1())
         end = dt.datetime.now(dt.UTC) + (-_DAY if expired else _DAY)
         builder = self._builder(x509.Name([]), key, end - 2 * _DAY, end)

@@ -1,4 +1,4 @@
-"""Which servers does the fetcher meet in these tests? Tiny ones on loopback, each saying what it is told to say."""
+"""Small servers on loopback for the fetch tests; each sends the bytes that the test chooses."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Reply = Callable[[bytes], AsyncIterator[bytes]]  # from a request to the parts o
 AGENT = user_agent("https://example.org/contact")
 
 
-class HangUp(Exception):  # noqa: N818
+class Disconnect(Exception):  # noqa: N818
     """Close the connection instead of waiting for the next request."""
 
 
 class Reset(Exception):  # noqa: N818
-    """Break the connection."""
+    """Reset the connection."""
 
 
 class Site:
-    """A server that remembers who came."""
+    """A server that records requests and connections."""
 
     def __init__(self, reply: Reply) -> None:
         self.port = 0
@@ -39,9 +39,9 @@ class Site:
         self.requests: list[bytes] = []
         self.connections = 0
         self.connected_now = 0
-        self.most_connected = 0
+        self.max_connected = 0
         self.answering = 0
-        self.most_answering = 0
+        self.max_answering = 0
         self.tasks: list[asyncio.Task[None]] = []
         self._reply = reply
 
@@ -51,21 +51,21 @@ class Site:
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.connected_now += 1
-        self.most_connected = max(self.most_connected, self.connected_now)
-        conversation = asyncio.ensure_future(self.converse(reader, writer))
-        conversation.add_done_callback(self._disconnected)
-        self.tasks.append(conversation)
+        self.max_connected = max(self.max_connected, self.connected_now)
+        task = asyncio.ensure_future(self.serve_connection(reader, writer))
+        task.add_done_callback(self._disconnected)
+        self.tasks.append(task)
 
-    def _disconnected(self, _conversation: asyncio.Task[None]) -> None:
+    def _disconnected(self, _task: asyncio.Task[None]) -> None:
         self.connected_now -= 1
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 await self._answer(await reader.readuntil(b"\r\n\r\n"), writer)
         except Reset:
             writer.transport.abort()
-        except (HangUp, asyncio.IncompleteReadError, ConnectionError):
+        except (Disconnect, asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
             writer.close()
@@ -73,7 +73,7 @@ class Site:
     async def _answer(self, request: bytes, writer: asyncio.StreamWriter) -> None:
         self.requests.append(request)
         self.answering += 1
-        self.most_answering = max(self.most_answering, self.answering)
+        self.max_answering = max(self.max_answering, self.answering)
         try:
             async for part in self._reply(request):
                 writer.write(part)
@@ -83,9 +83,9 @@ class Site:
 
 
 class Http2Site(Site):
-    """Answers every stream with the same small page, and reads nothing of the request but its stream number."""
+    """Sends the same small page on every HTTP/2 stream; it parses only the stream number of a request."""
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await reader.readexactly(24)  # the preface
             writer.write(_frame(_SETTINGS))
@@ -111,13 +111,13 @@ def _frame(kind: int, flags: int = 0, stream: int = 0, payload: bytes = b"") -> 
 
 
 def _field(name: bytes, value: bytes) -> bytes:
-    """A header that is neither compressed nor remembered (RFC 7541, section 6.2.2)."""
+    """A header field that is neither compressed nor indexed (RFC 7541, section 6.2.2)."""
     return b"\x00" + bytes([len(name)]) + name + bytes([len(value)]) + value
 
 
 @asynccontextmanager
 async def serving(reply: Reply, tls: ssl.SSLContext | None = None, kind: type[Site] = Site) -> AsyncIterator[Site]:
-    """A site that lives as long as the block."""
+    """Run a site while the block lasts."""
     site = kind(reply)
     server = await asyncio.start_server(site.connected, "127.0.0.1", 0, ssl=tls)
     site.port = server.sockets[0].getsockname()[1]
@@ -132,8 +132,8 @@ async def serving(reply: Reply, tls: ssl.SSLContext | None = None, kind: type[Si
         await server.wait_closed()
 
 
-def says(*parts: bytes, pause: float = 0.0, then: type[Exception] | None = None) -> Reply:
-    """The same answer to everyone, perhaps slowly, perhaps ending badly."""
+def replies(*parts: bytes, pause: float = 0.0, then: type[Exception] | None = None) -> Reply:
+    """Send the same parts to every request, optionally slowly, optionally with an error at the end."""
 
     async def reply(_request: bytes) -> AsyncIterator[bytes]:
         for part in parts:
@@ -146,7 +146,7 @@ def says(*parts: bytes, pause: float = 0.0, then: type[Exception] | None = None)
 
 
 def forever(opening: bytes, part: bytes, pause: float = 0.0) -> Reply:
-    """An answer without an end."""
+    """Send a response without an end."""
 
     async def reply(_request: bytes) -> AsyncIterator[bytes]:
         yield opening
@@ -158,28 +158,28 @@ def forever(opening: bytes, part: bytes, pause: float = 0.0) -> Reply:
 
 
 def answer(body: bytes = b"", *headers: str, status: str = "200 OK") -> bytes:
-    """A well-formed HTTP/1.1 answer; a page unless the headers name another type."""
+    """A well-formed HTTP/1.1 response; a page unless the headers name another type."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *(headers or ("Content-Type: text/html",))]
     return "".join(f"{line}\r\n" for line in lines).encode("latin-1") + b"\r\n" + body
 
 
 def encoded(body: bytes, encoding: str) -> Reply:
-    """A page that claims to be compressed."""
-    return says(answer(body, "Content-Type: text/html", f"Content-Encoding: {encoding}"))
+    """Send a page with this Content-Encoding."""
+    return replies(answer(body, "Content-Type: text/html", f"Content-Encoding: {encoding}"))
 
 
 def fetcher(public_allowed: bool = False, **settings: Any) -> Fetcher:
-    """A fetcher that may dial this machine, and nothing else."""
+    """A fetcher that may connect to this machine only."""
     return Fetcher(Fetching(**{"allow_private": True, **settings}), AGENT, public_allowed=public_allowed)
 
 
 def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """On the loop of production."""
+    """Run on uvloop, as in production."""
     return uvloop.run(coroutine)
 
 
-def ask(reply: Reply, path: str = "/", purpose: Purpose = Purpose.PAGE, **settings: Any) -> Response:
-    """What a single fetch makes of a site that answers so."""
+def fetch_from(reply: Reply, path: str = "/", purpose: Purpose = Purpose.PAGE, **settings: Any) -> Response:
+    """Fetch one URL from a site with this reply."""
 
     async def once() -> Response:
         async with serving(reply) as site, fetcher(**settings) as client:

@@ -1,31 +1,35 @@
-"""Does the fetcher ask politely, and only where it may?"""
+"""The fetcher sends well-formed requests, and only to allowed addresses."""
 
 from __future__ import annotations
 
 import pytest
 
-from fetch.servers import AGENT, answer, ask, fetcher, run, says, serving
+from fetch.servers import AGENT, answer, fetch_from, fetcher, replies, run, serving
 from periplus.config import Fetching
 from periplus.fetch.client import Fetcher
 from periplus.fetch.response_limits import Purpose
 from periplus.model import Reason, Response
 
-PAGE = says(answer(b"<p>hello"))
+PAGE = replies(answer(b"<p>hello"))
 
 
-# --- what is sent ---
+# --- the request ---
 
 
 def test_the_request_is_archived_exactly_as_the_server_got_it() -> None:
     async def main() -> None:
         async with serving(PAGE) as site, fetcher() as client:
             plain = await client.fetch(site.url("/a%20b/?q=1&r='"))
-            asked = await client.fetch(site.url("/c"), etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT")
+            conditional = await client.fetch(
+                site.url("/c"), etag='W/"1"', last_modified="Sun, 06 Nov 1994 08:49:37 GMT"
+            )
             later = await client.fetch(site.url("/d/../e"))
-            assert [plain.request, asked.request, later.request] == site.requests
+            assert [plain.request, conditional.request, later.request] == site.requests
             assert plain.request.startswith(b"GET /a%20b/?q=1&r=' HTTP/1.1\r\nHost: 127.0.0.1:")
             assert f"User-Agent: {AGENT}\r\n".encode() in plain.request
-            assert b'If-None-Match: W/"1"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n' in asked.request
+            assert (
+                b'If-None-Match: W/"1"\r\nIf-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n' in conditional.request
+            )
             assert b"If-" not in later.request
             assert b"GET /d/../e " in later.request
 
@@ -33,7 +37,7 @@ def test_the_request_is_archived_exactly_as_the_server_got_it() -> None:
 
 
 def test_a_page_that_has_not_changed_costs_no_body() -> None:
-    response = ask(says(answer(b"", 'ETag: "1"', status="304 Not Modified")))
+    response = fetch_from(replies(answer(b"", 'ETag: "1"', status="304 Not Modified")))
     assert (response.status, response.body, response.failure) == (304, b"", None)
 
 
@@ -52,7 +56,7 @@ def test_a_validator_cannot_smuggle_a_header(value: str) -> None:
 def test_no_cookie_is_ever_sent_back() -> None:
     async def main() -> None:
         async with (
-            serving(says(answer(b"", "Content-Type: text/html", "Set-Cookie: a=b"))) as site,
+            serving(replies(answer(b"", "Content-Type: text/html", "Set-Cookie: a=b"))) as site,
             fetcher() as client,
         ):
             await client.fetch(site.url("/1"))
@@ -94,7 +98,7 @@ def test_the_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatc
         "http://[::1/",
     ],
 )
-def test_what_is_no_canonical_address_is_not_asked_for(url: str) -> None:
+def test_a_url_that_is_not_canonical_is_not_requested(url: str) -> None:
     async def main() -> Response:
         async with fetcher() as client:
             return await client.fetch(url)
@@ -104,7 +108,7 @@ def test_what_is_no_canonical_address_is_not_asked_for(url: str) -> None:
     assert response.detail
 
 
-# --- where it may go ---
+# --- allowed addresses ---
 
 
 PRIVATE = [
@@ -120,14 +124,14 @@ def test_a_private_address_is_refused_before_anything_is_sent() -> None:
             for purpose in Purpose:
                 answers = [await client.fetch(url.format(canary.port), purpose=purpose) for url in PRIVATE]
                 assert {response.failure for response in answers} == {Reason.PRIVATE_ADDRESS}
-                assert "127.0.0.1 is not an address of the public web" in answers[0].detail
+                assert "127.0.0.1 is a private address; add --allow-private to crawl it" in answers[0].detail
                 assert not any(response.ip for response in answers)
             assert canary.connections == 0
 
     run(main())
 
 
-def test_a_public_address_is_refused_while_nobody_has_said_who_is_crawling() -> None:
+def test_a_public_address_is_refused_while_no_contact_is_set() -> None:
     async def main() -> Response:
         async with fetcher(public_allowed=False) as client:
             return await client.fetch("http://93.184.215.14/")
@@ -137,7 +141,7 @@ def test_a_public_address_is_refused_while_nobody_has_said_who_is_crawling() -> 
     assert response.seconds < 5
 
 
-def test_connect_to_dials_another_address_and_asks_for_the_same_host() -> None:
+def test_connect_to_connects_to_another_address_and_requests_the_same_host() -> None:
     async def main() -> None:
         async with serving(PAGE) as site, fetcher(connect_to=[f"example.org:80:127.0.0.1:{site.port}"]) as client:
             response = await client.fetch("http://example.org/page")
@@ -147,7 +151,7 @@ def test_connect_to_dials_another_address_and_asks_for_the_same_host() -> None:
     run(main())
 
 
-def test_connect_to_is_no_way_around_the_guard() -> None:
+def test_connect_to_does_not_bypass_the_address_check() -> None:
     async def main() -> None:
         async with serving(PAGE) as canary:
             settings = Fetching(connect_to=[f"::127.0.0.1:{canary.port}"])
@@ -158,7 +162,7 @@ def test_connect_to_is_no_way_around_the_guard() -> None:
     run(main())
 
 
-# --- how it fails without an answer ---
+# --- failures without a response ---
 
 
 def test_a_host_without_an_address_is_a_dns_failure() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from fetch.certificates import Authority
-from fetch.servers import AGENT, Site, answer, forever, run, says, serving
+from fetch.servers import AGENT, Site, answer, forever, replies, run, serving
 from periplus.config import AddressLimit, Fetching, Politeness
-from periplus.fetch import resolver as names
+from periplus.fetch import resolver as resolver_module
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy, Connections
 from periplus.fetch.exchange import Exchange
@@ -24,8 +24,8 @@ from periplus.fetch.request import constant_options
 from periplus.fetch.response_limits import Purpose, ResponseLimits
 from periplus.model import Reason
 
-PAGE = says(answer(b"<p>hello"))
-GONE = says(answer(b"<p>bye", "Content-Type: text/html", "Connection: close"))
+PAGE = replies(answer(b"<p>hello"))
+GONE = replies(answer(b"<p>bye", "Content-Type: text/html", "Connection: close"))
 
 
 def limited(connections: int, delay: float = 0.0) -> AddressTable:
@@ -39,10 +39,10 @@ def client_of(site: Site, addresses: AddressTable, **settings: Any) -> Fetcher:
 
 
 @asynccontextmanager
-async def meeting(
+async def limited_site(
     connections: int, reply: Any = PAGE, delay: float = 0.0
 ) -> AsyncIterator[tuple[Site, Fetcher, AddressTable]]:
-    """A site, and a fetcher that knows a limit for its address."""
+    """Yield a site, a fetcher with a limit for the address of the site, and the table of limits."""
     addresses = limited(connections, delay)
     async with serving(reply) as site, client_of(site, addresses) as client:
         yield site, client, addresses
@@ -56,7 +56,7 @@ def open_to_loopback(addresses: AddressTable) -> int:
 
 def test_a_host_alone_at_its_address_keeps_its_connection() -> None:
     async def main() -> None:
-        async with meeting(connections=4) as (site, client, addresses):
+        async with limited_site(connections=4) as (site, client, addresses):
             for page in range(5):
                 assert (await client.fetch(f"http://a.test/{page}")).failure is None
             assert (site.connections, open_to_loopback(addresses)) == (1, 1)
@@ -65,21 +65,21 @@ def test_a_host_alone_at_its_address_keeps_its_connection() -> None:
     run(main())
 
 
-def test_hosts_that_share_an_address_make_room_for_each_other() -> None:
+def test_hosts_that_share_an_address_close_idle_connections_for_each_other() -> None:
     async def main() -> None:
         for limit, kept in ((1, 0), (2, 1), (4, 2)):
-            async with meeting(limit) as (site, client, addresses):
+            async with limited_site(limit) as (site, client, addresses):
                 for turn in range(12):
                     assert (await client.fetch(f"http://h{turn % 6}.test/")).failure is None
                 assert open_to_loopback(addresses) == kept
-                assert site.most_connected <= limit
+                assert site.max_connected <= limit
 
     run(main())
 
 
 def test_a_connection_that_the_server_closes_does_not_count() -> None:
     async def main() -> None:
-        async with meeting(2, GONE) as (site, client, addresses):
+        async with limited_site(2, GONE) as (site, client, addresses):
             for turn in range(6):
                 assert (await client.fetch(f"http://h{turn}.test/")).failure is None
             assert (site.connections, open_to_loopback(addresses)) == (6, 0)
@@ -90,7 +90,7 @@ def test_a_connection_that_the_server_closes_does_not_count() -> None:
 def test_nothing_is_sent_to_an_address_that_is_busy() -> None:
     async def main() -> None:
         endless = forever(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"x", pause=0.01)
-        async with meeting(1, endless) as (site, client, addresses):
+        async with limited_site(1, endless) as (site, client, addresses):
             first = asyncio.create_task(client.fetch("http://a.test/"))
             await asyncio.sleep(0.1)
             for _ in range(3):
@@ -100,14 +100,14 @@ def test_nothing_is_sent_to_an_address_that_is_busy() -> None:
             first.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await first
-            assert open_to_loopback(addresses) == 0  # a fetch that is given up gives its place back
+            assert open_to_loopback(addresses) == 0  # a cancelled fetch does not count as open
 
     run(main())
 
 
 def test_the_delay_of_an_address_counts_for_all_its_hosts() -> None:
     async def main() -> None:
-        async with meeting(0, delay=5.0) as (site, client, _addresses):
+        async with limited_site(0, delay=5.0) as (site, client, _addresses):
             await client.fetch("http://a.test/")
             for host in ("a.test", "b.test"):
                 with pytest.raises(AddressBusy):
@@ -117,19 +117,19 @@ def test_the_delay_of_an_address_counts_for_all_its_hosts() -> None:
     run(main())
 
 
-def test_hosts_that_are_sent_away_come_back_one_after_the_other() -> None:
+def test_hosts_at_a_busy_address_retry_one_after_the_other() -> None:
     table = limited(0, delay=2.0)
-    connections = Connections(table, 0, patience=1.0, most=8)
-    connections.sent(connections.enter("a.test", "http://a.test", "127.0.0.1"))
+    connections = Connections(table, 0, connect_timeout=1.0, max_idle=8)
+    connections.mark_sent(connections.acquire("a.test", "http://a.test", "127.0.0.1"))
     waits = []
     for number in range(4):
         with pytest.raises(AddressBusy) as busy:
-            connections.enter(f"h{number}.test", f"http://h{number}.test", "127.0.0.1")
+            connections.acquire(f"h{number}.test", f"http://h{number}.test", "127.0.0.1")
         waits.append(busy.value.seconds)
     assert waits == pytest.approx([2.0, 4.0, 6.0, 8.0], abs=0.1)
 
 
-def test_a_dial_that_fails_gives_its_place_back() -> None:
+def test_a_failed_connection_does_not_count_as_open() -> None:
     async def main() -> None:
         addresses = limited(1)
         async with serving(PAGE) as site:
@@ -142,10 +142,10 @@ def test_a_dial_that_fails_gives_its_place_back() -> None:
     run(main())
 
 
-# --- one connection a host ---
+# --- one connection per host ---
 
 
-def test_a_host_that_is_asked_at_another_port_leaves_the_first(tmp_path: Path) -> None:
+def test_a_request_to_another_port_of_a_host_closes_the_idle_connection(tmp_path: Path) -> None:
     async def main() -> None:
         authority = Authority(tmp_path)
         async with serving(PAGE) as plain, serving(PAGE, authority.server("a.test")) as secure:
@@ -160,12 +160,12 @@ def test_a_host_that_is_asked_at_another_port_leaves_the_first(tmp_path: Path) -
     run(main())
 
 
-def test_a_host_that_goes_to_another_worker_is_let_go() -> None:
+def test_the_connection_of_a_host_that_moves_to_another_worker_is_closed() -> None:
     async def main() -> None:
-        async with meeting(4) as (site, client, addresses):
+        async with limited_site(4) as (site, client, addresses):
             for host in ("a.test", "b.test"):
                 await client.fetch(f"http://{host}/")
-            client.hang_up(["a.test", "never-met.test"])
+            client.disconnect(["a.test", "never-met.test"])
             await asyncio.sleep(0.05)
             assert (site.connected_now, open_to_loopback(addresses)) == (1, 1)
             assert (await client.fetch("http://a.test/")).failure is None
@@ -173,11 +173,11 @@ def test_a_host_that_goes_to_another_worker_is_let_go() -> None:
     run(main())
 
 
-def test_connections_wait_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.fetch.connections.KEPT_SECONDS", 0.1)
+def test_idle_connections_are_closed_after_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("periplus.fetch.connections.IDLE_SECONDS", 0.1)
 
     async def main() -> None:
-        async with meeting(4) as (site, client, _addresses):
+        async with limited_site(4) as (site, client, _addresses):
             await client.fetch("http://a.test/")
             await asyncio.sleep(0.15)
             await client.fetch("http://b.test/")
@@ -187,19 +187,19 @@ def test_connections_wait_only_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
     run(main())
 
 
-# --- which address ---
+# --- choice of the address ---
 
 
-def test_a_host_whose_first_address_does_not_answer_is_asked_at_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_the_first_address_does_not_respond_the_next_one_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         async with serving(PAGE) as site:
             lookups = []
 
-            def ask(host: str) -> list[str]:
+            def query(host: str) -> list[str]:
                 lookups.append(host)
                 return ["127.0.0.2", "127.0.0.1"]
 
-            monkeypatch.setattr(names, "_ask_system", ask)
+            monkeypatch.setattr(resolver_module, "_query_system", query)
             settings = Fetching(allow_private=True)
             async with Fetcher(settings, AGENT, public_allowed=False) as client:
                 answers = [await client.fetch(f"http://a.test:{site.port}/{page}") for page in range(3)]
@@ -214,12 +214,12 @@ def test_the_time_of_a_lookup_is_part_of_the_time_to_connect(monkeypatch: pytest
         async with serving(PAGE) as site:
             lookups = []
 
-            def ask(host: str) -> list[str]:
+            def query(host: str) -> list[str]:
                 lookups.append(host)
                 time.sleep(0.5)
                 return ["127.0.0.1"]
 
-            monkeypatch.setattr(names, "_ask_system", ask)
+            monkeypatch.setattr(resolver_module, "_query_system", query)
             async with Fetcher(Fetching(allow_private=True), AGENT, public_allowed=False) as client:
                 first, second = [await client.fetch(f"http://a.test:{site.port}/{page}") for page in range(2)]
             assert first.seconds > first.connect_seconds >= 0.5
@@ -229,12 +229,12 @@ def test_the_time_of_a_lookup_is_part_of_the_time_to_connect(monkeypatch: pytest
     run(main())
 
 
-def test_a_name_that_changes_its_meaning_does_not_double_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dns_change_does_not_double_the_connections(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         async with serving(PAGE) as site:
             answers = iter([["127.0.0.1"], ["127.0.0.2"]])
-            monkeypatch.setattr(names, "_AGE", 0.0)
-            monkeypatch.setattr(names, "_ask_system", lambda _: next(answers))
+            monkeypatch.setattr(resolver_module, "_TTL", 0.0)
+            monkeypatch.setattr(resolver_module, "_query_system", lambda _: next(answers))
             async with Fetcher(Fetching(allow_private=True), AGENT, public_allowed=False) as client:
                 for page in range(2):
                     assert (await client.fetch(f"http://a.test:{site.port}/{page}")).ip == "127.0.0.1"
@@ -243,8 +243,8 @@ def test_a_name_that_changes_its_meaning_does_not_double_the_connections(monkeyp
     run(main())
 
 
-def test_the_guard_at_the_dial_has_the_last_word() -> None:
-    """Whatever chose the address: if it must not be dialled, nothing leaves this machine."""
+def test_the_check_at_the_socket_refuses_addresses_whatever_chose_them() -> None:
+    """Nothing is sent to a refused address."""
 
     async def main() -> None:
         async with serving(PAGE) as canary:
@@ -254,10 +254,10 @@ def test_the_guard_at_the_dial_has_the_last_word() -> None:
                 settings, ResponseLimits(settings), options, lambda _: Reason.PRIVATE_ADDRESS, MemoryBudget(0)
             )
             async with Fetcher(settings, AGENT, public_allowed=True) as client:
-                client._idle.append(exchange)
+                client._idle_exchanges.append(exchange)
                 response = await client.fetch(canary.url(), purpose=Purpose.PAGE)
             assert (response.failure, response.ip) == (Reason.PRIVATE_ADDRESS, "")
-            assert response.detail == "127.0.0.1 is not an address of the public web"
+            assert response.detail == "127.0.0.1 is a private address; add --allow-private to crawl it"
             assert canary.connections == 0
 
     run(main())

@@ -1,4 +1,4 @@
-"""Does every error of libcurl get one of our reasons?"""
+"""Every libcurl error has a reason code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from periplus.model import Reason
 
 
 @pytest.mark.parametrize(
-    ("code", "words", "reason"),
+    ("code", "message", "reason"),
     [
         (pycurl.E_COULDNT_RESOLVE_HOST, "Could not resolve host: x", Reason.DNS),
         (pycurl.E_COULDNT_CONNECT, "Failed to connect", Reason.CONNECT),
@@ -33,16 +33,16 @@ from periplus.model import Reason
         (pycurl.E_UNSUPPORTED_PROTOCOL, "Received HTTP/0.9 when not allowed", Reason.BAD_HTTP),
     ],
 )
-def test_an_error_has_the_reason_a_person_would_give(code: int, words: str, reason: Reason) -> None:
-    assert failure_reason(code, words, connected=True) is reason
+def test_a_libcurl_error_has_the_right_reason(code: int, message: str, reason: Reason) -> None:
+    assert failure_reason(code, message, connected=True) is reason
 
 
 @pytest.mark.parametrize("code", range(1, 110))
-def test_even_an_error_nobody_thought_of_has_a_reason(code: int) -> None:
+def test_an_unknown_libcurl_error_has_a_reason(code: int) -> None:
     assert failure_reason(code, "", connected=False) in Reason
     assert failure_reason(code, "", connected=True) in Reason
 
 
-def test_an_address_libcurl_does_not_understand_is_none_of_the_web() -> None:
+def test_a_url_that_libcurl_does_not_support_is_not_a_web_url() -> None:
     assert failure_reason(pycurl.E_URL_MALFORMAT, "", connected=False) is Reason.NOT_WEB
     assert failure_reason(pycurl.E_UNSUPPORTED_PROTOCOL, "", connected=False) is Reason.NOT_WEB

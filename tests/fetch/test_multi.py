@@ -1,4 +1,4 @@
-"""A transfer ends by itself, by its limit of time, by being dropped or with all others, and nobody waits for ever."""
+"""A transfer ends by itself, by its timeout, when cancelled or when all are closed; its future is always done."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from periplus.fetch.multi import CurlMulti
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """The address of a server that takes requests and never answers."""
+    """The URL of a server that accepts requests and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.getsockname()[1]}/"
 
@@ -32,11 +32,11 @@ async def code_of(transfer: asyncio.Future[None]) -> int:
     return int(caught.value.args[0])
 
 
-def test_a_later_limit_does_not_hide_an_earlier_one(silent: str) -> None:
+def test_a_later_timeout_does_not_hide_an_earlier_one(silent: str) -> None:
     async def wait() -> list[int]:
         transfers = CurlMulti(4)
-        slow = transfers.begin(request(silent))
-        ended = [await code_of(transfers.begin(request(silent, limit))) for limit in (300, 50, 200)]
+        slow = transfers.start(request(silent))
+        ended = [await code_of(transfers.start(request(silent, limit))) for limit in (300, 50, 200)]
         assert not slow.done()
         transfers.close()
         return ended
@@ -44,15 +44,15 @@ def test_a_later_limit_does_not_hide_an_earlier_one(silent: str) -> None:
     assert asyncio.run(wait()) == [pycurl.E_OPERATION_TIMEDOUT] * 3
 
 
-def test_what_is_dropped_leaves_the_others_alone_and_what_is_left_ends_with_all(silent: str) -> None:
+def test_a_cancelled_transfer_leaves_the_others_alone_and_close_ends_all(silent: str) -> None:
     async def wait() -> None:
         transfers = CurlMulti(4)
         curl = request(silent)
-        dropped, left = transfers.begin(curl), transfers.begin(request(silent))
+        dropped, left = transfers.start(curl), transfers.start(request(silent))
         dropped.cancel()
-        transfers.drop(curl)
-        transfers.drop(curl)
-        assert await code_of(transfers.begin(request(silent, 50))) == pycurl.E_OPERATION_TIMEDOUT
+        transfers.cancel(curl)
+        transfers.cancel(curl)
+        assert await code_of(transfers.start(request(silent, 50))) == pycurl.E_OPERATION_TIMEDOUT
         assert not left.done()
         transfers.close()
         assert left.cancelled()
@@ -60,7 +60,7 @@ def test_what_is_dropped_leaves_the_others_alone_and_what_is_left_ends_with_all(
     asyncio.run(wait())
 
 
-def test_when_libcurl_itself_fails_everybody_is_told(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_when_libcurl_itself_fails_all_transfers_fail(silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Broken:
         def __init__(self, multi: pycurl.CurlMulti) -> None:
             self.remove_handle, self.close = multi.remove_handle, multi.close
@@ -70,7 +70,7 @@ def test_when_libcurl_itself_fails_everybody_is_told(silent: str, monkeypatch: p
 
     async def wait() -> list[int]:
         transfers = CurlMulti(4)
-        under_way = [transfers.begin(request(silent)) for _ in range(3)]
+        under_way = [transfers.start(request(silent)) for _ in range(3)]
         monkeypatch.setattr(transfers, "_multi", Broken(transfers._multi))
         ended = [await code_of(transfer) for transfer in under_way]
         transfers.close()

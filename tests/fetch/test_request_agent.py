@@ -1,4 +1,4 @@
-"""Does a webmaster learn who is knocking?"""
+"""Does the User-Agent header name the crawler and its contact?"""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from periplus.fetch.request import PRODUCT, user_agent
 
 
 @pytest.mark.parametrize("contact", ["https://example.org/about", "mailto:crawl@example.org", "crawl@example.org"])
-def test_the_contact_is_part_of_the_name(contact: str) -> None:
+def test_the_contact_is_part_of_the_user_agent(contact: str) -> None:
     assert user_agent(contact) == f"Periplus/{__version__} (+{contact})"
     assert user_agent(f"  {contact} ") == user_agent(contact)
 
 
-def test_without_a_contact_there_is_only_product_and_version() -> None:
+def test_without_a_contact_the_user_agent_is_product_and_version() -> None:
     assert user_agent("") == user_agent(" ") == f"Periplus/{__version__}"
 
 
-def test_the_name_begins_with_what_a_robots_file_calls_us() -> None:
+def test_the_user_agent_starts_with_the_product_token_of_robots_txt() -> None:
     assert user_agent("x").startswith(f"{PRODUCT}/")
 
 

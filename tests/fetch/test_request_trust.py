@@ -1,4 +1,4 @@
-"""Is a server believed only when somebody vouches for it?"""
+"""A server is trusted only with a certificate of a trusted authority."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import certifi
 import pytest
 
 from fetch.certificates import Authority
-from fetch.servers import Http2Site, answer, fetcher, run, says, serving
+from fetch.servers import Http2Site, answer, fetcher, replies, run, serving
 from periplus.errors import ConfigError
 from periplus.fetch.certificates import certificate_authorities
 from periplus.model import Reason, Response
 
-PAGE = says(answer(b"<p>safe"))
+PAGE = replies(answer(b"<p>safe"))
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("certificates"))
 
 
-def visit(context: ssl.SSLContext, trusted: Path | str) -> Response:
+def fetch_over_tls(context: ssl.SSLContext, trusted: Path | str) -> Response:
     async def main() -> Response:
         async with serving(PAGE, context) as site:
             rule = f"safe.example:443:127.0.0.1:{site.port}"
@@ -35,32 +35,32 @@ def visit(context: ssl.SSLContext, trusted: Path | str) -> Response:
     return run(main())
 
 
-def test_a_page_comes_over_a_connection_that_is_vouched_for(authority: Authority) -> None:
-    response = visit(authority.server("safe.example"), authority.file)
+def test_a_page_is_fetched_over_a_connection_with_a_valid_certificate(authority: Authority) -> None:
+    response = fetch_over_tls(authority.server("safe.example"), authority.file)
     assert (response.body, response.failure, response.ip) == (b"<p>safe", None, "127.0.0.1")
 
 
-def test_an_expired_certificate_is_not_believed(authority: Authority) -> None:
-    response = visit(authority.server("safe.example", expired=True), authority.file)
+def test_an_expired_certificate_is_refused(authority: Authority) -> None:
+    response = fetch_over_tls(authority.server("safe.example", expired=True), authority.file)
     assert (response.failure, response.status) == (Reason.TLS_EXPIRED, 0)
     assert "expired" in response.detail
 
 
-def test_a_certificate_for_another_name_is_not_believed(authority: Authority) -> None:
-    response = visit(authority.server("other.example"), authority.file)
+def test_a_certificate_for_another_name_is_refused(authority: Authority) -> None:
+    response = fetch_over_tls(authority.server("other.example"), authority.file)
     assert (response.failure, response.status) == (Reason.TLS_NAME, 0)
 
 
-def test_an_unknown_authority_is_not_believed(authority: Authority, tmp_path: Path) -> None:
+def test_a_certificate_of_an_unknown_authority_is_refused(authority: Authority, tmp_path: Path) -> None:
     for trusted in (Authority(tmp_path, "stranger").file, ""):
-        response = visit(authority.server("safe.example"), trusted)
+        response = fetch_over_tls(authority.server("safe.example"), trusted)
         assert (response.failure, response.status) == (Reason.TLS_ISSUER, 0)
 
 
-def test_a_bad_certificate_may_be_recorded_instead(authority: Authority, tmp_path: Path) -> None:
-    """One failed handshake tells what is wrong; after that the host is asked on one connection, like any other."""
+def test_an_invalid_certificate_may_be_recorded_instead(authority: Authority, tmp_path: Path) -> None:
+    """One failed handshake shows the problem; after that the host is fetched on one connection, like any other."""
     stranger = Authority(tmp_path, "stranger")
-    for context, doubt in (
+    for context, problem in (
         (authority.server("safe.example", expired=True), "tls_expired (SSL certificate"),
         (authority.server("other.example"), "tls_name (SSL: no alternative certificate subject name matches"),
         (stranger.server("safe.example"), "tls_issuer (SSL certificate"),
@@ -81,11 +81,11 @@ def test_a_bad_certificate_may_be_recorded_instead(authority: Authority, tmp_pat
 
         answers, connections = run(main())
         assert [(response.body, response.failure) for response in answers] == [(b"<p>safe", None)] * 3
-        assert all(f"certificate not believed: {doubt}" in response.detail for response in answers)
+        assert all(f"invalid certificate: {problem}" in response.detail for response in answers)
         assert connections == 2
 
 
-def test_what_is_recorded_about_one_host_does_not_spare_another(authority: Authority) -> None:
+def test_an_invalid_certificate_of_one_host_does_not_disable_the_check_of_another(authority: Authority) -> None:
     async def main() -> list[Response]:
         async with (
             serving(PAGE, authority.server("bad.example", expired=True)) as bad,
@@ -102,7 +102,7 @@ def test_what_is_recorded_about_one_host_does_not_spare_another(authority: Autho
     assert first.detail == third.detail != ""
 
 
-def test_what_is_no_certificate_at_all_is_refused_all_the_same() -> None:
+def test_a_server_without_a_certificate_is_refused_even_when_errors_are_recorded() -> None:
     async def main() -> Response:
         async with serving(PAGE) as site, fetcher(tls_errors="record") as client:
             return await client.fetch(f"https://127.0.0.1:{site.port}/")
@@ -136,7 +136,7 @@ def test_a_handshake_that_never_ends_is_a_timeout(authority: Authority) -> None:
     assert response.seconds < 10
 
 
-def test_http_2_answers_read_like_those_of_http_1(authority: Authority) -> None:
+def test_http_2_responses_are_read_like_those_of_http_1(authority: Authority) -> None:
     async def main() -> None:
         context = authority.server("two.example", protocols=("h2",))
         async with serving(PAGE, context, Http2Site) as site:

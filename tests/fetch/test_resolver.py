@@ -1,4 +1,4 @@
-"""Are names looked up rarely, and never at the cost of those who wait for nothing?"""
+"""Lookups are cached, and slow name servers do not delay lookups of other names."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from periplus.fetch import resolver as module
 from periplus.fetch.resolver import Lookup, LookupPending, Resolver
 
 
-class Names:
-    """A name server that counts its questions."""
+class FakeDns:
+    """A name server that records its queries."""
 
     def __init__(self, **hosts: list[str] | OSError) -> None:
         self.hosts = {name.replace("_", "."): answer for name, answer in hosts.items()}
-        self.questions: list[str] = []
+        self.queries: list[str] = []
         self.opened = threading.Event()
         self.opened.set()
 
-    def ask(self, host: str) -> list[str]:
-        self.questions.append(host)
+    def query(self, host: str) -> list[str]:
+        self.queries.append(host)
         self.opened.wait(10)
         answer = self.hosts.get(host, socket.gaierror(socket.EAI_NONAME, "Name or service not known"))
         if isinstance(answer, OSError):
@@ -32,8 +32,8 @@ class Names:
         return answer
 
 
-async def answered(resolver: Resolver, host: str) -> Lookup:
-    """What a caller learns who comes back as often as it is told to."""
+async def look_up_until_done(resolver: Resolver, host: str) -> Lookup:
+    """Look a host up, and retry as long as the lookup is pending."""
     for _ in range(1_000):
         try:
             return await resolver.look_up(host)
@@ -42,9 +42,9 @@ async def answered(resolver: Resolver, host: str) -> Lookup:
     raise AssertionError(f"{host} stays pending")
 
 
-def looked_up(names: Names, *hosts: str, patience: float = 5.0, pause: float = 0.0) -> list[Lookup]:
+def looked_up(dns: FakeDns, *hosts: str, timeout: float = 5.0, pause: float = 0.0) -> list[Lookup]:
     async def main() -> list[Lookup]:
-        resolver = Resolver(patience, names.ask)
+        resolver = Resolver(timeout, dns.query)
         found = []
         for host in hosts:
             found.append(await resolver.look_up(host))
@@ -55,77 +55,75 @@ def looked_up(names: Names, *hosts: str, patience: float = 5.0, pause: float = 0
     return run(main())
 
 
-def test_addresses_are_remembered_and_ipv4_comes_first() -> None:
-    names = Names(a_test=["2001:4860::1", "8.8.8.8", "8.8.4.4", "8.8.8.8"])
-    first, second = looked_up(names, "a.test", "a.test")
+def test_addresses_are_cached_and_ipv4_comes_first() -> None:
+    dns = FakeDns(a_test=["2001:4860::1", "8.8.8.8", "8.8.4.4", "8.8.8.8"])
+    first, second = looked_up(dns, "a.test", "a.test")
     assert first.addresses == second.addresses == ("8.8.8.8", "8.8.4.4", "2001:4860::1")
-    assert names.questions == ["a.test"]
+    assert dns.queries == ["a.test"]
 
 
-def test_an_unknown_name_says_why_and_is_not_asked_for_again_at_once() -> None:
-    names = Names()
-    first, second = looked_up(names, "nowhere.test", "nowhere.test")
+def test_an_unknown_name_has_a_reason_and_is_not_looked_up_again_at_once() -> None:
+    dns = FakeDns()
+    first, second = looked_up(dns, "nowhere.test", "nowhere.test")
     assert (first.addresses, first.failure) == ((), "Name or service not known")
     assert second == first
-    assert names.questions == ["nowhere.test"]
+    assert dns.queries == ["nowhere.test"]
 
 
 @pytest.mark.parametrize(
     ("answer", "setting"),
     [
-        (["8.8.8.8"], "_AGE"),
-        (socket.gaierror(socket.EAI_NONAME, "unknown"), "_AGE_OF_FAILURE"),
-        (socket.gaierror(socket.EAI_AGAIN, "try again"), "_AGE_OF_TROUBLE"),
+        (["8.8.8.8"], "_TTL"),
+        (socket.gaierror(socket.EAI_NONAME, "unknown"), "_FAILURE_TTL"),
+        (socket.gaierror(socket.EAI_AGAIN, "try again"), "_SERVER_ERROR_TTL"),
     ],
 )
-def test_what_is_remembered_has_an_age(
-    monkeypatch: pytest.MonkeyPatch, answer: list[str] | OSError, setting: str
-) -> None:
+def test_cached_lookups_expire(monkeypatch: pytest.MonkeyPatch, answer: list[str] | OSError, setting: str) -> None:
     monkeypatch.setattr(module, setting, 0.05)
-    names = Names(a_test=answer)
-    looked_up(names, "a.test", "a.test", pause=0.06)
-    assert names.questions == ["a.test", "a.test"]
+    dns = FakeDns(a_test=answer)
+    looked_up(dns, "a.test", "a.test", pause=0.06)
+    assert dns.queries == ["a.test", "a.test"]
 
 
-def test_only_so_many_hosts_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_REMEMBERED", 2)
-    names = Names()
-    looked_up(names, "a.test", "b.test", "c.test", "c.test", "b.test", "a.test")
-    assert names.questions == ["a.test", "b.test", "c.test", "a.test"]
+def test_the_cache_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MAX_CACHED", 2)
+    dns = FakeDns()
+    looked_up(dns, "a.test", "b.test", "c.test", "c.test", "b.test", "a.test")
+    assert dns.queries == ["a.test", "b.test", "c.test", "a.test"]
 
 
-def test_names_of_other_networks_are_never_asked_for() -> None:
-    names = Names()
-    (found,) = looked_up(names, "secret.onion")
-    assert (found.addresses, names.questions) == ((), [])
+def test_onion_names_are_never_looked_up() -> None:
+    dns = FakeDns()
+    (found,) = looked_up(dns, "secret.onion")
+    assert (found.addresses, dns.queries) == ((), [])
     assert ".onion" in found.failure
 
 
-def test_many_wait_for_one_question() -> None:
+def test_many_callers_share_one_lookup() -> None:
     async def main() -> None:
-        names = Names(a_test=["8.8.8.8"])
-        names.opened.clear()
-        resolver = Resolver(5.0, names.ask)
+        dns = FakeDns(a_test=["8.8.8.8"])
+        dns.opened.clear()
+        resolver = Resolver(5.0, dns.query)
         waiting = [asyncio.create_task(resolver.look_up("a.test")) for _ in range(20)]
         await asyncio.sleep(0.05)
-        names.opened.set()
+        dns.opened.set()
         assert {found.addresses for found in await asyncio.gather(*waiting)} == {("8.8.8.8",)}
-        assert names.questions == ["a.test"]
+        assert dns.queries == ["a.test"]
         resolver.close()
 
     run(main())
 
 
-class PartlySilent(Names):
-    """A name server that does not answer for names that begin with `silent`, until the test is over."""
+class PartlySilentDns(FakeDns):
+    """Does not answer for names that start with `silent`, until the test ends."""
 
     def __init__(self) -> None:
         super().__init__()
         self.end = threading.Event()
         self.threads: set[threading.Thread] = set()
 
-    def ask(self, host: str) -> list[str]:
-        self.questions.append(host)
+    def query(self, host: str) -> list[str]:
+        self.queries.append(host)
         self.threads.add(threading.current_thread())
         if host.startswith("silent"):
             self.end.wait(30)
@@ -134,90 +132,90 @@ class PartlySilent(Names):
 
 
 @pytest.fixture
-def silence(monkeypatch: pytest.MonkeyPatch) -> Iterator[PartlySilent]:
+def silent_dns(monkeypatch: pytest.MonkeyPatch) -> Iterator[PartlySilentDns]:
     monkeypatch.setattr(module, "_SLOW_AFTER", 0.05)
-    names = PartlySilent()
-    yield names
-    names.end.set()
+    dns = PartlySilentDns()
+    yield dns
+    dns.end.set()
 
 
-def crowd(names: PartlySilent, *hosts: str, patience: float = 0.3) -> list[Lookup]:
-    """Look all these hosts up at once, in this order."""
+def look_up_together(dns: PartlySilentDns, *hosts: str, timeout: float = 0.3) -> list[Lookup]:
+    """Look up all these hosts at once, in this order."""
 
     async def main() -> list[Lookup]:
-        resolver = Resolver(patience, names.ask)
-        found = await asyncio.gather(*(answered(resolver, host) for host in hosts))
+        resolver = Resolver(timeout, dns.query)
+        found = await asyncio.gather(*(look_up_until_done(resolver, host) for host in hosts))
         resolver.close()
         return found
 
     return run(main())
 
 
-def test_names_whose_servers_are_silent_keep_no_other_name_from_being_found(silence: PartlySilent) -> None:
+def test_silent_name_servers_do_not_block_other_names(silent_dns: PartlySilentDns) -> None:
     silent = [f"silent{number}.test" for number in range(100)]
     healthy = [f"a{number}.test" for number in range(20)]
-    found = crowd(silence, *silent, *healthy)
+    found = look_up_together(silent_dns, *silent, *healthy)
     assert {one.failure for one in found[:100]} == {"no answer from the name server within 0.3 s"}
     assert {one.addresses for one in found[100:]} == {("8.8.8.8",)}
 
 
-def test_time_counts_from_asking_and_not_from_waiting_for_a_turn(
-    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+def test_the_timeout_counts_from_the_start_of_the_lookup_not_from_queueing(
+    silent_dns: PartlySilentDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One thread only: the second name waits for longer than its server may take."""
-    monkeypatch.setattr(module, "_THREADS", 1)
-    threading.Timer(0.6, silence.end.set).start()
-    silent, healthy = crowd(silence, "silent.test", "a.test", patience=0.2)
-    assert len(silence.threads) == 1
+    """There is one thread: the second name is queued for longer than the timeout."""
+    monkeypatch.setattr(module, "_MAX_THREADS", 1)
+    threading.Timer(0.6, silent_dns.end.set).start()
+    silent, healthy = look_up_together(silent_dns, "silent.test", "a.test", timeout=0.2)
+    assert len(silent_dns.threads) == 1
     assert silent.failure == "no answer from the name server within 0.2 s"
     assert healthy.addresses == ("8.8.8.8",)
 
 
-def test_a_lookup_that_takes_long_lets_its_caller_do_something_else(silence: PartlySilent) -> None:
+def test_a_slow_lookup_raises_pending_so_that_its_caller_can_continue(silent_dns: PartlySilentDns) -> None:
     async def main() -> None:
-        resolver = Resolver(30.0, silence.ask)
+        resolver = Resolver(30.0, silent_dns.query)
         with pytest.raises(LookupPending):
             await resolver.look_up("silent.test")
-        silence.end.set()
-        assert (await answered(resolver, "silent.test")).failure == "try again"
-        assert silence.questions == ["silent.test"]
+        silent_dns.end.set()
+        assert (await look_up_until_done(resolver, "silent.test")).failure == "try again"
+        assert silent_dns.queries == ["silent.test"]
         resolver.close()
 
     run(main())
 
 
-def test_a_failure_that_nobody_waited_for_is_still_known_when_the_caller_comes_back(
-    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+def test_a_failure_without_a_waiting_caller_is_cached_until_the_caller_retries(
+    silent_dns: PartlySilentDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_AGE_OF_TROUBLE", 0.0)
+    monkeypatch.setattr(module, "_SERVER_ERROR_TTL", 0.0)
 
     async def main() -> None:
-        resolver = Resolver(30.0, silence.ask)
+        resolver = Resolver(30.0, silent_dns.query)
         with pytest.raises(LookupPending):
             await resolver.look_up("silent.test")
-        silence.end.set()
+        silent_dns.end.set()
         await asyncio.sleep(0.1)
         assert (await resolver.look_up("silent.test")).failure == "try again"
-        assert silence.questions == ["silent.test"]
+        assert silent_dns.queries == ["silent.test"]
         resolver.close()
 
     run(main())
 
 
-def test_names_of_a_domain_that_was_silent_come_last_and_leave_threads_to_others(
-    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+def test_names_of_a_slow_domain_come_last_and_leave_threads_to_others(
+    silent_dns: PartlySilentDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_PROMPT", 1)
-    monkeypatch.setattr(module, "_THREADS_OF_SLOW_DOMAINS", 2)
+    monkeypatch.setattr(module, "_MAX_FAST_LOOKUPS", 1)
+    monkeypatch.setattr(module, "_MAX_SLOW_DOMAIN_THREADS", 2)
     farm = [f"silent{number}.farm.test" for number in range(10)]
 
     async def main() -> None:
-        resolver = Resolver(30.0, silence.ask)
-        callers = [asyncio.create_task(answered(resolver, host)) for host in (*farm, "a.test", "b.test")]
+        resolver = Resolver(30.0, silent_dns.query)
+        callers = [asyncio.create_task(look_up_until_done(resolver, host)) for host in (*farm, "a.test", "b.test")]
         assert [(await callers[number]).addresses for number in (10, 11)] == [("8.8.8.8",)] * 2
         await asyncio.sleep(0.3)
-        # One name of the farm was asked for before its domain was known as slow; after the others two more, at once.
-        assert silence.questions == [farm[0], "a.test", "b.test", farm[1], farm[2]]
+        # One name of the farm was looked up before its domain counted as slow; two more follow after the other names.
+        assert silent_dns.queries == [farm[0], "a.test", "b.test", farm[1], farm[2]]
         for caller in callers[:10]:
             caller.cancel()
         resolver.close()
@@ -225,24 +223,24 @@ def test_names_of_a_domain_that_was_silent_come_last_and_leave_threads_to_others
     run(main())
 
 
-def test_a_domain_that_answers_at_once_is_slow_no_longer(
-    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+def test_a_domain_that_answers_at_once_is_no_longer_slow(
+    silent_dns: PartlySilentDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_THREADS_OF_SLOW_DOMAINS", 1)
+    monkeypatch.setattr(module, "_MAX_SLOW_DOMAIN_THREADS", 1)
 
     async def main() -> None:
-        resolver = Resolver(0.1, silence.ask)
-        await answered(resolver, "silent.farm.test")
-        await answered(resolver, "b.farm.test")  # has the one place of slow domains, and answers
-        assert (await answered(resolver, "silent2.farm.test")).failure
-        assert (await answered(resolver, "c.farm.test")).addresses == ("8.8.8.8",)
+        resolver = Resolver(0.1, silent_dns.query)
+        await look_up_until_done(resolver, "silent.farm.test")
+        await look_up_until_done(resolver, "b.farm.test")  # uses the one thread for slow domains, and answers
+        assert (await look_up_until_done(resolver, "silent2.farm.test")).failure
+        assert (await look_up_until_done(resolver, "c.farm.test")).addresses == ("8.8.8.8",)
         resolver.close()
 
     run(main())
 
 
 def test_a_system_that_allows_few_threads_only_makes_names_wait(
-    silence: PartlySilent, monkeypatch: pytest.MonkeyPatch
+    silent_dns: PartlySilentDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = threading.Thread.start
     started: list[threading.Thread] = []
@@ -255,28 +253,28 @@ def test_a_system_that_allows_few_threads_only_makes_names_wait(
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", start_two)
-    found = crowd(silence, "silent.test", *(f"a{number}.test" for number in range(20)))
+    found = look_up_together(silent_dns, "silent.test", *(f"a{number}.test" for number in range(20)))
     assert [one.addresses for one in found] == [(), *[("8.8.8.8",)] * 20]
 
 
-def test_an_answer_that_came_too_late_is_there_for_the_next_question() -> None:
+def test_a_result_after_the_timeout_is_cached_for_the_next_lookup() -> None:
     async def main() -> None:
-        names = Names(a_test=["8.8.8.8"])
-        names.opened.clear()
-        resolver = Resolver(0.05, names.ask)
+        dns = FakeDns(a_test=["8.8.8.8"])
+        dns.opened.clear()
+        resolver = Resolver(0.05, dns.query)
         assert (await resolver.look_up("a.test")).addresses == ()
-        names.opened.set()
+        dns.opened.set()
         await asyncio.sleep(0.05)
         assert (await resolver.look_up("a.test")).addresses == ("8.8.8.8",)
-        assert names.questions == ["a.test"]
+        assert dns.queries == ["a.test"]
         resolver.close()
 
     run(main())
 
 
-def test_an_address_that_does_not_answer_is_tried_last() -> None:
+def test_an_address_that_does_not_respond_is_tried_last() -> None:
     async def main() -> None:
-        resolver = Resolver(5.0, Names(a_test=["8.8.8.8", "8.8.4.4"]).ask)
+        resolver = Resolver(5.0, FakeDns(a_test=["8.8.8.8", "8.8.4.4"]).query)
         await resolver.look_up("a.test")
         resolver.demote("a.test", "8.8.8.8")
         assert (await resolver.look_up("a.test")).addresses == ("8.8.4.4", "8.8.8.8")
@@ -289,10 +287,10 @@ def test_an_address_that_does_not_answer_is_tried_last() -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.1", "a..b", "x" * 300, "-", "a" * 64 + ".test"])
-def test_the_system_answers_or_refuses_but_never_breaks(host: str) -> None:
-    ask: Callable[[str], list[str]] = module._ask_system
+def test_the_system_resolves_a_name_or_raises_os_error(host: str) -> None:
+    query: Callable[[str], list[str]] = module._query_system
     try:
-        found = ask(host)
+        found = query(host)
     except OSError:
         found = []
     assert all(address.startswith("127.") or address == "::1" for address in found)

@@ -1,4 +1,4 @@
-"""Is the right part of the right answers read?"""
+"""How many bytes are read of which responses?"""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_missing_type_has_to_look_like_text() -> None:
 
 
 @pytest.mark.parametrize("status", [301, 304, 404, 410, 500, 999])
-def test_what_is_not_the_page_is_read_only_for_its_message(status: int) -> None:
+def test_an_error_response_is_read_only_for_its_message(status: int) -> None:
     assert allowed("video/mp4", status) == ResponseLimit(64 * 1024)
 
 
@@ -78,5 +78,5 @@ def test_a_robots_file_may_have_any_type(mime: str) -> None:
         (b"\xff\xd8\xff\xe0\x00\x10JFIF", True),
     ],
 )
-def test_text_is_told_from_other_files_by_its_opening(opening: bytes, binary: bool) -> None:
+def test_text_is_recognised_by_its_first_bytes(opening: bytes, binary: bool) -> None:
     assert looks_binary(opening) is binary

@@ -1,4 +1,4 @@
-"""Are the wishes of a site understood?"""
+"""Are the rules of a robots.txt understood?"""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def allowed(robots: Robots, path: str) -> bool:
     return robots.verdict(path).allowed
 
 
-# --- which group ---
+# --- groups ---
 
 
-def test_our_own_group_counts_and_else_the_one_for_everyone() -> None:
+def test_our_own_group_applies_else_the_one_for_all_agents() -> None:
     both = rules("User-agent: *", "Disallow: /", "User-agent: periplus", "Disallow: /private")
     assert allowed(both, "/page")
     assert not allowed(both, "/private")
@@ -49,7 +49,7 @@ def test_all_our_groups_are_one() -> None:
     assert [allowed(robots, path) for path in ("/a", "/b", "/c")] == [False, True, False]
 
 
-def test_several_names_may_share_a_group_and_unknown_lines_do_not_part_them() -> None:
+def test_several_agents_may_share_a_group_and_unknown_lines_do_not_separate_them() -> None:
     robots = rules(
         "User-agent: x", "Sitemap: http://x/", "", "# talk", "Noindex: /", "User-agent: Periplus", "Disallow: /a"
     )
@@ -71,7 +71,7 @@ def test_names_with_any_other_line_than_a_rule_between_them_share_the_rules_that
 
 
 def test_a_delay_between_names_is_for_the_names_right_above_it() -> None:
-    """The RFC knows no delays. Real files give another robot a delay there, and mean nobody else."""
+    """The RFC does not define delays. Real files set the delay of another robot there, for that robot only."""
     assert rules("User-agent: Periplus", "Crawl-delay: 5", "User-agent: x", "Disallow: /a").crawl_delay == 5
     assert rules("User-agent: x", "Crawl-delay: 2000", "", "User-agent: *", "Disallow: /a").crawl_delay is None
     both = rules("User-agent: x", "User-agent: *", "Crawl-delay: 5", "User-agent: y", "Crawl-delay: 9", "Disallow: /a")
@@ -79,11 +79,11 @@ def test_a_delay_between_names_is_for_the_names_right_above_it() -> None:
     assert rules("User-agent: *", "Disallow: /a", "Crawl-delay: 5", "User-agent: x", "Crawl-delay: 9").crawl_delay == 5
 
 
-def test_rules_before_any_name_are_for_nobody() -> None:
+def test_rules_before_any_user_agent_are_ignored() -> None:
     assert allowed(rules("Disallow: /", "User-agent: *", "Disallow: /x"), "/")
 
 
-# --- which rule ---
+# --- rules ---
 
 
 def test_the_longest_rule_decides_and_allow_wins_a_tie() -> None:
@@ -100,7 +100,7 @@ def test_a_tie_between_a_star_and_a_plain_rule_is_also_won_by_allow() -> None:
     assert not allowed(ours("Disallow: /a*cd", "Allow: /abc"), "/abcd")
 
 
-def test_a_rule_longer_than_the_path_has_no_say() -> None:
+def test_a_rule_longer_than_the_path_does_not_match() -> None:
     assert allowed(ours("Disallow: /ab", "Disallow: /abcdef", "Allow: /*ab$"), "/ab")
 
 
@@ -157,7 +157,7 @@ def test_the_file_itself_may_always_be_fetched() -> None:
     assert not allowed(ours("Disallow: /"), "/robots.txt.bak")
 
 
-# --- how it is written ---
+# --- syntax ---
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
@@ -185,7 +185,7 @@ def test_common_typing_errors_are_understood(line: str) -> None:
         assert not allowed(rules(name, line), "/page")
 
 
-def test_the_verdict_names_the_line_behind_it() -> None:
+def test_the_verdict_names_the_line_that_decided() -> None:
     robots = rules("# hello", "", "User-agent: *", "Disallow:  /private/  # keep out", "Allow: /private/open")
     assert robots.verdict("/private/x") == RobotsVerdict(False, "Disallow:  /private/", 4)
     assert robots.verdict("/private/open") == RobotsVerdict(True, "Allow: /private/open", 5)
@@ -199,11 +199,11 @@ def test_the_verdict_names_the_line_behind_it() -> None:
         ("inf", None), ("9" * 500, 999_999_999), ("2\nCrawl-delay: 1", 2), ("2\nCrawl-delay: 3", 3),
     ],
 )  # fmt: skip
-def test_a_site_may_ask_for_a_delay(value: str, delay: float | None) -> None:
+def test_a_site_may_set_a_crawl_delay(value: str, delay: float | None) -> None:
     assert ours(f"Crawl-delay: {value}").crawl_delay == delay
 
 
-def test_a_site_need_not_ask_for_a_delay() -> None:
+def test_without_a_crawl_delay_there_is_none() -> None:
     assert ours().crawl_delay is None
 
 
@@ -214,7 +214,7 @@ def test_sitemaps_are_for_everyone() -> None:
     assert robots.sitemaps == ("https://x.example/a.xml", "/b.xml")
 
 
-# --- what the answer itself says ---
+# --- the status of the response ---
 
 
 @pytest.mark.parametrize("status", [301, 308, 400, 401, 403, 404, 410, 451, 499])

@@ -1,4 +1,4 @@
-"""Is the right address dialled, and never a forbidden one?"""
+"""Which address is connected to? Never a refused one."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def test_an_address_needs_no_lookup(host: str, address: str) -> None:
     assert route(host).addresses == (address,)
 
 
-def test_addresses_that_must_not_be_dialled_are_passed_over() -> None:
+def test_refused_addresses_are_left_out_of_a_route() -> None:
     assert route("a.test", answer=["127.0.0.1", "93.184.215.14", "10.0.0.1"]).addresses == ("93.184.215.14",)
     refused = route("a.test", answer=["127.0.0.1", "10.0.0.1"])
     assert (refused.addresses, refused.failure) == ((), Reason.PRIVATE_ADDRESS)
-    assert refused.detail == "127.0.0.1 is not an address of the public web"
+    assert refused.detail == "127.0.0.1 is a private address; add --allow-private to crawl it"
 
 
 def test_a_name_without_addresses_is_a_dns_failure() -> None:
     assert route("a.test").failure is Reason.DNS
 
 
-def test_no_port_is_larger_than_ports_are() -> None:
+def test_a_port_above_65535_is_refused() -> None:
     assert route("93.184.215.14", 65_536).failure is Reason.NOT_WEB
 
 

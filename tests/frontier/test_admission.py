@@ -18,8 +18,8 @@ from periplus.store.catalog import Catalog
 from store.records import WRITTEN, batch_of, queued
 
 
-class Gate:
-    """An admission for one site, unless its scope is wider, with what earlier runs have let in."""
+class SiteAdmission:
+    """An admission for example.org, unless the scope is wider, that knows the URLs of earlier runs."""
 
     def __init__(self, known: Iterable[str] = (), **scope: Any) -> None:
         settings = Scope(**scope)
@@ -34,9 +34,9 @@ class Gate:
         return self.admission.admit(url, depth=depth, reason=Reason.LINK, via="https://example.org/", **facts)
 
 
-def test_a_url_first_met_is_queued_with_its_facts() -> None:
-    gate = Gate()
-    assert gate.admit("https://example.org:8443/a?b=c", 2, redirects=1) == QueuedUrl(
+def test_a_new_url_is_queued_with_its_fields() -> None:
+    site = SiteAdmission()
+    assert site.admit("https://example.org:8443/a?b=c", 2, redirects=1) == QueuedUrl(
         url="https://example.org:8443/a?b=c",
         host="example.org",
         depth=2,
@@ -48,52 +48,52 @@ def test_a_url_first_met_is_queued_with_its_facts() -> None:
 
 
 def test_pages_nearer_to_the_seeds_come_first() -> None:
-    gate = Gate()
-    far, near = gate.admit("https://example.org/far", 9), gate.admit("https://example.org/near", 1)
+    site = SiteAdmission()
+    far, near = site.admit("https://example.org/far", 9), site.admit("https://example.org/near", 1)
     assert isinstance(far, QueuedUrl)
     assert isinstance(near, QueuedUrl)
     assert near.priority < far.priority
 
 
-def test_a_url_met_again_is_known() -> None:
-    gate = Gate()
-    assert isinstance(gate.admit("https://example.org/a"), QueuedUrl)
-    assert gate.admit("https://example.org/a") is None
-    assert gate.admit("https://example.org/a", 5) is None
-    assert isinstance(gate.admit("http://example.org/a"), QueuedUrl)
+def test_a_url_seen_again_is_known() -> None:
+    site = SiteAdmission()
+    assert isinstance(site.admit("https://example.org/a"), QueuedUrl)
+    assert site.admit("https://example.org/a") is None
+    assert site.admit("https://example.org/a", 5) is None
+    assert isinstance(site.admit("http://example.org/a"), QueuedUrl)
 
 
 def test_a_known_page_is_not_refused_because_this_link_to_it_is_too_deep() -> None:
-    gate = Gate(depth=3)
-    assert isinstance(gate.admit("https://example.org/home", 0), QueuedUrl)
-    assert gate.admit("https://example.org/home", 4) is None
+    site = SiteAdmission(depth=3)
+    assert isinstance(site.admit("https://example.org/home", 0), QueuedUrl)
+    assert site.admit("https://example.org/home", 4) is None
 
 
-def test_what_an_earlier_run_met_is_known() -> None:
-    gate = Gate(known=["https://example.org/a"])
-    assert gate.admit("https://example.org/a") is None
-    assert isinstance(gate.admit("https://example.org/b"), QueuedUrl)
+def test_a_url_of_an_earlier_run_is_known() -> None:
+    site = SiteAdmission(known=["https://example.org/a"])
+    assert site.admit("https://example.org/a") is None
+    assert isinstance(site.admit("https://example.org/b"), QueuedUrl)
 
 
 def test_the_scope_refuses_with_its_own_reason() -> None:
-    decision = Gate().admit("https://example.com/")
+    decision = SiteAdmission().admit("https://example.com/")
     assert isinstance(decision, Decision)
     assert (decision.verdict, decision.reason) == (Verdict.REFUSED, Reason.SCOPE_HOST)
 
 
 @pytest.mark.parametrize("url", ["https://example.com/", "https://example.org/a.png", "https://example.org/a/a/a"])
-def test_what_is_refused_is_not_met(url: str) -> None:
-    gate = Gate(pages_per_domain=1)
-    first = gate.admit(url)
+def test_a_refused_url_does_not_count_as_seen(url: str) -> None:
+    site = SiteAdmission(pages_per_domain=1)
+    first = site.admit(url)
     assert isinstance(first, Decision)
-    assert gate.admit(url) == first
-    assert isinstance(gate.admit("https://example.org/"), QueuedUrl), "nothing was counted so far"
+    assert site.admit(url) == first
+    assert isinstance(site.admit("https://example.org/"), QueuedUrl), "nothing was counted so far"
 
 
-def test_too_deep_from_here_may_be_near_enough_from_elsewhere() -> None:
-    gate = Gate(depth=3)
-    assert isinstance(gate.admit("https://example.org/a", 4), Decision)
-    assert isinstance(gate.admit("https://example.org/a", 3), QueuedUrl)
+def test_a_url_that_is_too_deep_here_may_be_admitted_from_another_page() -> None:
+    site = SiteAdmission(depth=3)
+    assert isinstance(site.admit("https://example.org/a", 4), Decision)
+    assert isinstance(site.admit("https://example.org/a", 3), QueuedUrl)
 
 
 # -- caps -----------------------------------------------------------------------------------------------------------
@@ -106,62 +106,62 @@ def refused(decision: object) -> tuple[Reason, str]:
 
 
 def test_a_domain_is_capped_over_all_its_hosts() -> None:
-    gate = Gate(pages_per_domain=3, hosts=[".*"])
+    site = SiteAdmission(pages_per_domain=3, hosts=[".*"])
     for host in ("a.example.co.uk", "b.example.co.uk", "example.co.uk"):
-        assert isinstance(gate.admit(f"https://{host}/"), QueuedUrl)
-    assert refused(gate.admit("https://c.example.co.uk/")) == (
+        assert isinstance(site.admit(f"https://{host}/"), QueuedUrl)
+    assert refused(site.admit("https://c.example.co.uk/")) == (
         Reason.DOMAIN_CAP,
-        "example.co.uk has 3 URLs, as many as scope.pages_per_domain allows",
+        "example.co.uk has 3 URLs, the limit of scope.pages_per_domain",
     )
-    assert isinstance(gate.admit("https://other.co.uk/"), QueuedUrl)
+    assert isinstance(site.admit("https://other.co.uk/"), QueuedUrl)
 
 
-def test_a_capped_url_is_not_met_and_known_ones_stay_known() -> None:
-    gate = Gate(pages_per_domain=1)
-    gate.admit("https://example.org/a")
+def test_a_capped_url_does_not_count_as_seen_and_known_ones_stay_known() -> None:
+    site = SiteAdmission(pages_per_domain=1)
+    site.admit("https://example.org/a")
     for _ in range(3):
-        assert isinstance(gate.admit("https://example.org/b"), Decision)
-    assert gate.admit("https://example.org/a") is None
+        assert isinstance(site.admit("https://example.org/b"), Decision)
+    assert site.admit("https://example.org/a") is None
 
 
 def test_the_caps_count_what_earlier_runs_admitted() -> None:
     known = [f"https://h{number}.example.org/" for number in range(4)]
-    gate = Gate(known, hosts=[".*"], pages_per_domain=6, hosts_per_domain=5)
-    assert isinstance(gate.admit("https://h0.example.org/a"), QueuedUrl)
-    assert isinstance(gate.admit("https://h9.example.org/"), QueuedUrl)
-    assert refused(gate.admit("https://h9.example.org/b"))[0] is Reason.DOMAIN_CAP
-    gate = Gate(known, hosts=[".*"], hosts_per_domain=4)
-    assert refused(gate.admit("https://h9.example.org/"))[0] is Reason.HOSTS_CAP
+    site = SiteAdmission(known, hosts=[".*"], pages_per_domain=6, hosts_per_domain=5)
+    assert isinstance(site.admit("https://h0.example.org/a"), QueuedUrl)
+    assert isinstance(site.admit("https://h9.example.org/"), QueuedUrl)
+    assert refused(site.admit("https://h9.example.org/b"))[0] is Reason.DOMAIN_CAP
+    site = SiteAdmission(known, hosts=[".*"], hosts_per_domain=4)
+    assert refused(site.admit("https://h9.example.org/"))[0] is Reason.HOSTS_CAP
 
 
 @pytest.mark.parametrize("name", ["example.co.uk", "EXAMPLE.co.uk", "www.example.co.uk"])
 def test_a_domain_that_is_named_has_its_own_cap(name: str) -> None:
-    gate = Gate(pages_per_domain=1, domain_pages={name: 2}, hosts=[".*"])
+    site = SiteAdmission(pages_per_domain=1, domain_pages={name: 2}, hosts=[".*"])
     for number in range(2):
-        assert isinstance(gate.admit(f"https://a.example.co.uk/{number}"), QueuedUrl)
-    assert refused(gate.admit("https://a.example.co.uk/2")) == (
+        assert isinstance(site.admit(f"https://a.example.co.uk/{number}"), QueuedUrl)
+    assert refused(site.admit("https://a.example.co.uk/2")) == (
         Reason.DOMAIN_CAP,
-        "example.co.uk has 2 URLs, as many as scope.domain_pages.example.co.uk allows",
+        "example.co.uk has 2 URLs, the limit of scope.domain_pages.example.co.uk",
     )
-    assert isinstance(gate.admit("https://other.co.uk/"), QueuedUrl)
-    assert refused(gate.admit("https://other.co.uk/1"))[0] is Reason.DOMAIN_CAP
+    assert isinstance(site.admit("https://other.co.uk/"), QueuedUrl)
+    assert refused(site.admit("https://other.co.uk/1"))[0] is Reason.DOMAIN_CAP
 
 
-def test_a_domain_that_makes_up_hosts_is_capped_but_its_known_hosts_go_on() -> None:
-    gate = Gate(hosts_per_domain=3, hosts=[".*"])
+def test_a_domain_with_too_many_hosts_is_capped_but_its_known_hosts_continue() -> None:
+    site = SiteAdmission(hosts_per_domain=3, hosts=[".*"])
     for number in range(3):
-        assert isinstance(gate.admit(f"https://h{number}.example.co.uk/"), QueuedUrl)
+        assert isinstance(site.admit(f"https://h{number}.example.co.uk/"), QueuedUrl)
     for _ in range(2):
-        assert refused(gate.admit("https://h3.example.co.uk/")) == (
+        assert refused(site.admit("https://h3.example.co.uk/")) == (
             Reason.HOSTS_CAP,
-            "example.co.uk has 3 hosts, as many as scope.hosts_per_domain allows",
+            "example.co.uk has 3 hosts, the limit of scope.hosts_per_domain",
         )
-    assert isinstance(gate.admit("https://h2.example.co.uk/b"), QueuedUrl)
-    assert isinstance(gate.admit("https://h3.other.co.uk/"), QueuedUrl)
+    assert isinstance(site.admit("https://h2.example.co.uk/b"), QueuedUrl)
+    assert isinstance(site.admit("https://h3.other.co.uk/"), QueuedUrl)
 
 
-def test_addresses_are_domains_of_their_own() -> None:
-    gate = Gate(pages_per_domain=1, hosts_per_domain=1, hosts=[".*"])
+def test_each_ip_address_is_its_own_domain() -> None:
+    site = SiteAdmission(pages_per_domain=1, hosts_per_domain=1, hosts=[".*"])
     for host in ("192.0.2.1", "192.0.2.2", "[2001:db8::1]"):
-        assert isinstance(gate.admit(f"http://{host}/"), QueuedUrl)
-        assert isinstance(gate.admit(f"http://{host}/b"), Decision)
+        assert isinstance(site.admit(f"http://{host}/"), QueuedUrl)
+        assert isinstance(site.admit(f"http://{host}/b"), Decision)

@@ -1,4 +1,4 @@
-"""The whole frontier beside a plain dictionary: admission, queues and catalog, with kills in between."""
+"""The frontier (admission, queues and catalog) compared with a dictionary, with kills in between."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 class FrontierModel(RuleBasedStateMachine):
-    """`rows` is what this life of the process knows, `disk` what its commits have written down."""
+    """`rows` is the state of the current process, `disk` the state written by its commits."""
 
     @initialize(
         pages=st.sampled_from([2, 5, 99]), hosts=st.sampled_from([1, 2, 99]), capacity=st.sampled_from([1, 4, 99])
@@ -48,10 +48,10 @@ class FrontierModel(RuleBasedStateMachine):
         self.now = 1000.0
         self.disk: dict[str, Row] = {}
         self.catalog = Catalog(Path(self.folder.name) / "crawl.db", create=True)
-        self.live()
+        self.start_process()
 
-    def live(self) -> None:
-        """A process starts and finds what is on disk."""
+    def start_process(self) -> None:
+        """Start a process with the state on disk."""
         self.admission = open_admission(self.catalog, self.scope)
         self.queues = Queues(self.catalog, self.capacity)
         self.queues.load(self.catalog.waiting_hosts())
@@ -65,11 +65,11 @@ class FrontierModel(RuleBasedStateMachine):
             self.catalog.close()
             self.folder.cleanup()
 
-    # what may happen
+    # rules
 
     @rule(urls=st.lists(st.sampled_from(URLS), min_size=1, max_size=6), depth=st.integers(0, DEPTH + 1))
-    def meet(self, urls: list[str], depth: int) -> None:
-        self.queues.mention(urls)
+    def admit(self, urls: list[str], depth: int) -> None:
+        self.queues.count_links(urls)
         for url in urls:
             expected = self.expected(url, depth)
             outcome = self.admission.admit(url, depth=depth, reason=Reason.LINK, via="")
@@ -128,17 +128,17 @@ class FrontierModel(RuleBasedStateMachine):
 
     @rule(seeds=st.lists(st.sampled_from(URLS), max_size=3))
     def kill(self, seeds: list[str]) -> None:
-        """What was not committed is as if it had never been; seeds given again get another chance."""
+        """Uncommitted changes are lost; seeds given again are tried again."""
         self.catalog.requeue(seeds)
         for url in seeds:
             if (row := self.disk.get(url)) and row.state in (UrlState.FAILED, UrlState.REFUSED):
                 self.disk[url] = Row(UrlState.QUEUED, row.depth)
-        self.live()
+        self.start_process()
 
-    # what must hold
+    # invariants
 
     def expected(self, url: str, depth: int) -> bool | Reason | None:
-        """True: it is admitted; None: it is known; or why it is refused."""
+        """True: the URL is admitted; None: it is known; else the reason why it is refused."""
         host, domain = host_of(url), registrable_domain(host_of(url))
         family = [known for known in self.rows if registrable_domain(host_of(known)) == domain]
         names = {host_of(known) for known in family}
@@ -153,14 +153,14 @@ class FrontierModel(RuleBasedStateMachine):
         return Reason.HOSTS_CAP if host not in names and len(names) >= self.hosts else True
 
     def drain(self) -> None:
-        """Everything that was admitted and not settled comes, once; then every host is forgotten."""
+        """Each URL that is admitted and not settled is taken once; then every host is forgotten."""
         for host, taken in self.taken.items():
             self.queues.put_back(taken)
             self.queues.release(host, self.now)
         self.commit()
         waiting = sorted(url for url, row in self.rows.items() if row.state is UrlState.QUEUED)
         come: list[str] = []
-        while self.queues.alive():
+        while self.queues.has_work():
             self.now += 60.0
             while (item := self.queues.take(self.now)) is not None:
                 come.append(item.url)

@@ -1,4 +1,4 @@
-"""URLs that are made the same way have the same pattern, whatever they count, date or add."""
+"""URLs that are generated the same way have the same pattern."""
 
 from __future__ import annotations
 

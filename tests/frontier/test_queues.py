@@ -1,4 +1,4 @@
-"""Hosts are asked one request at a time and never too early; every URL comes, once, in its turn."""
+"""Each host has one request at a time, never too early, and every URL is taken once and in order."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def of_host(host: str, number: int, priority: float = 0.0) -> QueuedUrl:
 
 
 class Disk:
-    """A frontier on disk that is a dictionary: what is acknowledged as queued."""
+    """The frontier on disk as a dictionary of acknowledged URLs."""
 
     def __init__(self, items: Iterable[QueuedUrl] = ()) -> None:
         self.rows = {item.url: item for item in items}
-        self.questions = 0
+        self.reads = 0
 
     def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
-        self.questions += 1
+        self.reads += 1
         mine = [item for item in self.rows.values() if item.host == host and item.due <= now]
         return sorted(mine, key=lambda item: (item.priority, item.due, item.url))[:limit]
 
@@ -56,7 +56,7 @@ class Disk:
 
 
 def loaded(items: Iterable[QueuedUrl], capacity: int = 1000) -> tuple[Queues, Disk]:
-    """Queues as a run finds them when it continues."""
+    """Queues of a run that continues."""
     disk = Disk(items)
     found = Queues(disk, capacity)
     found.load(disk.waiting_hosts())
@@ -64,15 +64,15 @@ def loaded(items: Iterable[QueuedUrl], capacity: int = 1000) -> tuple[Queues, Di
 
 
 def with_items(*items: QueuedUrl, capacity: int = 1000) -> Queues:
-    """Queues to which these were just admitted."""
+    """Queues with these newly admitted URLs."""
     found = Queues(Disk(), capacity)
     for item in items:
         found.add(item)
     return found
 
 
-def drained(found: Queues, now: float = 0.0) -> list[QueuedUrl]:
-    """Everything that can be had without waiting, each host released at once."""
+def take_all(found: Queues, now: float = 0.0) -> list[QueuedUrl]:
+    """Take every URL that is ready, and release each host at once."""
     items = []
     while (item := found.take(now)) is not None:
         items.append(item)
@@ -83,18 +83,18 @@ def drained(found: Queues, now: float = 0.0) -> list[QueuedUrl]:
 # --- one host ---
 
 
-def test_what_is_admitted_comes_once() -> None:
+def test_an_admitted_url_is_taken_once() -> None:
     item = queued("https://a.example/")
     found = with_items(item)
-    assert (found.alive(), found.wake(), found.buffered) == (True, 0.0, 1)
+    assert (found.has_work(), found.next_ready(), found.buffered) == (True, 0.0, 1)
     assert found.take(0.0) == item
     assert found.take(9.0) is None
     found.release("a.example", 1.0)
     assert found.take(9.0) is None
-    assert (found.alive(), found.wake(), found.buffered) == (False, None, 0)
+    assert (found.has_work(), found.next_ready(), found.buffered) == (False, None, 0)
 
 
-def test_a_host_is_asked_one_request_at_a_time() -> None:
+def test_a_host_has_one_request_at_a_time() -> None:
     found = with_items(of_host("a.example", 1), of_host("a.example", 2))
     first = found.take(0.0)
     assert first is not None
@@ -127,36 +127,36 @@ def test_deferred_urls_come_after_all_others_in_memory_and_on_disk() -> None:
 def test_reading_only_deferred_urls_from_disk_does_not_read_them_again_for_each() -> None:
     items = [of_host("a.example", number, deferred(number)) for number in range(500)]
     found, disk = loaded(items)
-    assert len(drained(found)) == 500
-    assert disk.questions < 10
+    assert len(take_all(found)) == 500
+    assert disk.reads < 10
 
 
-def test_a_host_is_not_asked_before_its_delay_has_passed() -> None:
+def test_a_host_is_not_taken_before_its_delay_has_passed() -> None:
     found = with_items(of_host("a.example", 1), of_host("a.example", 2))
     found.take(0.0)
     found.release("a.example", 5.0)
     assert found.take(4.999) is None
-    assert found.wake() == 5.0
+    assert found.next_ready() == 5.0
     assert found.take(5.0) is not None
 
 
 def test_the_delay_of_an_earlier_run_is_kept() -> None:
     found = Queues(Disk([of_host("a.example", 1)]), 1000)
     found.load([HostPolicy("a.example", 1.0, next_fetch=7.0)])
-    assert found.wake() == 7.0
+    assert found.next_ready() == 7.0
     assert found.take(6.9) is None
     assert found.take(7.0) is not None
 
 
-def test_a_host_that_is_to_rest_longer_is_not_asked_at_its_old_time() -> None:
+def test_a_host_with_a_longer_delay_is_not_taken_at_its_old_time() -> None:
     found, _ = loaded([of_host("a.example", 1)])
     found.release("a.example", 50.0, parked="dns")
-    assert not found.alive()
+    assert not found.has_work()
     assert found.take(49.0) is None
     assert found.take(50.0) is not None
 
 
-def test_a_new_url_does_not_hurry_a_host_that_rests() -> None:
+def test_a_new_url_does_not_shorten_the_delay_of_a_host() -> None:
     found = with_items(of_host("a.example", 1))
     found.take(0.0)
     found.release("a.example", 5.0)
@@ -168,41 +168,41 @@ def test_a_new_url_does_not_hurry_a_host_that_rests() -> None:
 def test_the_best_priority_comes_first_and_equal_ones_in_turn() -> None:
     items = [of_host("a.example", number, priority) for number, priority in enumerate([2.0, 0.0, 1.0, 0.0, 2.0])]
     found = with_items(*items)
-    assert [item.url[-1] for item in drained(found)] == list("13204")
+    assert [item.url[-1] for item in take_all(found)] == list("13204")
 
 
 def test_the_best_priority_comes_first_from_disk() -> None:
     items = [of_host("a.example", number, float(-number)) for number in range(600)]
     found, _ = loaded(items)
-    assert drained(found) == sorted(items, key=lambda item: item.priority)
+    assert take_all(found) == sorted(items, key=lambda item: item.priority)
 
 
-def test_a_url_put_back_comes_again() -> None:
+def test_a_url_put_back_is_taken_again() -> None:
     item = of_host("a.example", 1)
     found = with_items(item)
     assert found.take(0.0) == item
     found.put_back(item)
     found.release("a.example", 2.0)
     assert found.take(1.0) is None
-    assert drained(found, 2.0) == [item]
+    assert take_all(found, 2.0) == [item]
 
 
 # --- delayed URLs ---
 
 
-def test_a_url_to_be_tried_again_waits_until_it_is_due() -> None:
+def test_a_url_to_retry_waits_until_it_is_due() -> None:
     item = of_host("a.example", 1)
     found = with_items(item)
     found.take(0.0)
     found.put_back(item._replace(due=30.0))
     found.release("a.example", 1.0)
-    assert found.wake() == 30.0
-    assert found.alive()
+    assert found.next_ready() == 30.0
+    assert found.has_work()
     assert found.take(29.9) is None
     assert found.take(30.0) == item._replace(due=30.0)
 
 
-def test_a_delayed_url_does_not_hold_up_the_others_of_its_host() -> None:
+def test_a_delayed_url_does_not_block_the_others_of_its_host() -> None:
     late, other = of_host("a.example", 1), of_host("a.example", 2, 5.0)
     found = with_items(late, other)
     assert found.take(0.0) == late
@@ -214,7 +214,7 @@ def test_a_delayed_url_does_not_hold_up_the_others_of_its_host() -> None:
     assert found.take(30.0) == late._replace(due=30.0)
 
 
-def test_a_url_that_is_due_does_not_hurry_a_host_that_rests() -> None:
+def test_a_url_that_is_due_does_not_shorten_the_delay_of_its_host() -> None:
     item = of_host("a.example", 1)
     found = with_items(item)
     found.take(0.0)
@@ -236,30 +236,30 @@ def test_the_moment_a_delayed_url_was_due_is_forgotten_when_others_come_before()
     assert found.take(6.0) is None  # it is due, but its host is busy
     found.release("a.example", 9.0)
     assert found.take(8.0) is None
-    assert drained(found, 9.0) == [second, late._replace(due=5.0)]
+    assert take_all(found, 9.0) == [second, late._replace(due=5.0)]
 
 
 def test_delayed_urls_on_disk_do_not_hide_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queues, "_PER_HOST", 4)
+    monkeypatch.setattr(queues, "_MAX_PER_HOST", 4)
     delayed = [queued(f"https://a.example/late{number}", due=30.0) for number in range(20)]
     ready = [of_host("a.example", number, 5.0) for number in range(20)]
     found, _ = loaded([*delayed, *ready], capacity=8)
-    assert drained(found, 1.0) == ready
-    assert found.wake() == 30.0
-    assert sorted(drained(found, 30.0)) == sorted(delayed)
+    assert take_all(found, 1.0) == ready
+    assert found.next_ready() == 30.0
+    assert sorted(take_all(found, 30.0)) == sorted(delayed)
 
 
 def test_a_url_that_is_due_again_keeps_its_priority() -> None:
     due, better = queued("https://a.example/due", 3.0, due=5.0), of_host("a.example", 1, 1.0)
     worse = of_host("a.example", 2, 9.0)
     found, _ = loaded([worse, due, better])
-    assert drained(found, 10.0) == [better, due, worse]
+    assert take_all(found, 10.0) == [better, due, worse]
 
 
-def test_a_url_that_waits_for_another_run_does_not_keep_this_one_alive() -> None:
+def test_a_url_due_in_another_run_does_not_keep_this_run_going() -> None:
     found, _ = loaded([queued("https://a.example/", due=math.inf)])
     assert found.take(1e12) is None
-    assert (found.alive(), found.wake(), len(found)) == (False, None, 1)
+    assert (found.has_work(), found.next_ready(), len(found)) == (False, None, 1)
     assert found.take(1e12) is None
     assert len(found) == 0
     disk = Disk()
@@ -267,57 +267,57 @@ def test_a_url_that_waits_for_another_run_does_not_keep_this_one_alive() -> None
     waits = queued("https://a.example/", due=math.inf)
     disk.rows[waits.url] = waits
     found.acknowledged([], [waits])
-    assert (found.alive(), disk.questions) == (False, 0)
+    assert (found.has_work(), disk.reads) == (False, 0)
 
 
-# --- links to what waits ---
+# --- links to queued URLs ---
 
 
-def test_the_more_links_lead_to_a_url_the_sooner_it_comes() -> None:
+def test_a_url_with_more_links_is_taken_sooner() -> None:
     first, second, third = (of_host("a.example", number, 1.0) for number in range(3))
     found = with_items(first, second, third)
-    found.mention([third.url, "https://a.example/unknown"])
+    found.count_links([third.url, "https://a.example/unknown"])
     for _ in range(3):
-        found.mention([second.url])
-    come = drained(found)
-    assert [item.url for item in come] == [second.url, third.url, first.url]
-    assert [round(item.priority, 3) for item in come] == [0.8, 0.9, 1.0]  # doubled twice, once, never
-    assert (found.buffered, found.alive()) == (0, False)
+        found.count_links([second.url])
+    taken_items = take_all(found)
+    assert [item.url for item in taken_items] == [second.url, third.url, first.url]
+    assert [round(item.priority, 3) for item in taken_items] == [0.8, 0.9, 1.0]  # doubled twice, once, never
+    assert (found.buffered, found.has_work()) == (0, False)
 
 
-def test_places_that_were_given_up_do_not_pile_up() -> None:
+def test_outdated_heap_entries_do_not_accumulate() -> None:
     items = [of_host("a.example", number, 1.0) for number in range(100)]
     found = with_items(*items)
     for number, item in enumerate(items):
         for _ in range(1 << number % 8):
-            found.mention([item.url])
+            found.count_links([item.url])
     assert len(found._hosts["a.example"].heap) <= 2 * len(items)
-    come = drained(found)
-    assert [item.priority for item in come] == sorted(item.priority for item in come)
-    assert {item.url for item in come} == {item.url for item in items}
+    taken_items = take_all(found)
+    assert [item.priority for item in taken_items] == sorted(item.priority for item in taken_items)
+    assert {item.url for item in taken_items} == {item.url for item in items}
 
 
-def test_links_never_lift_a_url_above_the_level_before() -> None:
+def test_links_never_move_a_url_to_a_smaller_depth() -> None:
     popular, near = of_host("a.example", 1)._replace(depth=2, priority=2.0), of_host("a.example", 2, 1.0)
     found = with_items(popular, near)
     for _ in range(5000):
-        found.mention([popular.url])
-    come = drained(found)
-    assert [item.url for item in come] == [near.url, popular.url]
-    assert come[1].priority == pytest.approx(1.1)
+        found.count_links([popular.url])
+    taken_items = take_all(found)
+    assert [item.url for item in taken_items] == [near.url, popular.url]
+    assert taken_items[1].priority == pytest.approx(1.1)
 
 
-def test_links_to_what_was_taken_is_not_in_memory_or_is_not_due_change_nothing() -> None:
+def test_links_to_urls_that_are_taken_or_on_disk_or_not_due_change_nothing() -> None:
     taken, late, on_disk = (of_host("a.example", number) for number in range(3))
     found, _ = loaded([on_disk])
-    found.mention([on_disk.url] * 4)
+    found.count_links([on_disk.url] * 4)
     other = with_items(taken, late)
     assert other.take(0.0) == taken
     other.put_back(taken._replace(due=5.0))
-    other.mention([taken.url] * 4)
+    other.count_links([taken.url] * 4)
     other.release("a.example", 0.0)
-    assert drained(other, 9.0) == [late, taken._replace(due=5.0)]
-    assert drained(found) == [on_disk]
+    assert take_all(other, 9.0) == [late, taken._replace(due=5.0)]
+    assert take_all(found) == [on_disk]
 
 
 # --- many hosts ---
@@ -333,29 +333,29 @@ def test_the_host_that_has_been_ready_longest_comes_first() -> None:
     assert [item.host for _ in HOSTS if (item := found.take(9.0))] == ["b.example", "c.example", "a.example"]
 
 
-def test_a_slow_host_never_holds_up_another() -> None:
+def test_a_slow_host_never_delays_another() -> None:
     found = with_items(*(of_host("a.example", number) for number in range(50)), of_host("b.example", 1))
     slow = found.take(0.0)
     assert slow is not None
-    assert [item.host for item in drained(found)] == ["b.example"]
+    assert [item.host for item in take_all(found)] == ["b.example"]
     found.put_back(slow)
     found.release("a.example", 1000.0)
     found.add(of_host("b.example", 2))
-    assert [item.host for item in drained(found, 500.0)] == ["b.example"]
+    assert [item.host for item in take_all(found, 500.0)] == ["b.example"]
 
 
-def test_parked_hosts_do_not_keep_the_crawl_alive_but_may_still_come() -> None:
+def test_parked_hosts_do_not_keep_the_crawl_going_but_may_still_be_taken() -> None:
     found = with_items(of_host("a.example", 1), of_host("a.example", 2), of_host("b.example", 1))
     assert found.take(0.0) == of_host("a.example", 1)
     found.release("a.example", 100.0, parked="dns")
-    assert found.alive()
+    assert found.has_work()
     assert found.take(0.0) == of_host("b.example", 1)
     found.release("b.example", 1.0)
-    assert not found.alive()
+    assert not found.has_work()
     assert found.take(100.0) == of_host("a.example", 2)
     found.put_back(of_host("a.example", 2))
     found.release("a.example", 101.0)
-    assert found.alive()
+    assert found.has_work()
 
 
 def test_parked_hosts_are_counted_by_reason_as_long_as_they_have_work_and_stay_parked() -> None:
@@ -370,87 +370,87 @@ def test_parked_hosts_are_counted_by_reason_as_long_as_they_have_work_and_stay_p
     assert found.parked() == {"http_503": 1, "dns": 1}
 
 
-# --- a turn for somebody else ---
+# --- requests that are not for queued URLs ---
 
 
-def test_an_idle_host_can_be_borrowed_and_is_asked_by_nobody_else_meanwhile() -> None:
+def test_an_idle_host_can_be_taken_by_name_and_is_busy_until_released() -> None:
     found = with_items(of_host("a.example", 1))
-    assert found.borrow("a.example", 1.0) is None
+    assert found.take_host("a.example", 1.0) is None
     assert found.take(1.0) is None
     found.release("a.example", 5.0)
     assert [found.take(4.0), found.take(5.0)] == [None, of_host("a.example", 1)]
 
 
-def test_a_host_under_way_or_at_rest_is_not_lent() -> None:
+def test_a_busy_or_delayed_host_cannot_be_taken_by_name() -> None:
     found = with_items(of_host("a.example", 1), of_host("a.example", 2))
     found.take(1.0)
-    assert (found.borrow("a.example", 1.0) or (0.0, ""))[0] > 1.0
+    assert (found.take_host("a.example", 1.0) or (0.0, ""))[0] > 1.0
     found.release("a.example", 7.0)
-    assert found.borrow("a.example", 2.0) == (7.0, "")
+    assert found.take_host("a.example", 2.0) == (7.0, "")
     found.release("a.example", 90.0, parked="dns")
-    assert found.borrow("a.example", 8.0) == (90.0, "dns")
+    assert found.take_host("a.example", 8.0) == (90.0, "dns")
 
 
-def test_a_host_with_a_long_queue_lets_the_one_that_waits_go_first() -> None:
+def test_a_waiting_request_comes_before_the_long_queue_of_its_host() -> None:
     found = with_items(*(of_host("a.example", number) for number in range(5)))
     found.take(1.0)
     found.release("a.example", 3.0)
-    assert found.borrow("a.example", 2.0) == (3.0, "")
+    assert found.take_host("a.example", 2.0) == (3.0, "")
     assert found.take(3.0) is None
-    assert found.borrow("a.example", 3.0) is None
+    assert found.take_host("a.example", 3.0) is None
     found.release("a.example", 5.0)
     assert found.take(5.0) == of_host("a.example", 1)
 
 
-def test_one_that_waited_and_did_not_come_holds_up_nobody() -> None:
+def test_a_waiting_request_that_never_comes_blocks_no_url() -> None:
     found = with_items(of_host("a.example", 1))
     found.take(0.0)
     found.put_back(of_host("a.example", 1))
     found.release("a.example", 3.0)
-    found.borrow("a.example", 2.0)
+    found.take_host("a.example", 2.0)
     assert found.take(3.0) is None
-    assert found.wake() is not None
+    assert found.next_ready() is not None
     assert found.take(4.0) == of_host("a.example", 1)
 
 
-def test_a_host_whose_url_is_postponed_for_want_of_another_can_be_borrowed_meanwhile() -> None:
+def test_a_host_whose_url_is_postponed_can_be_taken_by_name() -> None:
     found = with_items(of_host("a.example", 1), of_host("a.example", 2))
     item = found.take(1.0)
     assert item is not None
     found.postpone(item, 5.0)
-    assert (found.take(4.0), found.wake()) == (None, 5.0)
-    assert found.borrow("a.example", 2.0) is None
+    assert (found.take(4.0), found.next_ready()) == (None, 5.0)
+    assert found.take_host("a.example", 2.0) is None
     found.release("a.example", 3.0)
     assert [found.take(4.0), found.take(5.0)] == [None, of_host("a.example", 2)]
 
 
-def test_a_host_never_met_can_be_borrowed_too() -> None:
+def test_an_unknown_host_can_be_taken_by_name() -> None:
     found = with_items()
-    assert found.borrow("a.example", 1.0) is None
+    assert found.take_host("a.example", 1.0) is None
     found.release("a.example", 3.0)
-    assert found.borrow("a.example", 2.0) == (3.0, "")
-    assert (found.alive(), found.wake()) == (False, None)
+    assert found.take_host("a.example", 2.0) == (3.0, "")
+    assert (found.has_work(), found.next_ready()) == (False, None)
 
 
 # --- memory and disk ---
 
 
-def test_what_finds_no_room_waits_on_disk_until_it_is_acknowledged() -> None:
+def test_a_url_without_room_in_memory_is_read_from_disk_once_acknowledged() -> None:
     items = [of_host("a.example", number) for number in range(10)]
     disk = Disk()
     found = Queues(disk, 4)
     for item in items:
         found.add(item)
     assert found.buffered == 4
-    first = drained(found)
+    first = take_all(found)
     assert first == items[:4]
     disk.rows = {item.url: item for item in items}
     found.acknowledged([], items)
-    assert found.alive()
-    assert drained(found) == items[4:]
+    assert found.has_work()
+    assert take_all(found) == items[4:]
 
 
-def test_what_waits_is_counted_in_memory_and_on_disk() -> None:
+def test_queued_urls_are_counted_in_memory_and_on_disk() -> None:
     disk = Disk()
     found = Queues(disk, capacity=10)
     items = [of_host("a.example", number) for number in range(15)]
@@ -484,7 +484,7 @@ def test_a_new_url_does_not_overtake_better_ones_on_disk() -> None:
     found.release("a.example", 0.0)
     disk.rows[new.url] = new
     found.acknowledged([], [new])
-    assert drained(found) == [*waiting[1:], new]
+    assert take_all(found) == [*waiting[1:], new]
 
 
 def test_nothing_on_disk_is_overlooked_when_memory_is_full_of_other_hosts() -> None:
@@ -493,7 +493,7 @@ def test_nothing_on_disk_is_overlooked_when_memory_is_full_of_other_hosts() -> N
     found = Queues(disk, 10)
     for item in early:
         found.add(item)
-    assert drained(found) == early[:10]
+    assert take_all(found) == early[:10]
     disk.rows = {item.url: item for item in early}
     fresh = [of_host("a.example", number) for number in (20, 21)]
     for item in fresh:
@@ -504,30 +504,30 @@ def test_nothing_on_disk_is_overlooked_when_memory_is_full_of_other_hosts() -> N
     for number in range(10):
         found.add(of_host("b.example", number))
     assert found.take(0.0) == of_host("b.example", 0)
-    assert drained(found, 5.0) == [fresh[1], *early[10:]]
+    assert take_all(found, 5.0) == [fresh[1], *early[10:]]
 
 
-def test_what_left_the_queue_may_come_again_when_it_is_queued_anew() -> None:
+def test_a_settled_url_can_be_queued_again() -> None:
     item = of_host("a.example", 1)
     found, disk = loaded([item])
-    assert drained(found) == [item]
+    assert take_all(found) == [item]
     del disk.rows[item.url]
     found.acknowledged([item], [])
     disk.rows[item.url] = item
     found.load(disk.waiting_hosts())
-    assert drained(found) == [item]
+    assert take_all(found) == [item]
 
 
-def test_what_is_held_is_not_read_again_from_disk() -> None:
+def test_a_held_url_is_not_read_again_from_disk() -> None:
     items = [of_host("a.example", number) for number in range(5)]
     found, disk = loaded(items)
-    assert drained(found) == items
+    assert take_all(found) == items
     disk.rows[items[0].url] = items[0]
     found.acknowledged([], [of_host("a.example", 0)])
-    assert drained(found) == []
+    assert take_all(found) == []
 
 
-def test_what_one_commit_admits_and_settles_needs_no_look_at_the_disk() -> None:
+def test_a_url_that_one_commit_admits_and_settles_needs_no_disk_read() -> None:
     item = of_host("a.example", 1)
     disk = Disk()
     found = Queues(disk, 10)
@@ -535,11 +535,11 @@ def test_what_one_commit_admits_and_settles_needs_no_look_at_the_disk() -> None:
     assert found.take(0.0) == item
     found.release("a.example", 0.0)
     found.acknowledged([item], [item])
-    assert not found.alive()
-    assert (found.take(9.0), disk.questions) == (None, 0)
+    assert not found.has_work()
+    assert (found.take(9.0), disk.reads) == (None, 0)
 
 
-def test_a_host_that_has_nothing_left_is_forgotten_once_its_rest_is_over() -> None:
+def test_a_host_without_work_is_forgotten_after_its_delay() -> None:
     forgotten: list[str] = []
     item = of_host("a.example", 1)
     found = Queues(Disk(), 10, forgotten.append)
@@ -555,7 +555,7 @@ def test_a_host_that_has_nothing_left_is_forgotten_once_its_rest_is_over() -> No
     assert (len(found), forgotten) == (0, ["a.example"])
 
 
-def test_a_host_that_gets_work_before_its_rest_is_over_is_not_forgotten() -> None:
+def test_a_host_that_gets_work_during_its_delay_is_not_forgotten() -> None:
     first, second = of_host("a.example", 1), of_host("a.example", 2)
     forgotten: list[str] = []
     found = Queues(Disk(), 10, forgotten.append)
@@ -569,7 +569,7 @@ def test_a_host_that_gets_work_before_its_rest_is_over_is_not_forgotten() -> Non
     assert forgotten == []
 
 
-def test_a_host_whose_rest_was_made_longer_is_known_until_its_end() -> None:
+def test_a_host_with_a_longer_delay_is_kept_until_its_end() -> None:
     first, second = of_host("a.example", 1), of_host("a.example", 2)
     found = Queues(Disk(), 10)
     found.add(first)
@@ -587,7 +587,7 @@ def test_a_host_whose_rest_was_made_longer_is_known_until_its_end() -> None:
     assert len(found) == 1, "what became of the second is not on disk yet"
 
 
-def test_memory_knows_hosts_with_work_not_hosts_ever_met() -> None:
+def test_memory_holds_hosts_with_work_not_all_hosts_ever_seen() -> None:
     found = Queues(Disk(), 1000)
     most = 0
     for number in range(3000):
@@ -598,7 +598,7 @@ def test_memory_knows_hosts_with_work_not_hosts_ever_met() -> None:
         found.acknowledged([item], [item])
         most = max(most, len(found))
     assert most <= 12
-    assert len(found._order) + len(found._drained) <= 24
+    assert len(found._order) + len(found._idle_hosts) <= 24
 
 
 @pytest.mark.parametrize("capacity", [1, 64, 1000])
@@ -620,20 +620,20 @@ def test_memory_is_bounded_however_many_hosts_have_long_queues(capacity: int) ->
     assert sorted(taken) == sorted(items)
 
 
-# --- against a model ---
+# --- comparison with a model ---
 
 
 class QueuesModel(RuleBasedStateMachine):
-    """A frontier beside dictionaries that say what must come out of it.
+    """Compares the queues with dictionaries.
 
-    `waiting` is what was admitted and neither taken nor settled, in its newest version; `taken` what is under way.
-    A commit is written first (`disk`) and acknowledged later, as the thread of the crawl does.
+    `waiting` holds the URLs that were admitted and neither taken nor settled, in their newest version. `taken` holds
+    the URLs being fetched. A commit is written first (`disk`) and acknowledged later, as in the crawl.
     """
 
     @initialize(capacity=st.sampled_from([1, 3, 8, 1000]), per_host=st.sampled_from([1, 3, 128]))
     def begin(self, capacity: int, per_host: int) -> None:
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(queues, "_PER_HOST", per_host)
+        self.patch.setattr(queues, "_MAX_PER_HOST", per_host)
         self.capacity, self.always_in_memory = capacity, capacity == 1000 and per_host == 128
         self.now = 1000.0
         self.disk = Disk()
@@ -655,7 +655,7 @@ class QueuesModel(RuleBasedStateMachine):
             self.drain()
             self.patch.undo()
 
-    # what may happen
+    # rules
 
     @rule(host=st.sampled_from(HOSTS), priorities=st.lists(st.integers(0, 3), min_size=1, max_size=8))
     def admit(self, host: str, priorities: list[int]) -> None:
@@ -667,17 +667,17 @@ class QueuesModel(RuleBasedStateMachine):
             self.queues.add(item)
 
     @rule(data=st.data(), times=st.integers(1, 9))
-    def mention(self, data: st.DataObject, times: int) -> None:
-        """Links to anything that was ever admitted, and to what was not."""
+    def count_links(self, data: st.DataObject, times: int) -> None:
+        """Links to any URL that was ever admitted, and to others."""
         numbers = data.draw(st.lists(st.integers(0, 40), max_size=4))
         urls = [f"https://{host}/{number:04}" for host, number in zip(HOSTS * 2, numbers, strict=False)]
         for _ in range(times):
-            self.queues.mention(urls)
+            self.queues.count_links(urls)
             for url in urls:
                 self.expect_sooner(url)
 
     def expect_sooner(self, url: str) -> None:
-        """Each time the links to what waits in memory have doubled, it moves up by a tenth of a level."""
+        """Each time the links to a URL in memory have doubled, its priority improves by 0.1."""
         item = self.waiting.get(url)
         if self.always_in_memory and item is not None and not item.due:
             self.links[url] += 1
@@ -690,12 +690,12 @@ class QueuesModel(RuleBasedStateMachine):
 
     @rule()
     def take(self) -> None:
-        expected = [item for item in self.acknowledged_as_waiting() if self.may_come(item)]
+        expected = [item for item in self.acknowledged_as_waiting() if self.may_be_taken(item)]
         item = self.queues.take(self.now)
         if item is None:
             assert not expected, "a host is ready and has something to give"
             return
-        assert self.may_come(item)
+        assert self.may_be_taken(item)
         known = self.waiting.pop(item.url)
         del self.links[item.url]
         assert item._replace(priority=known.priority) == known
@@ -731,7 +731,7 @@ class QueuesModel(RuleBasedStateMachine):
         self.queues.release(host, self.ready[host], parked="dns" if parked else "")
 
     @rule(host=st.sampled_from(HOSTS), rest=st.sampled_from([0.0, 20.0]))
-    def rest_longer(self, host: str, rest: float) -> None:
+    def extend_delay(self, host: str, rest: float) -> None:
         if host not in self.taken and host in self.queues._hosts:
             self.ready[host] = self.now + rest
             self.parked.discard(host)
@@ -752,7 +752,7 @@ class QueuesModel(RuleBasedStateMachine):
 
     @rule()
     def kill(self) -> None:
-        """What was not written is gone; everything else is waiting again, and delays are kept."""
+        """URLs that were not written are lost; all others are queued again, and delays are kept."""
         self.admitted, self.left, self.changed, self.written = [], [], [], []
         self.taken, self.parked, self.put_back = {}, set(), 0
         self.waiting = dict(self.disk.rows)
@@ -761,13 +761,13 @@ class QueuesModel(RuleBasedStateMachine):
         self.queues.load(HostPolicy(p.host, None, next_fetch=self.ready[p.host]) for p in self.disk.waiting_hosts())
         self.ready = {host: self.ready[host] if self.queues_know(host) else 0.0 for host in HOSTS}
 
-    # what must hold
+    # invariants
 
     def queues_know(self, host: str) -> bool:
         return any(item.host == host for item in self.disk.rows.values())
 
-    def may_come(self, item: QueuedUrl) -> bool:
-        """Whether an item may be taken now by every rule there is."""
+    def may_be_taken(self, item: QueuedUrl) -> bool:
+        """Whether every rule allows to take an item now."""
         free = item.host not in self.taken and self.ready[item.host] <= self.now
         known = self.waiting.get(item.url)
         same = known is not None and known == item._replace(priority=known.priority)
@@ -786,32 +786,32 @@ class QueuesModel(RuleBasedStateMachine):
             assert self.queues.buffered <= len(self.waiting)
 
     @invariant()
-    def the_crawl_stays_alive_for_hosts_that_are_not_parked(self) -> None:
+    def the_crawl_continues_for_hosts_that_are_not_parked(self) -> None:
         if hasattr(self, "queues"):
             hosts = {item.host for item in self.waiting.values()}
             if any(item.host not in self.parked for item in self.acknowledged_as_waiting()):
-                assert self.queues.alive()
+                assert self.queues.has_work()
             if not hosts - self.parked and not self.written:
-                assert not self.queues.alive() or self.a_look_at_the_disk_is_due()
+                assert not self.queues.has_work() or self.must_read_disk()
 
-    def a_look_at_the_disk_is_due(self) -> bool:
-        """A host may be thought to have more on disk until somebody looks."""
+    def must_read_disk(self) -> bool:
+        """A host counts as having URLs on disk until the disk is read."""
         return any(host.on_disk for host in self.queues._hosts.values() if host.name not in self.parked)
 
     @invariant()
-    def the_next_moment_is_not_missed(self) -> None:
+    def the_next_ready_time_is_not_missed(self) -> None:
         if hasattr(self, "queues"):
-            wake = self.queues.wake()
-            moments = [
+            next_ready = self.queues.next_ready()
+            times = [
                 max(self.ready[item.host], item.due)
                 for item in self.acknowledged_as_waiting()
                 if item.host not in self.taken
             ]
-            assert wake is not None or not moments
-            assert (math.inf if wake is None else wake) <= min(moments, default=math.inf)
+            assert next_ready is not None or not times
+            assert (math.inf if next_ready is None else next_ready) <= min(times, default=math.inf)
 
     def drain(self) -> None:
-        """Nothing that was admitted is ever lost: everything comes, once, if one waits long enough."""
+        """No admitted URL is lost: each one is taken once when enough time has passed."""
         for host, item in list(self.taken.items()):
             del self.taken[host]
             self.waiting[item.url] = item
@@ -822,10 +822,10 @@ class QueuesModel(RuleBasedStateMachine):
         while self.written:
             self.acknowledge()
         self.now += 1000.0
-        come = drained(self.queues, self.now)
-        assert sorted(item.url for item in come) == sorted(self.waiting)
-        assert all(item._replace(priority=0.0) == self.waiting[item.url]._replace(priority=0.0) for item in come)
-        assert (self.queues.buffered, self.queues.alive()) == (0, False)
+        taken_items = take_all(self.queues, self.now)
+        assert sorted(item.url for item in taken_items) == sorted(self.waiting)
+        assert all(item._replace(priority=0.0) == self.waiting[item.url]._replace(priority=0.0) for item in taken_items)
+        assert (self.queues.buffered, self.queues.has_work()) == (0, False)
 
 
 @pytest.mark.slow

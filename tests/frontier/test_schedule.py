@@ -59,13 +59,13 @@ def test_the_first_interval_is_the_one_that_is_set() -> None:
         ("Sun, 06 Nov 9999999 08:49:37 GMT", 1),
     ],
 )
-def test_a_page_that_tells_its_age_may_rest_for_a_tenth_of_it(last_modified: str, days: float) -> None:
+def test_the_first_interval_is_a_tenth_of_the_age_of_a_page(last_modified: str, days: float) -> None:
     planned = law().visited(PAGE, NOW, changed=True, last_modified=last_modified)
     assert planned.interval == pytest.approx(days * DAY, rel=0.02)
 
 
 @pytest.mark.parametrize("evidence", [0.4, 1.0, 3.0])
-def test_a_page_that_changed_is_asked_sooner_and_one_that_did_not_later(evidence: float) -> None:
+def test_a_changed_page_is_fetched_sooner_and_an_unchanged_one_later(evidence: float) -> None:
     item = met(4 * DAY, evidence)
     assert law().visited(item, item.due, changed=True).interval < 4 * DAY
     assert law().visited(item, item.due, changed=False).interval > 4 * DAY
@@ -97,16 +97,16 @@ def test_a_page_that_begins_to_change_is_noticed() -> None:
     assert next(b for a, b in itertools.pairwise(found) if b > changes[0] and b - a <= DAY) < changes[0] + 100 * DAY
 
 
-def test_what_was_asked_again_at_once_has_proved_nothing() -> None:
+def test_an_immediate_second_fetch_proves_nothing() -> None:
     item = met(4 * DAY)
     assert law().visited(item, NOW + 60, changed=False).interval == pytest.approx(4 * DAY, rel=0.001)
 
 
-def test_a_page_that_is_as_it_was_after_a_long_absence_may_rest_longer() -> None:
+def test_a_page_unchanged_after_a_long_time_gets_a_longer_interval() -> None:
     assert law().visited(met(DAY), NOW + 20 * DAY, changed=False).interval > 10 * DAY
 
 
-def test_a_change_after_a_long_absence_says_little() -> None:
+def test_a_change_after_a_long_time_means_little() -> None:
     assert law().visited(met(DAY), NOW + 100 * DAY, changed=True).interval == pytest.approx(DAY, rel=0.05)
 
 
@@ -115,14 +115,14 @@ def test_a_clock_that_was_set_back_does_no_harm() -> None:
         assert 0 < law().visited(met(4 * DAY), NOW - 365 * DAY, changed=changed).interval <= 4.001 * DAY
 
 
-def test_what_is_gone_is_asked_for_at_the_longest_interval() -> None:
+def test_a_page_that_is_gone_is_fetched_at_the_longest_interval() -> None:
     assert law(longest=9 * DAY).gone(met(HOUR), NOW).due == NOW + 9 * DAY
 
 
 @pytest.mark.parametrize(
     ("reason", "due"), [(Reason.ROBOTS, NOW + 30 * DAY), (Reason.SCOPE_HOST, math.inf), (Reason.NO_CONTACT, math.inf)]
 )
-def test_what_a_site_forbids_is_looked_at_again_but_not_what_we_forbid(reason: Reason, due: float) -> None:
+def test_a_url_refused_by_its_site_is_tried_again_but_not_one_refused_by_our_rules(reason: Reason, due: float) -> None:
     refused = law().refused(met(DAY), Decision(Verdict.REFUSED, reason), NOW)
     assert (refused.due, refused.visited) == (due, NOW)
 
@@ -157,7 +157,7 @@ def test_a_pinned_page_stays_in_its_class_whatever_it_does(name: RecrawlClass) -
         item = schedule.visited(item, item.due, changed=changed)
 
 
-def test_a_pin_names_the_beginning_of_an_address() -> None:
+def test_a_pin_matches_the_start_of_a_url() -> None:
     schedule = law(pinned={"test/": "hot", "https://b": "hot"})
     assert schedule.visited(PAGE, NOW, changed=True).interval == DAY
 

@@ -1,4 +1,4 @@
-"""Every rule of the scope refuses what it should, with its reason and the setting to change."""
+"""Each scope rule refuses the right URLs, with its reason and the setting to change."""
 
 from __future__ import annotations
 
@@ -117,19 +117,19 @@ def test_a_path_pattern_is_searched_in_path_and_query(pattern: str, path: str, i
 
 
 @pytest.mark.parametrize("path", ["/a.png", "/a.PNG", "/a.b.png", "/a.tar.gz", "/a/.png", "/a.png?size=2"])
-def test_what_is_never_text_is_not_asked_for(path: str) -> None:
+def test_urls_with_a_skipped_extension_are_refused(path: str) -> None:
     assert refused(f"https://example.org{path}") is Reason.EXTENSION
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/a", "/a.html", "/a.pdf", "/png", "/a.png/", "/a.png/b", "/a?f=b.png", "/a.pngx"]
 )
-def test_what_may_be_text_is_asked_for(path: str) -> None:
+def test_urls_that_may_be_text_are_in_scope(path: str) -> None:
     assert refused(f"https://example.org{path}") is None
 
 
 @pytest.mark.parametrize("written", ["foo", ".foo", "FOO", ".Foo"])
-def test_an_ending_is_understood_with_and_without_its_dot(written: str) -> None:
+def test_an_extension_may_be_set_with_and_without_its_dot(written: str) -> None:
     assert refused("https://example.org/a.foo", skip_extensions=[written]) is Reason.EXTENSION
     assert refused("https://example.org/a.png", skip_extensions=[written]) is None
 
@@ -144,14 +144,14 @@ def test_links_are_followed_to_the_depth_that_is_set(depth: int, inside: bool) -
     assert (rules.refusal("https://example.org/", "example.org", depth) is None) is inside
 
 
-def test_a_depth_of_nothing_means_the_seeds_alone() -> None:
+def test_depth_zero_means_seeds_only() -> None:
     rules = ScopeRules(Scope(depth=0), SEEDS)
     assert rules.refusal("https://example.org/", "example.org", 0) is None
     assert rules.refusal("https://example.org/a", "example.org", 1) is not None
 
 
 @pytest.mark.parametrize(("length", "inside"), [(2083, True), (2084, False)])
-def test_long_addresses_are_refused_by_the_character(length: int, inside: bool) -> None:
+def test_urls_over_the_length_limit_are_refused(length: int, inside: bool) -> None:
     url = "https://example.org/".ljust(length, "a")
     assert refused(url) is (None if inside else Reason.TOO_LONG)
 
@@ -188,12 +188,12 @@ def test_a_path_that_repeats_itself_is_a_trap(path: str, inside: bool) -> None:
     assert refused(f"https://example.org{path}") is (None if inside else Reason.TRAP_REPEAT)
 
 
-def test_how_often_a_segment_may_come_is_set() -> None:
+def test_the_limit_of_repeated_segments_is_a_setting() -> None:
     assert refused("https://example.org/a/b/a", path_repeats=2) is Reason.TRAP_REPEAT
     assert refused("https://example.org/a/a/a/a", path_repeats=5) is None
 
 
-def test_slashes_without_end_are_a_trap_too() -> None:
+def test_many_slashes_are_a_trap_too() -> None:
     assert refused("https://example.org" + "/" * 30) is Reason.TRAP_DEPTH
 
 

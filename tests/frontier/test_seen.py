@@ -1,4 +1,4 @@
-"""A URL that was met is known, one that was not is not, and ten million of them fit into memory."""
+"""The filter knows every URL that was added and no other, and ten million URLs fit into memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def keys(number: int, seed: int = 1) -> NDArray[np.uint64]:
 
 @given(st.lists(st.one_of(KEY, st.lists(KEY, max_size=20)), max_size=60))
 @settings(max_examples=200)
-def test_it_answers_like_a_set(steps: list[int | list[int]]) -> None:
+def test_the_filter_behaves_like_a_set(steps: list[int | list[int]]) -> None:
     seen, model = SeenFilter(), set[int]()
     for step in steps:
         if isinstance(step, int):
@@ -91,12 +91,12 @@ def test_the_largest_key_is_a_key_like_others() -> None:
     assert 2**64 - 21 not in seen
 
 
-def test_keys_of_addresses_that_differ_by_a_letter_are_apart() -> None:
+def test_keys_of_urls_that_differ_by_a_letter_differ() -> None:
     seen = SeenFilter()
     assert all(seen.add(url_key(f"https://example.org/{number}")) for number in range(20_000))
 
 
-def test_a_million_addresses_take_sixteen_bytes_each_at_most() -> None:
+def test_a_million_urls_take_at_most_sixteen_bytes_each() -> None:
     seen = SeenFilter()
     worst = 0.0
     for chunk in np.array_split(keys(1_000_000), 60):

@@ -1,4 +1,4 @@
-"""A pattern that leads to nothing new is deferred, then refused, probed now and then, and cleared when that pays."""
+"""A pattern that leads to nothing new is deferred, then refused and probed, and cleared by a new page."""
 
 from __future__ import annotations
 
@@ -80,23 +80,23 @@ def test_a_page_with_something_new_gives_allowance_back() -> None:
     assert decided(traps, "day/200") is None
 
 
-def test_some_news_in_between_keep_a_pattern_from_being_suspected() -> None:
+def test_some_new_pages_in_between_keep_a_pattern_from_being_suspected() -> None:
     traps = Traps(LIMIT)
     for number in range(60):
         traps.learn(f"{HOME}day/{number}", HOST, NEW if number % 3 == 0 else NONE)
     assert decided(traps, "day/99", deferred=False) is None
 
 
-def test_pages_that_are_alike_are_no_trap_unless_they_lead_to_ever_more_of_themselves() -> None:
+def test_similar_pages_are_no_trap_unless_they_link_to_ever_more_of_their_pattern() -> None:
     traps = Traps(LIMIT)
     for number in range(100):
         traps.learn(f"{HOME}list?item={number}", HOST, ALIKE)
-        traps.grew(f"{HOME}list?item={number}", HOST, [f"{HOME}list?item={number + 1}", f"{HOME}about"], 0)
-    assert not traps.holds(HOST)
+        traps.count_growth(f"{HOME}list?item={number}", HOST, [f"{HOME}list?item={number + 1}", f"{HOME}about"], 0)
+    assert not traps.has_suspects(HOST)
     for number in range(LIMIT):
         traps.learn(f"{HOME}list?item={number}", HOST, ALIKE)
-        traps.grew(f"{HOME}list?item={number}", HOST, [f"{HOME}list?item={number}{more}" for more in "ab"], 0)
-    assert traps.holds(HOST)
+        traps.count_growth(f"{HOME}list?item={number}", HOST, [f"{HOME}list?item={number}{more}" for more in "ab"], 0)
+    assert traps.has_suspects(HOST)
 
 
 def test_a_page_that_was_not_compared_counts_for_no_pattern() -> None:
@@ -115,7 +115,7 @@ def test_learning_can_be_switched_off() -> None:
 
 
 @pytest.mark.parametrize("reason", [Reason.SEED, Reason.LISTED, Reason.SITEMAP, Reason.REDIRECT_TARGET])
-def test_what_people_and_sitemaps_name_is_never_deferred_nor_refused(reason: Reason) -> None:
+def test_seeds_and_sitemap_entries_are_never_deferred_nor_refused(reason: Reason) -> None:
     assert decided(taught(), "day/99", reason=reason) is None
     assert decided(taught(), "day/99", deferred=False, reason=reason) is None
 
@@ -138,7 +138,7 @@ def test_a_thousand_urls_of_a_suspected_pattern_wait_and_more_are_refused_at_onc
     assert decided(traps, f"day/{1_000 + probe}") is None, "a probe is fetched when its turn comes"
 
 
-def test_what_a_page_with_something_new_links_to_is_fetched_however_alike_it_is() -> None:
+def test_links_of_a_page_with_something_new_are_fetched_even_if_similar() -> None:
     """The entries of an index, of which nothing differs but numbers."""
     traps = taught()
     for number in range(100, 500):
@@ -147,7 +147,7 @@ def test_what_a_page_with_something_new_links_to_is_fetched_however_alike_it_is(
     assert refused(traps, "day/999", via="day/0")
 
 
-def test_what_pages_with_something_new_link_to_is_refused_if_it_is_always_the_same_text() -> None:
+def test_links_of_pages_with_something_new_are_refused_if_they_always_have_the_same_text() -> None:
     """The form to reply to an article, at as many addresses as there are articles."""
     traps = Traps(LIMIT)
     for number in range(LIMIT):
@@ -169,7 +169,7 @@ def test_enough_of_an_index_that_has_something_new_clear_a_pattern() -> None:
     assert cleared == ["/day/#"]
 
 
-def test_what_else_is_new_about_a_url_than_the_parameter_that_makes_no_difference_is_fetched_once() -> None:
+def test_a_url_that_differs_in_more_than_the_suspected_parameter_is_fetched_once() -> None:
     traps = taught(path="article/1?visit={}")
     assert refused(traps, "article/1?visit=99", via="article/1?visit=0")
     assert decided(traps, "article/2?visit=1", via="article/1?visit=0", deferred=False) is None
@@ -186,7 +186,7 @@ def test_a_parameter_is_not_blamed_for_another() -> None:
     assert both >= 36, "all but a few probes"
 
 
-def test_what_was_learned_survives_with_what_was_spent() -> None:
+def test_learned_patterns_and_the_spent_allowance_are_restored() -> None:
     traps = taught(allowance=1)
     assert not refused(traps, "day/76")
     traps.learn(f"{HOME}day/76", HOST, NONE)
@@ -206,7 +206,7 @@ def test_a_pattern_that_was_unlearned_is_never_suspected_again() -> None:
     traps.load(pattern._replace(score=NEVER_SUSPECTED) for pattern in taught().changes())
     for number in range(100):
         traps.learn(f"{HOME}day/{number}", HOST, NONE)
-    assert not traps.holds(HOST)
+    assert not traps.has_suspects(HOST)
 
 
 def test_a_host_with_endless_patterns_costs_no_more_memory_than_others() -> None:

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.graph import csr
@@ -40,7 +40,6 @@ def by_target(pairs: Iterable[Pair]) -> list[Pair]:
     return sorted(pairs, key=lambda pair: pair[::-1])
 
 
-@settings(deadline=None)
 @given(PAIRS, st.randoms())
 def test_links_come_out_sorted_whatever_order_they_arrive_in(pairs: list[Pair], random: Random) -> None:
     shuffled = pairs.copy()
@@ -48,7 +47,6 @@ def test_links_come_out_sorted_whatever_order_they_arrive_in(pairs: list[Pair], 
     assert as_pairs(links_of(shuffled)) == by_target(pairs)
 
 
-@settings(deadline=None)
 @given(PAIRS)
 def test_each_link_counts_once_and_none_to_itself(pairs: list[Pair]) -> None:
     links = links_of(pairs)
@@ -58,7 +56,6 @@ def test_each_link_counts_once_and_none_to_itself(pairs: list[Pair]) -> None:
     assert degrees.tolist() == [sum(source == node for source, _ in expected) for node in range(NODES)]
 
 
-@settings(deadline=None)
 @given(PAIRS, st.integers(1, 3))
 def test_no_page_gives_more_than_its_limit_to_another_host(pairs: list[Pair], limit: int) -> None:
     host = np.arange(NODES, dtype=np.uint32) // 4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pyarrow import csv
@@ -62,7 +62,6 @@ ITSELF = np.array([[0, 0], [1, 1]], np.uint32)
 TWO_ISLANDS = np.array([[0, 1], [1, 0], [2, 3], [3, 4], [4, 2]], np.uint32)
 
 
-@settings(deadline=None)  # the first one waits for the compiler
 @given(graphs())
 @example((1, NO_LINKS))
 @example((5, NO_LINKS))
@@ -76,7 +75,6 @@ def test_ranks_are_those_of_the_textbook(graph: tuple[int, Pairs]) -> None:
     assert ranking.delta <= 1e-6
 
 
-@settings(deadline=None)
 @given(graphs(), st.data())
 def test_a_teleport_to_some_is_that_of_the_textbook(graph: tuple[int, Pairs], data: st.DataObject) -> None:
     nodes, pairs = graph[0], clean(graph[1])

@@ -103,9 +103,9 @@ def test_an_unknown_url_that_robots_disallows_names_the_line(home: Path) -> None
 def test_an_unknown_url_of_a_full_domain_names_the_cap(home: Path) -> None:
     found = history(home, f"{SEED}new", scope__pages_per_domain=2)
     assert found["reason"] == "domain_cap"
-    assert found["detail"] == "a.test has 6 URLs, as many as scope.pages_per_domain allows"
+    assert found["detail"] == "a.test has 6 URLs, the limit of scope.pages_per_domain"
     found = history(home, "http://www.a.test/", scope__hosts=[".*"], scope__hosts_per_domain=1)
-    assert found["detail"] == "a.test has 1 hosts, as many as scope.hosts_per_domain allows"
+    assert found["detail"] == "a.test has 1 hosts, the limit of scope.hosts_per_domain"
     assert history(home, f"{SEED}new", scope__hosts_per_domain=1)["reason"] == "never_met"
 
 

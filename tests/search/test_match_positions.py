@@ -42,7 +42,6 @@ def test_matches_are_whole_words_and_all_of_them(query: str, page: str, language
     assert [tuple(match) for match in wanted.matches(page)] == expected
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40), st.text(st.characters(exclude_categories=["Cs"]), max_size=200), language)
 def test_any_text_can_be_searched_for_matches(query: str, page: str, language: str) -> None:
     wanted = QueryWords(query.encode("utf-8", "replace").decode(), language)

@@ -216,7 +216,6 @@ def test_the_printed_form_means_the_same(text: str) -> None:
     assert again.understood == parsed.understood
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_so_it_does_for_any_text(text: str) -> None:
     parsed = parse_query(text)

@@ -1,4 +1,4 @@
-"""Which web does the crawler meet in tests? One that is described as data and served on loopback.
+"""The web that the crawler fetches in tests, described as data and served on loopback.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""How can a test web be tried by hand? `python -m testweb --shape mesh --pages 2000 --hosts 10`"""
+"""Serves a test web for manual tests: `python -m testweb --shape mesh --pages 2000 --hosts 10`"""
 
 from __future__ import annotations
 

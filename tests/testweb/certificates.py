@@ -1,4 +1,4 @@
-"""Who vouches for a host of the test web?"""
+"""Issues the certificates of the test web's hosts."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _DAY = timedelta(days=1)
 
 
 class CertificateAuthority:
-    """A CA that lives as long as one web and issues a certificate for any name, good or bad."""
+    """A certificate authority for one web; it issues valid and invalid certificates for any name."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._host_key = ec.generate_private_key(ec.SECP256R1())  # one for all hosts: making keys is slow
+        self._host_key = ec.generate_private_key(ec.SECP256R1())  # one for all hosts: generating keys is slow
         self._certificate = self._root()
         self.file = folder / "ca.pem"
         self.file.write_bytes(_pem(self._certificate))
 
     def issue(self, name: str, kind: Certificate = "valid") -> Path:
-        """Certificate and key for a host name in one PEM file."""
+        """Return the PEM file with certificate and key of a host name."""
         file = self._folder / f"{sha256(f'{kind} {name}'.encode()).hexdigest()}.pem"
         if not file.exists():
             key = self._host_key.private_bytes(
@@ -42,7 +42,7 @@ class CertificateAuthority:
         return file
 
     def server_context(self, kind_of: Callable[[str], Certificate]) -> ssl.SSLContext:
-        """A TLS context that shows every client the certificate of the name it asked for (SNI)."""
+        """Return a TLS context that sends the certificate of the requested name (SNI)."""
 
         # Bounded, because a context is some tens of kB and a host farm has no end.
         @lru_cache(maxsize=1024)

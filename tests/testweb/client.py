@@ -1,4 +1,4 @@
-"""How does a test ask a web one thing?"""
+"""Sends one request to a test web."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .web import ADDRESS, TestWeb
 def ask(
     web: TestWeb, url: str, headers: Mapping[str, str] | None = None, method: str = "GET"
 ) -> tuple[http.client.HTTPResponse, bytes]:
-    """One request on a connection of its own: the answer and its body. Redirects are not followed."""
+    """Send one request on a new connection; return the response and its body. Redirects are not followed."""
     parts = urlsplit(url)
     client = http.client.HTTPConnection(parts.netloc)
     client.sock = _connect(web, parts.scheme, parts.hostname or "")

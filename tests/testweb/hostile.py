@@ -1,4 +1,4 @@
-"""What can a server do to a crawler that means no good? Handlers for Page(handler=...)."""
+"""Hostile server behaviour, as handlers for Page(handler=...)."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _FILLER = b"<p>and on it goes</p>\n" * 2979  # just under 64 KiB
 
 
 async def reset(request: Request, writer: Writer) -> None:
-    """Break the connection instead of answering."""
+    """Reset the connection instead of responding."""
     writer.reset()
 
 
 async def hang_up(request: Request, writer: Writer) -> None:
-    """Close the connection politely, without a byte."""
+    """Close the connection without sending a byte."""
 
 
 async def silence(request: Request, writer: Writer) -> None:
-    """Accept the request and never say anything."""
+    """Accept the request and never respond."""
     await asyncio.Event().wait()
 
 
 async def not_http(request: Request, writer: Writer) -> None:
-    """Answer in another language."""
+    """Respond with another protocol than HTTP."""
     await writer.send(b"SSH-2.0-OpenSSH_9.6\r\n\x00\xff\r\n\r\n")
 
 
 async def reset_midway(request: Request, writer: Writer) -> None:
-    """Announce 1 MB, send a little, break the connection."""
+    """Announce 1 MB, send a part, reset the connection."""
     await writer.send(_OK + b"Content-Length: 1000000\r\n\r\n" + _FILLER[:1000])
-    await asyncio.sleep(0.02)  # or the reset would overtake what was sent
+    await asyncio.sleep(0.02)  # otherwise the reset would arrive before the bytes
     writer.reset()
 
 
@@ -62,14 +62,14 @@ async def false_chunk(request: Request, writer: Writer) -> None:
 
 
 async def endless_body(request: Request, writer: Writer) -> None:
-    """Send as fast as the client reads, until it gives up."""
+    """Send without end, as fast as the client reads."""
     await writer.send(_OK + b"\r\n")
     while True:
         await writer.send(_FILLER)
 
 
 async def endless_headers(request: Request, writer: Writer) -> None:
-    """Never come to the blank line."""
+    """Send headers without end."""
     await writer.send(_OK)
     while True:
         await writer.send(b"X-Filler: and on it goes\r\n" * 100)
@@ -92,7 +92,7 @@ async def brotli_bomb(request: Request, writer: Writer) -> None:
 
 
 async def zstd_bomb(request: Request, writer: Writer) -> None:
-    """The same in an encoding that the client may never have asked for."""
+    """Send 64 MB of zeros in an encoding that the client may not accept."""
     await _send_packed(writer, "zstd", _packed("zstd"))
 
 
@@ -102,12 +102,12 @@ async def double_bomb(request: Request, writer: Writer) -> None:
 
 
 async def false_gzip(request: Request, writer: Writer) -> None:
-    """Call plain text gzip."""
+    """Send plain text as gzip."""
     await _send_packed(writer, "gzip", _FILLER[:500])
 
 
 async def drip(request: Request, writer: Writer) -> None:
-    """Send a byte now and then, and never come to an end."""
+    """Send a byte now and then, without end."""
     await writer.send(_OK + b"\r\n")
     while True:
         await writer.send(b"x")
@@ -115,14 +115,14 @@ async def drip(request: Request, writer: Writer) -> None:
 
 
 async def slow_headers(request: Request, writer: Writer) -> None:
-    """The same with headers."""
+    """Send a header now and then, without end."""
     for byte in _OK + b"X-Slow: " + b"x" * 1000:
         await writer.send(bytes([byte]))
         await asyncio.sleep(0.2)
 
 
 async def endless_interim(request: Request, writer: Writer) -> None:
-    """Promise an answer for ever."""
+    """Send interim responses without end."""
     while True:
         await writer.send(b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n" * 100)
 
@@ -135,7 +135,7 @@ async def endless_chunks(request: Request, writer: Writer) -> None:
 
 
 def raw(answer: bytes) -> Handler:
-    """Say exactly this, and hang up."""
+    """Send exactly these bytes, and close the connection."""
 
     async def say(request: Request, writer: Writer) -> None:
         await writer.send(answer)
@@ -153,7 +153,7 @@ def _packed(codec: str) -> bytes:
 
 
 def held_until(ready: Callable[[], bool], page: Page, patience: float = 20.0) -> Handler:
-    """Answer as soon as *ready* holds: a server as slow as a test needs it. After *patience* seconds it answers too."""
+    """Respond as soon as *ready* holds, at the latest after *patience* seconds."""
 
     async def answer_late(request: Request, writer: Writer) -> Page:
         for _ in range(int(patience / 0.01)):
@@ -166,7 +166,7 @@ def held_until(ready: Callable[[], bool], page: Page, patience: float = 20.0) ->
 
 
 def in_turn(*pages: Page) -> Handler:
-    """Answer with the pages in this order, one a request, and stay at the last: a server that recovers."""
+    """Respond with the pages in this order, one per request, then always with the last: a server that recovers."""
     left = list(pages)
 
     async def answer_next(request: Request, writer: Writer) -> Page:

@@ -1,4 +1,4 @@
-"""What did the crawler really do?"""
+"""Records every request and connection that a test web received."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .message import Request
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One request and what became of it. Times are time.monotonic(), comparable between processes."""
+    """One request and its result. Times are time.monotonic(), comparable between processes."""
 
     number: int  # in order of arrival
     request: Request
@@ -70,7 +70,7 @@ class Connection:
     scheme: str
     opened: float
     closed: float | None = None  # None: still open
-    address: str = ""  # the one that the client dialled
+    address: str = ""  # that the client connected to
 
 
 class RequestLog:
@@ -89,7 +89,7 @@ class RequestLog:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Load what a web, perhaps in another process, has written so far."""
+        """Load the log that a web, possibly in another process, has written so far."""
         log = cls()
         for line in file.read_text(encoding="utf-8").split("\n")[:-1]:  # the last one may be half written
             record: dict[str, Any] = json.loads(line)
@@ -100,7 +100,7 @@ class RequestLog:
                 log._connections[record["number"]] = Connection(**record)
         return log
 
-    # Asked by tests
+    # Queries of tests
 
     def entries(self, host: str | None = None) -> list[Entry]:
         """All requests in order of arrival, robots.txt included."""
@@ -109,7 +109,7 @@ class RequestLog:
         return entries if host is None else [entry for entry in entries if entry.host == host]
 
     def paths(self, host: str) -> list[str]:
-        """What a host was asked for, in order, robots.txt included."""
+        """Requested paths of a host, in order, robots.txt included."""
         return [entry.path for entry in self.entries(host)]
 
     def count(self, host: str, path: str | None = None) -> int:
@@ -117,7 +117,7 @@ class RequestLog:
         return sum(path is None or entry.path == path for entry in self.entries(host))
 
     def fetched(self, *, robots: bool = False) -> Counter[str]:
-        """How often each URL was requested, whatever the answer was."""
+        """How often each URL was requested, with any result."""
         return Counter(entry.url for entry in self.entries() if robots or entry.path != "/robots.txt")
 
     def gaps(self, host: str) -> list[float]:
@@ -146,7 +146,7 @@ class RequestLog:
         return _most_at_once((first[one.number], one.closed) for one in self.connections(host))
 
     def addresses(self) -> list[str]:
-        """Every address that was dialled."""
+        """Every address that a client connected to."""
         return sorted({connection.address for connection in self.connections()})
 
     def gaps_at(self, address: str) -> list[float]:
@@ -173,10 +173,10 @@ class RequestLog:
             self._entries.clear()
             self._connections = {n: one for n, one in self._connections.items() if one.closed is None}
 
-    # Told by the server
+    # Calls of the server
 
     def begin(self, request: Request) -> Entry:
-        """A request has arrived."""
+        """Record a request that has arrived."""
         entry = Entry(next(self._entry_numbers), request, time.monotonic())
         with self._lock:
             self._entries[entry.number] = entry
@@ -184,7 +184,7 @@ class RequestLog:
         return entry
 
     def finish(self, entry: Entry, status: int, complete: bool) -> None:
-        """Its answer is sent, or given up."""
+        """Record that the response was sent or aborted."""
         done = Entry(entry.number, entry.request, entry.started, time.monotonic(), status, complete)
         with self._lock:
             if entry.number in self._entries:  # not if the log was cleared meanwhile
@@ -192,7 +192,7 @@ class RequestLog:
         self._append(done)
 
     def connect(self, scheme: str, address: str = "") -> int:
-        """A connection was made; its number is what requests refer to."""
+        """Record a connection; requests refer to its number."""
         connection = Connection(next(self._connection_numbers), scheme, time.monotonic(), address=address)
         with self._lock:
             self._connections[connection.number] = connection
@@ -200,7 +200,7 @@ class RequestLog:
         return connection.number
 
     def disconnect(self, number: int) -> None:
-        """The client closed it, or we did; the first report counts."""
+        """Record that the client or the server closed a connection; the first call counts."""
         with self._lock:
             connection = self._connections.get(number)
             if connection is None or connection.closed is not None:
@@ -209,7 +209,7 @@ class RequestLog:
         self._append(connection)
 
     def close(self) -> None:
-        """Nothing more will be written; everything stays readable."""
+        """Stop writing; the log stays readable."""
         if self._file:
             self._file.close()
 

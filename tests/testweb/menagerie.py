@@ -1,4 +1,4 @@
-"""What does a crawler meet that nobody would wish on it? One host a kind."""
+"""Hosts that misbehave, one host per kind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Beast:
 
 
 def menagerie() -> list[Beast]:
-    """All of them."""
+    """Return all kinds."""
     beasts = [*_answers(), *_redirects(), *_robots(), *_sitemaps(), *_traps(), *_moods(), *_pages()]
     assert len({beast.name for beast in beasts}) == len(beasts)
     return beasts
@@ -40,7 +40,7 @@ def _beast(name: str, page: Page, ends: str, robots: str | Page | None = None, *
 
 
 def _answers() -> list[Beast]:
-    """Servers that cannot or will not speak HTTP."""
+    """Servers that violate HTTP."""
     kinds: dict[str, tuple[Handler, str]] = {
         "reset": (hostile.reset, "cut_short"),
         "hang-up": (hostile.hang_up, "cut_short"),
@@ -127,7 +127,7 @@ def _sitemaps() -> list[Beast]:
 
 
 def _traps() -> list[Beast]:
-    """Sites without an end."""
+    """Endless sites."""
 
     def maze(path: str) -> Page:
         return Page("Not really found", links=[f"/{number}" for number in prose.draw(path, 5, 1 << 40)])
@@ -153,7 +153,7 @@ def _traps() -> list[Beast]:
 
 
 def _moods() -> list[Beast]:
-    """Servers that ask for patience."""
+    """Servers that make the crawler wait."""
     return [
         _beast("ten-years", Page(status=503, headers={"Retry-After": "315360000"}), "retry Retry-After"),
         _beast(
@@ -167,7 +167,7 @@ def _moods() -> list[Beast]:
 
 
 def _pages() -> list[Beast]:
-    """Pages that mean no good."""
+    """Hostile pages."""
     refresh = '<meta http-equiv="refresh" content="0; url=/">'
     elsewhere = '<link rel="canonical" href="http://victim.test/">'
     links = "".join(f'<a href="/{n}">{n}</a>' for n in range(50_000))

@@ -1,4 +1,4 @@
-"""What did the client ask for?"""
+"""Parses a request."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import lru_cache
 
 
 class MalformedRequestError(Exception):
-    """The bytes are not a request this server can answer; the client gets a 400."""
+    """The bytes are not a valid request; the client gets a 400."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it stood on the wire."""
+    """One request as it was received."""
 
     method: str
     path: str  # path and query, undecoded: what the client really wrote
@@ -25,12 +25,12 @@ class Request:
 
     @property
     def host(self) -> str:
-        """The host name alone, by which sites are found and the log is asked."""
+        """The host name alone, the key of sites and of log queries."""
         return host_of(self.authority)
 
     @property
     def url(self) -> str:
-        """The address as a crawler would write it: a default port is left out."""
+        """The URL as a crawler writes it, without a default port."""
         default_port = ":443" if self.scheme == "https" else ":80"
         return f"{self.scheme}://{self.authority.removesuffix(default_port)}{self.path}"
 

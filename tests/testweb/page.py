@@ -1,4 +1,4 @@
-"""How is a web described?"""
+"""Describes a web: sites and their pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Headers = Mapping[str, str] | Sequence[tuple[str, str]]  # pairs when a name mus
 
 @dataclass(frozen=True)
 class Page:
-    """What one address answers. A page without `body` is an HTML document made of the parts given."""
+    """The response of one URL. A page without `body` is an HTML document built from the other fields."""
 
     title: str = ""
     text: str = ""  # plain words; a blank line starts a new paragraph
@@ -56,7 +56,7 @@ class ComputedPages(MutableMapping[str, Page]):
         compute: Callable[[str], Page | None],
         paths: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """`compute` answers None for a path that does not exist; `paths` lists all (nothing, if endless)."""
+        """`compute` returns None for a path that does not exist; `paths` lists all paths (none, if endless)."""
         self._compute = compute
         self._paths = paths
         self._changed: dict[str, Page | None] = {}  # None: deleted
@@ -104,12 +104,12 @@ class Site:
         return self.robots
 
     def urls(self, scheme: str = "http") -> list[str]:
-        """Every address of this site that can be listed; robots.txt is not among them."""
+        """Every URL of this site that can be listed, without robots.txt."""
         return [f"{scheme}://{self.host}{path}" for path in self.pages if path != "/robots.txt"]
 
 
 class Sites:
-    """Which site answers for this host? Sites may be added and replaced while the web runs."""
+    """Finds the site of a host; sites may be added and replaced while the web runs."""
 
     def __init__(self, sites: Iterable[Site] = ()) -> None:
         self._by_address: dict[tuple[str | None, str], Site] = {}

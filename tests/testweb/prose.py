@@ -1,4 +1,4 @@
-"""What do generated pages say?"""
+"""Generates the text of pages."""
 
 from __future__ import annotations
 

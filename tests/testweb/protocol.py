@@ -1,4 +1,4 @@
-"""How does one connection turn requests into answers?"""
+"""Serves HTTP/1.1 on one connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DRIPS_A_SECOND = 10  # a slow body still moves smoothly
 
 @dataclass(frozen=True)
 class Shared:
-    """What all connections of a web have in common."""
+    """State shared by all connections of a web."""
 
     sites: Sites
     log: RequestLog
@@ -25,7 +25,7 @@ class Shared:
     failures: list[Exception] = field(default_factory=list)  # mistakes of handlers, shown when the web stops
 
     async def close_all(self) -> None:
-        """Drop every connection, as a machine that goes down would."""
+        """Drop every connection, like a machine that goes down."""
         connections = list(self.open)
         for connection in connections:
             connection.abort()
@@ -33,13 +33,13 @@ class Shared:
 
 
 class HttpProtocol(asyncio.Protocol):
-    """HTTP/1.1 by hand: a framework would spend most of the time a test has."""
+    """HTTP/1.1 without a framework, because a framework would take most of the time of a test."""
 
     def __init__(self, shared: Shared, scheme: str) -> None:
         self._shared = shared
         self._scheme = scheme
         self._buffer = b""
-        self._task: asyncio.Task[None] | None = None  # an answer that takes its time; requests wait behind it
+        self._task: asyncio.Task[None] | None = None  # a slow response; later requests wait for it
         self._writable = asyncio.Event()
         self._writable.set()
         self.lost = asyncio.Event()
@@ -105,13 +105,13 @@ class HttpProtocol(asyncio.Protocol):
                 self._task = asyncio.get_running_loop().create_task(self._perform(entry, page))
                 return
             reply = answer(page, request)
-        except Exception as failure:  # a page function or a description is wrong: the test must hear of it
+        except Exception as failure:  # a page function or a description is wrong: reported to the test
             self._fail(entry, failure)
             return
         if len(reply.body) > SLICE:
             self._task = asyncio.get_running_loop().create_task(self._perform(entry, page))
             return
-        # Logged first: whoever has read the answer must find its entry finished.
+        # Logged first: a client that has read the response must find its log entry finished.
         self._shared.log.finish(entry, reply.status, complete=True)
         self._transport.write(reply.head + b"".join(reply.pieces(SLICE)))
         if not request.keep_alive:
@@ -132,7 +132,7 @@ class HttpProtocol(asyncio.Protocol):
         self._transport.write(answer(Page(title="Refused", status=status), request).head)
         self._transport.close()
 
-    # Answers that take their time
+    # Slow responses
 
     async def _perform(self, entry: Entry, page: Page) -> None:
         writer = Writer(self._transport, self._writable)
@@ -151,7 +151,7 @@ class HttpProtocol(asyncio.Protocol):
             self._transport.close()
 
     async def _answer_slowly(self, entry: Entry, page: Page, writer: Writer) -> bool:
-        """Answer, and tell whether the connection can be used again."""
+        """Respond; returns whether the connection can be reused."""
         if page.handler is not None:
             chosen = await page.handler(entry.request, writer)
             if chosen is not None:

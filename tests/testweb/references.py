@@ -1,4 +1,4 @@
-"""Which finite sites look like traps, because their pages are short and alike?
+"""Finite sites that look like traps, because their pages are short and similar.
 
 Every page of these sites is worth finding. Each site is reached the way real ones are: from an index, from paged lists,
 or only from page to page.

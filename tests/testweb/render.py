@@ -1,4 +1,4 @@
-"""Which bytes does a page answer with?"""
+"""Builds the bytes of a response from a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from http import HTTPStatus
 from .message import Request
 from .page import Link, Page
 
-SLICE = 64 * 1024  # what is written at once; also the largest answer sent without waiting for the client
+SLICE = 64 * 1024  # bytes per write; also the largest response sent without waiting for the client
 NOT_FOUND = Page(title="Not found", text="There is no such page here.", status=404)
 MISDIRECTED = Page(title="Unknown host", text="This web does not know that host.", status=421)
 
@@ -44,7 +44,7 @@ class Answer:
 
 
 def answer(page: Page, request: Request) -> Answer:
-    """Turn a page into the bytes this request deserves: whole, head only, compressed, or a 304."""
+    """Build the response to a request: whole, head only, compressed, or a 304."""
     status = page.status or (302 if page.redirect is not None else 200)
     headers = {"Date": _http_date(int(time.time())), "Server": "testweb"} | _validators(page)
     if status == 200 and _unchanged(page, request.headers):
@@ -86,7 +86,7 @@ def document(page: Page) -> bytes:
 
 
 def _coded(page: Page, request: Request, headers: dict[str, str]) -> tuple[bytes, int]:
-    """The body as it travels, and how many spaces follow it."""
+    """The encoded body, and the number of padding spaces."""
     body = document(page)
     if page.encoding == "gzip":
         headers["Vary"] = "Accept-Encoding"

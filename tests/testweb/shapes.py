@@ -1,4 +1,4 @@
-"""Which webs can be had without writing them down?"""
+"""Generates webs of a given shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do bad servers and bad certificates misbehave exactly as they claim?"""
+"""Bad servers and bad certificates misbehave exactly as described."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_handshake_nobody_goes_on_with_does_not_hold_up_the_end() -> None:
 
 
 def misbehave(web: TestWeb, name: str) -> bytes:
-    """Everything a client gets from one hostile handler, 1 MB at most."""
+    """Return all bytes that a client gets from one hostile handler, 1 MB at most."""
     web.site("a.test").pages["/"] = Page(handler=getattr(hostile, name))
     got = b""
     with socket.create_connection(("127.0.0.1", web.http_port), timeout=5) as channel:

@@ -1,4 +1,4 @@
-"""Does the log tell the truth about what a client did?"""
+"""The log records exactly what a client did."""
 
 from __future__ import annotations
 

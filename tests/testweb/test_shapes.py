@@ -1,4 +1,4 @@
-"""Are generated webs whole, distinct and the same each time?"""
+"""Generated webs are complete, distinct and the same each time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def links_of(url: str, site: Site) -> list[str]:
 
 
 def reach(start: str, sites: list[Site], limit: int = 10_000) -> list[str]:
-    """Everything a crawler would find from one address, in the order it would find it."""
+    """Return every URL that a crawler finds from one URL, in order."""
     by_host = {site.host: site for site in sites}
     found = [start]
     seen = {start}

@@ -1,4 +1,4 @@
-"""Which sites lead a crawler on, page after page, to what it has seen already?
+"""Sites that lead a crawler from page to page without anything new.
 
 Each hides a few pages that are worth finding and can be reached through the trap only.
 """
@@ -31,13 +31,13 @@ _ITEMS, _ON_A_LIST = 60, 10
 
 @dataclass(frozen=True)
 class Trap:
-    """A site, and which of its pages are worth a request."""
+    """A site, and which of its pages are useful."""
 
     site: Site
-    good: frozenset[str]  # what is on them; two addresses may show the same
+    good: frozenset[str]  # their content; two URLs may show the same
 
     def found(self, paths: Iterable[str]) -> set[str]:
-        """What these paths show that is worth finding."""
+        """The useful content of these paths."""
         shown = (self.site.page(path) for path in paths)
         return {page.title for page in shown if page is not None} & self.good
 

@@ -1,4 +1,4 @@
-"""How does a described web come alive?"""
+"""Runs a described web on loopback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TestWeb:
     Clients reach every host of it through the curl-style mappings in `connect_to`.
     """
 
-    __test__ = False  # pytest would take the name for a class of tests
+    __test__ = False  # pytest would collect the class by its name
 
     def __init__(
         self,
@@ -46,17 +46,17 @@ class TestWeb:
 
     @property
     def http_port(self) -> int:
-        """Where http is spoken, for sites without an address of their own."""
+        """The http port of sites without an address of their own."""
         return self._ports["http", ADDRESS]
 
     @property
     def https_port(self) -> int:
-        """Where https is spoken, likewise."""
+        """The https port of sites without an address of their own."""
         return self._ports["https", ADDRESS]
 
     @property
     def connect_to(self) -> list[str]:
-        """Values for curl's --connect-to: any host at port 80 or 443 is really here."""
+        """Values for curl's --connect-to that lead every host at port 80 or 443 to this web."""
         rules = []
         for (scheme, address), here in self._ports.items():
             port = 443 if scheme == "https" else 80
@@ -94,7 +94,7 @@ class TestWeb:
 
     @contextmanager
     def outage(self) -> Iterator[None]:
-        """Inside, every connection is dropped and new ones are refused; then the same ports answer again."""
+        """Drop every connection and refuse new ones while the block lasts; then the same ports work again."""
         self._stop()
         try:
             yield
@@ -155,7 +155,7 @@ class TestWeb:
         for server in self._servers:
             server.close()
         await self._shared.close_all()
-        rest = asyncio.all_tasks() - {asyncio.current_task()}  # TLS handshakes nobody went on with
+        rest = asyncio.all_tasks() - {asyncio.current_task()}  # unfinished TLS handshakes
         for task in rest:
             task.cancel()
         await asyncio.gather(*rest, return_exceptions=True)

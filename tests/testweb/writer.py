@@ -1,4 +1,4 @@
-"""How do raw bytes reach the client?"""
+"""Sends raw bytes to the client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LINGER_ZERO = struct.pack("ii", 1, 0)  # closing then sends RST instead of FIN
 
 
 class Writer:
-    """The sending side of one answer, as handlers see it."""
+    """Writes one response; handlers use it."""
 
     def __init__(self, transport: asyncio.Transport, writable: asyncio.Event) -> None:
         self._transport = transport
@@ -19,7 +19,7 @@ class Writer:
         self.sent = 0  # bytes handed over so far
 
     async def send(self, data: bytes) -> None:
-        """Write bytes as they are, and wait while the client is slower than we are."""
+        """Write bytes, and wait while the client is slower than the server."""
         if self.sent == 0 and data.startswith(b"HTTP/1.") and data[9:12].isdigit():
             self.status = int(data[9:12])
         self.sent += len(data)
@@ -28,7 +28,7 @@ class Writer:
         await self._writable.wait()
 
     def reset(self) -> None:
-        """Break the connection so that the client sees "connection reset by peer"."""
+        """Reset the connection; the client sees "connection reset by peer"."""
         peer = self._transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         self._transport.abort()

@@ -19,7 +19,7 @@ from typer.exceptions import TyperException
 
 from periplus import __version__
 from periplus.errors import PeriplusError
-from periplus.signals import Stopped, heeded, stoppable
+from periplus.signals import Stopped, stop_signals, stoppable
 
 COMMANDS = {
     "demo": "Try it offline: crawl, rank and serve the documentation on this machine.",
@@ -112,7 +112,7 @@ def main() -> NoReturn:
         run()
     except SystemExit as end:
         code = end.code
-    for number in heeded():
+    for number in stop_signals():
         signal.signal(number, signal.SIG_DFL)  # all files are closed by now
     atexit._run_exitfuncs()
     try:

@@ -176,7 +176,7 @@ class Handover:
         began = time.perf_counter()
         waiting: Counter[int] = Counter()
         for host, urls in self._queues.waiting():
-            if not self._admission.traps.holds(host):
+            if not self._admission.traps.has_suspects(host):
                 waiting[share_of(host)] += urls
         share = share_to_give(waiting, load)
         if share is None:
@@ -197,7 +197,7 @@ class Handover:
     def _part(self, departure: _Departure, now: float) -> None:
         assert self._territory.leaving is not None
         self._loans.end_for(self._territory.leaving, now)
-        self._fetcher.hang_up(departure.hosts)
+        self._fetcher.disconnect(departure.hosts)
         self._queues.drop(departure.hosts)
         self._politeness.forget(departure.hosts)
         self._admission.traps.forget(departure.hosts)

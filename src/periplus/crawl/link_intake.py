@@ -88,7 +88,7 @@ class LinkIntake:
     def entry(self, url: str) -> None:
         """Know an address that will be asked again and again; no link to it is followed."""
         self._admission.scope.add_seed_host(host_of(url))
-        self._admission.ignore(url)
+        self._admission.mark_seen(url)
         if self.owns(url):
             self._log.batch.seeds.append(url)
 
@@ -144,7 +144,7 @@ class LinkIntake:
         self._follow_all(item, page, quality)
         if novelty is Novelty.ALIKE:
             links = [link.url for link in self._log.batch.admitted[queued:]]
-            self.traps.grew(item.url, item.host, links, self.traps.saved - refused)
+            self.traps.count_growth(item.url, item.host, links, self.traps.saved - refused)
 
     def _follow_all(self, item: QueuedUrl, page: Page, quality: float) -> None:
         if len(self._let_in) + len(self._refused) > _VERDICTS_REMEMBERED:
@@ -154,7 +154,7 @@ class LinkIntake:
             for link in page.links:
                 if link.nofollow:
                     self._refuse(link.target, _NOFOLLOW, item.url)
-        self._queues.mention(targets)
+        self._queues.count_links(targets)
         batch = self._log.batch
         known = len(targets) + len(batch.admitted) + len(batch.forwarded)
         known -= sum([self._follow(item, url, quality) for url in targets if url not in self._let_in])

@@ -258,7 +258,7 @@ class PageAssessor:
     def judge(self, item: QueuedUrl, page: Page, size: int) -> Assessment:
         """Assess a new version of a page of *size* bytes."""
         batch = self._log.batch
-        compared = self._copies.meet(item.host, item.url, page, trusting=not self._paths.traps.holds(item.host))
+        compared = self._copies.meet(item.host, item.url, page, trusting=not self._paths.traps.has_suspects(item.host))
         if compared.copy is not None:
             batch.copies.append(compared.copy)
         novelty = Novelty.NEW if item.visits else compared.novelty  # a known page repeats itself by nature

@@ -138,7 +138,7 @@ class Leases:
         if self._territory.owns(host):
             self._end(share_of(host), 0.0)
         else:
-            self._fetcher.hang_up([host])
+            self._fetcher.disconnect([host])
             self._end(share_of(host), rest)
 
     def end_for(self, share: int, now: float) -> None:
@@ -152,7 +152,7 @@ class Leases:
         """Close the connections to hosts of which other workers have leases."""
         if self._board.has_leases:
             self._board.clear_leases()
-            self._fetcher.hang_up([host for host in self._fetcher.connected if self.lent(host, 0.0)])
+            self._fetcher.disconnect([host for host in self._fetcher.connected if self.lent(host, 0.0)])
 
     def _end(self, share: int, seconds: float) -> None:
         self._loans.pop(share, None)

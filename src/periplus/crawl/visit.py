@@ -79,7 +79,7 @@ class Visitor:
             self._log.batch.policies[policy.host] = policy
             raise
         finally:
-            self._fetcher.unload(item.host)
+            self._fetcher.release_body(item.host)
             self._tally.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
@@ -195,7 +195,7 @@ class Visitor:
                 self._queues.release(host, response)
             return
         if host != item.host:
-            self._fetcher.unload(host)
+            self._fetcher.release_body(host)
             after = self._politeness.after(host, response, self._clock.now())
             self._rest(after)
             self._loans.give_back(host, after.ready - self._clock.now())
@@ -209,7 +209,7 @@ class Visitor:
 
     def _resting(self, host: str) -> tuple[float, str] | None:
         """Until when another host is left alone, and why it is parked, if it is; None: it is ours for one request."""
-        taken = self._queues.borrow(host, self._clock.now())
+        taken = self._queues.take_host(host, self._clock.now())
         if taken is None and (rest := self._carried_over(host)) is not None:
             self._queues.release(host, rest.ready, parked=rest.parked)
             return rest.ready, rest.parked

@@ -111,7 +111,7 @@ class Worker:
 
     def _next_moment(self) -> float:
         """When there may be something to start."""
-        due, ready = self._crew.revisits.due - self._crew.clock.ahead(), self._crew.queues.wake()
+        due, ready = self._crew.revisits.due - self._crew.clock.ahead(), self._crew.queues.next_ready()
         if ready is None or len(self._visits) >= self._settings.fetch.concurrency:
             return due
         return min(due, ready)
@@ -119,9 +119,9 @@ class Worker:
     def _launch(self, now: float) -> None:
         if self._board.stop or self._is_spent() or self._is_disk_behind():
             return
-        if not self._visits and not self._crew.queues.alive():
+        if not self._visits and not self._crew.queues.has_work():
             self._crew.entries.enter_again()
-        ready = self._crew.queues.wake()
+        ready = self._crew.queues.next_ready()
         if ready is None or ready > now:
             return  # pages of the budget are claimed only by those who can fetch some
         room = self._settings.fetch.concurrency - len(self._visits)
@@ -182,7 +182,7 @@ class Worker:
             return False
         if self._crew.revisits.is_behind(wall_time(self._crew.clock)):
             return False
-        return not self._crew.neighbours.is_parting and not self._crew.queues.alive()
+        return not self._crew.neighbours.is_parting and not self._crew.queues.has_work()
 
     def _is_finished(self) -> bool:
         if self._visits:
@@ -213,7 +213,7 @@ class Worker:
         log = self._crew.log
         if self._commit is not None or not log.batch:
             return
-        idle = not self._visits and not self._crew.queues.alive()
+        idle = not self._visits and not self._crew.queues.has_work()
         old = now - self._last_commit >= self._settings.store.commit_seconds
         if (
             old
@@ -249,7 +249,7 @@ class Worker:
         gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
         again = (revisit.item for revisit in log.batch.revisits)
         self._crew.queues.acknowledged(gone, chain(log.batch.admitted, again))
-        self._crew.queues.restock(host for host, _ in log.batch.harmless)
+        self._crew.queues.reload(host for host, _ in log.batch.harmless)
         self._crew.neighbours.committed(log.batch)
         self._crew.revisits.committed(log.batch)
         me = self._crew.number

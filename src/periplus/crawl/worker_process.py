@@ -45,7 +45,7 @@ from periplus.frontier.traps import Traps
 from periplus.model import Decision
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.signals import heeded
+from periplus.signals import stop_signals
 from periplus.store.batch import PendingBatch
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
@@ -307,7 +307,7 @@ def _interruptible(worker: Worker, board: SharedState, *, by_terminal: bool) -> 
         board.ask_to_stop()
         worker.wake()
 
-    numbers = heeded() if by_terminal else (signal.SIGTERM,)
+    numbers = stop_signals() if by_terminal else (signal.SIGTERM,)
     before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         loop.add_signal_handler(number, pressed)

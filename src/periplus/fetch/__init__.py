@@ -1,1 +1,1 @@
-"""Give me these bytes, politely."""
+"""Fetches URLs over HTTP, within the politeness limits of hosts and IP addresses."""

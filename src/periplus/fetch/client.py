@@ -1,6 +1,7 @@
-"""How are bytes fetched, politely?
+"""Fetches URLs: at most one request per host at a time, and a limited number in all.
 
-Whose turn is it to ask?
+`Fetcher` resolves the host, checks the IP address and its limits, sends the request and returns a `Response`. Failures
+are responses too. Deciding what a response means is the task of `crawl/`.
 """
 
 from __future__ import annotations
@@ -30,34 +31,35 @@ from periplus.fetch.routes import Routes
 from periplus.model import Reason, Response
 
 
-class HostTurns:
-    """At most one request to a host at a time, and a limited number together."""
+class HostSlots:
+    """Admits one request per host at a time, and at most *concurrency* requests in all."""
 
-    def __init__(self, together: int) -> None:
-        self._together = together
-        self._taken: dict[str, asyncio.Future[None]] = {}  # by host; ends with its turn
+    def __init__(self, concurrency: int) -> None:
+        self._concurrency = concurrency
+        self._active: dict[str, asyncio.Future[None]] = {}  # by host; done when its request ends
 
-    async def take(self, host: str) -> None:
-        """Wait for the turn of a host; it lasts until `leave`. Nobody waits as long as nobody asks too much."""
-        while host in self._taken or len(self._taken) >= self._together:
-            before = [self._taken[host]] if host in self._taken else self._taken.values()
-            await asyncio.wait(before, return_when=asyncio.FIRST_COMPLETED)
-        self._taken[host] = asyncio.get_running_loop().create_future()
+    async def acquire(self, host: str) -> None:
+        """Wait until a request to the host may start; the slot is taken until `release`."""
+        while host in self._active or len(self._active) >= self._concurrency:
+            blocking = [self._active[host]] if host in self._active else self._active.values()
+            await asyncio.wait(blocking, return_when=asyncio.FIRST_COMPLETED)
+        self._active[host] = asyncio.get_running_loop().create_future()
 
-    def leave(self, host: str) -> None:
-        """The turn of a host is over."""
-        self._taken.pop(host).set_result(None)
+    def release(self, host: str) -> None:
+        """End the request of a host and wake the callers that wait for its slot."""
+        self._active.pop(host).set_result(None)
 
 
-_IDLE_PER_REQUEST = 16  # connections kept for each one in use: a polite crawl comes back to a host only after its delay
-_MOST_ADDRESSES = 3  # of one host that are tried, when the first ones do not answer
-_UNANSWERED = frozenset({Reason.CONNECT, Reason.TIMEOUT})
-_WORTH_TELLING = 0.001  # seconds
-_DOUBTS = 10_000  # origins whose certificates are remembered as bad
+# Idle connections per active request. A polite crawl uses the connection of a host again only after the host's delay.
+_IDLE_CONNECTIONS_PER_REQUEST = 16
+_MAX_ADDRESSES = 3  # IP addresses of one host that are tried when connecting fails
+_CONNECT_FAILURES = frozenset({Reason.CONNECT, Reason.TIMEOUT})
+_SHORTEST_LOOKUP = 0.001  # seconds; shorter lookups are not added to the connect time
+_MAX_BAD_CERTIFICATES = 10_000  # origins remembered with an invalid certificate
 
 
 class Fetcher:
-    """Fetches one URL after the other: at most `concurrency` at once, and never two from one host."""
+    """Fetches URLs: at most `fetch.concurrency` at once, and never two from one host."""
 
     def __init__(
         self,
@@ -69,9 +71,9 @@ class Fetcher:
         worker: int = 0,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Without *public_allowed* only private addresses are dialled, and those only if the settings allow it.
+        """Without *public_allowed*, connect to private addresses only, and only if the settings allow them.
 
-        *addresses* is shared with the fetchers of other workers; *now* says when a request was made.
+        *addresses* is shared with the fetchers of other workers. *now* gives the time stamp of each request.
         """
         self._settings, self._now = settings, now
         self._resolver = Resolver(settings.connect_timeout)
@@ -79,121 +81,121 @@ class Fetcher:
         self._connections = Connections(
             addresses or AddressTable(Politeness()),
             worker,
-            patience=settings.connect_timeout + 1.0,
-            most=_connections_kept(settings.concurrency),
+            connect_timeout=settings.connect_timeout + 1.0,
+            max_idle=_max_connections(settings.concurrency),
         )
-        self._allowances, self._hold = ResponseLimits(settings), MemoryBudget(settings.large_bytes)
+        self._limits, self._memory = ResponseLimits(settings), MemoryBudget(settings.large_bytes)
         self._options = constant_options(settings, user_agent)
-        self._questions = RequestBuilder(user_agent)
-        self._doubts: dict[str, str] = {}  # by origin: what is wrong with its certificate
-        self._idle: list[Exchange] = []
-        self._turns = HostTurns(settings.concurrency)  # libcurl's own limit would take all hosts at one address for one
+        self._requests = RequestBuilder(user_agent)
+        self._bad_certificates: dict[str, str] = {}  # by origin: the problem with its certificate
+        self._idle_exchanges: list[Exchange] = []
+        self._slots = HostSlots(settings.concurrency)  # libcurl would count all hosts at one address as one
 
     async def __aenter__(self) -> Self:
-        self._transfers = CurlMulti(_connections_kept(self._settings.concurrency))
+        self._transfers = CurlMulti(_max_connections(self._settings.concurrency))
         return self
 
     async def __aexit__(
         self, _type: type[BaseException] | None, _error: BaseException | None, _traceback: TracebackType | None
     ) -> None:
         self._transfers.close()
-        while self._idle:
-            self._idle.pop().curl.close()
-        self._connections.forget()
+        while self._idle_exchanges:
+            self._idle_exchanges.pop().curl.close()
+        self._connections.close_all()
         self._resolver.close()
 
     async def fetch(
         self, url: str, *, purpose: Purpose = Purpose.PAGE, etag: str = "", last_modified: str = ""
     ) -> Response:
-        """What the server answers to a GET of this canonical address; failures are answers too, with their reason.
+        """Fetch a canonical URL with GET; a failure is returned as a response with its reason.
 
-        *etag* and *last_modified* are those of an earlier answer: status 304 then says that nothing has changed.
-        Raises `AddressBusy`, and sends nothing, when enough is asked of the server's address already; likewise
-        `LookupPending` while the lookup of a name takes long. The body may have to be waited for until other large ones
-        are done with: see `unload`.
+        *etag* and *last_modified* come from an earlier response: status 304 then means that the page is unchanged.
+        Raises `AddressBusy` when the IP address has reached its limits, and `LookupPending` while a DNS lookup takes
+        long. In both cases nothing is sent. A large body may wait for memory until the caller of another fetch calls
+        `release_body`.
         """
-        question = self._questions.about(url, purpose, etag, last_modified)
-        if question is None:
-            return Response(url, self._now(), failure=Reason.NOT_WEB, detail="not the canonical form of a web address")
-        await self._turns.take(question.host)
+        request = self._requests.build(url, purpose, etag, last_modified)
+        if request is None:
+            return Response(url, self._now(), failure=Reason.NOT_WEB, detail="not a canonical http or https URL")
+        await self._slots.acquire(request.host)
         try:
-            return await self._answer(question)
+            return await self._fetch_from_addresses(request)
         finally:
-            self._turns.leave(question.host)
+            self._slots.release(request.host)
 
-    def unload(self, host: str) -> None:
-        """What a host has answered, or would have, is needed no longer."""
-        self._hold.leave(host)
+    def release_body(self, host: str) -> None:
+        """Free the memory reserved for the body of a host: the caller no longer needs the body."""
+        self._memory.release(host)
 
     @property
     def connected(self) -> list[str]:
-        """Hosts to which a connection waits for the next request."""
+        """Hosts with an idle open connection."""
         return self._connections.hosts
 
-    def hang_up(self, hosts: Iterable[str]) -> None:
-        """Close the connections to hosts that another worker asks from now on."""
+    def disconnect(self, hosts: Iterable[str]) -> None:
+        """Close the connections to hosts that another worker owns from now on."""
         for host in hosts:
-            self._connections.hang_up(host)
+            self._connections.disconnect(host)
 
-    async def _answer(self, question: HttpRequest) -> Response:
+    async def _fetch_from_addresses(self, request: HttpRequest) -> Response:
         began = time.monotonic()
-        route = await self._routes.find(question.host, question.port)
+        route = await self._routes.find(request.host, request.port)
         lookup = time.monotonic() - began
         response = None
-        for address in route.addresses[:_MOST_ADDRESSES]:
-            response = await self._ask_proven(question, address, route.port)
-            if response.failure not in _UNANSWERED or response.ip:
+        for address in route.addresses[:_MAX_ADDRESSES]:
+            response = await self._request_with_certificate_check(request, address, route.port)
+            if response.failure not in _CONNECT_FAILURES or response.ip:
                 break
-            self._routes.avoid(route, address)
-        response = response or Response(question.url, self._now(), failure=route.failure, detail=route.detail)
-        return response if lookup < _WORTH_TELLING else _with_lookup(response, lookup)
+            self._routes.demote(route, address)
+        response = response or Response(request.url, self._now(), failure=route.failure, detail=route.detail)
+        return response if lookup < _SHORTEST_LOOKUP else _with_lookup(response, lookup)
 
-    async def _ask_proven(self, question: HttpRequest, address: str, port: int) -> Response:
-        """Ask a server that proves who it is; if it does not, and that is only to be recorded, ask it anyway."""
-        response = await self._ask(question, address, port)
+    async def _request_with_certificate_check(self, request: HttpRequest, address: str, port: int) -> Response:
+        """Send a request; with `fetch.tls_errors = "record"`, repeat it unverified after a certificate error."""
+        response = await self._request(request, address, port)
         if response.failure in BAD_CERTIFICATES and self._settings.tls_errors == "record":
-            if len(self._doubts) >= _DOUBTS:
-                self._doubts.clear()
-            self._doubts[question.origin] = f"certificate not believed: {response.failure} ({response.detail})"
-            response = await self._ask(question, address, port)
-        doubt = self._doubts.get(question.origin) if self._doubts else None
-        return replace(response, detail=doubt) if doubt and response.failure is None else response
+            if len(self._bad_certificates) >= _MAX_BAD_CERTIFICATES:
+                self._bad_certificates.clear()
+            self._bad_certificates[request.origin] = f"invalid certificate: {response.failure} ({response.detail})"
+            response = await self._request(request, address, port)
+        problem = self._bad_certificates.get(request.origin) if self._bad_certificates else None
+        return replace(response, detail=problem) if problem and response.failure is None else response
 
-    async def _ask(self, question: HttpRequest, address: str, port: int) -> Response:
-        passage = self._connections.enter(question.host, question.origin, address)
-        exchange = self._idle.pop() if self._idle else self._exchange()
-        place = f"[{passage.address}]:{port}" if ":" in passage.address else f"{passage.address}:{port}"
-        sent = partial(self._connections.sent, passage) if passage.rule else None
-        exchange.begin(question.url, question.purpose, place, keep=passage.keep, sent=sent)
-        exchange.verify(question.origin not in self._doubts)
-        if question.conditions:
-            exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *question.conditions])
+    async def _request(self, request: HttpRequest, address: str, port: int) -> Response:
+        permit = self._connections.acquire(request.host, request.origin, address)
+        exchange = self._idle_exchanges.pop() if self._idle_exchanges else self._new_exchange()
+        target = f"[{permit.address}]:{port}" if ":" in permit.address else f"{permit.address}:{port}"
+        on_sent = partial(self._connections.mark_sent, permit) if permit.rule else None
+        exchange.prepare(request.url, request.purpose, target, keep_alive=permit.keep_alive, on_sent=on_sent)
+        exchange.set_certificate_check(request.origin not in self._bad_certificates)
+        if request.conditions:
+            exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *request.conditions])
         fetched_at, error = self._now(), None
         try:
-            await self._transfers.begin(exchange.curl)
+            await self._transfers.start(exchange.curl)
         except pycurl.error as failed:
             error = failed
         except asyncio.CancelledError:
-            self._transfers.drop(exchange.curl)
-            self._connections.leave(passage, None, broken=True)
+            self._transfers.cancel(exchange.curl)
+            self._connections.release(permit, None, broken=True)
             raise
-        self._connections.leave(passage, exchange.connection, broken=error is not None)
-        if question.conditions:
+        self._connections.release(permit, exchange.connection, broken=error is not None)
+        if request.conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, self._options[pycurl.HTTPHEADER])
-        response = exchange.finish(fetched_at, question.request, error)
-        self._idle.append(exchange)
+        response = exchange.finish(fetched_at, request.raw, error)
+        self._idle_exchanges.append(exchange)
         return response
 
-    def _exchange(self) -> Exchange:
-        return Exchange(self._settings, self._allowances, self._options, self._routes.refusal, self._hold)
+    def _new_exchange(self) -> Exchange:
+        return Exchange(self._settings, self._limits, self._options, self._routes.refusal, self._memory)
 
 
 def _with_lookup(response: Response, seconds: float) -> Response:
-    """What libcurl does not know: how long it took to find the address."""
+    """Add the time of the DNS lookup, which libcurl does not measure."""
     return replace(response, seconds=response.seconds + seconds, connect_seconds=response.connect_seconds + seconds)
 
 
-def _connections_kept(concurrency: int) -> int:
-    """How many open connections wait for their next use; at least half of the file descriptors are left to others."""
+def _max_connections(concurrency: int) -> int:
+    """Return the limit of open connections; it uses at most half of the file descriptors."""
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(concurrency, min(_IDLE_PER_REQUEST * concurrency, descriptors // 2))
+    return max(concurrency, min(_IDLE_CONNECTIONS_PER_REQUEST * concurrency, descriptors // 2))

@@ -1,7 +1,8 @@
-"""May this request be made now, and what becomes of its connection afterwards?
+"""May this request start now, and is its connection kept open afterwards?
 
-A host has one connection at most. It waits for the next request to its host for a while, and counts as open for its
-address all that time, unless other hosts at the address need the room.
+Each host has at most one connection. After a request the connection stays idle for up to `IDLE_SECONDS`, ready for the
+next request to its host. An idle connection counts towards the limit of its IP address. It is closed at once when
+other hosts at the address need a connection.
 """
 
 from __future__ import annotations
@@ -14,155 +15,158 @@ from dataclasses import dataclass
 
 from periplus.fetch.ip_limits import AddressRule, AddressTable
 
-KEPT_SECONDS = 90  # a connection waits so long for its next use
-_LINES = 10_000
+IDLE_SECONDS = 90  # an idle connection is closed after this time
+_MAX_RETRY_TIMES = 10_000
 
 
-class AddressBusy(Exception):  # noqa: N818  # no error: a reason to come back
-    """Nothing was sent, because enough is asked of the address already."""
+class AddressBusy(Exception):  # noqa: N818  # not an error: the caller retries
+    """Nothing was sent: the IP address has reached its connection limit, or its delay has not passed."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds  # until it is worth trying again
+        self.seconds = seconds  # until the next retry
         super().__init__(f"the address is busy for {seconds:.2f} s")
 
 
 @dataclass(frozen=True, slots=True)
 class Socket:
-    """A descriptor that libcurl may close at any time, after which its number may mean another file."""
+    """A socket by descriptor and inode: libcurl may close the descriptor, and another file may get its number."""
 
     descriptor: int
     inode: int
 
     @classmethod
     def of(cls, descriptor: int) -> Socket:
-        """As it is now."""
+        """Identify the socket that the descriptor refers to now."""
         return cls(descriptor, os.fstat(descriptor).st_ino)
 
     def is_open(self) -> bool:
-        """Whether it is still the same."""
+        """Whether the descriptor still refers to this socket."""
         try:
             return os.fstat(self.descriptor).st_ino == self.inode
         except OSError:
             return False
 
-    def shut(self) -> None:
-        """End the connection; libcurl finds out and closes the descriptor."""
+    def shut_down(self) -> None:
+        """Shut the connection down; libcurl notices that and closes the descriptor."""
         if self.is_open():
-            with socket.socket(fileno=os.dup(self.descriptor)) as twin:
+            with socket.socket(fileno=os.dup(self.descriptor)) as duplicate:
                 try:
-                    twin.shutdown(socket.SHUT_RDWR)
+                    duplicate.shutdown(socket.SHUT_RDWR)
                 except OSError:
-                    return  # it was not connected any more
+                    return  # the peer has closed it already
 
 
 @dataclass(slots=True)
 class ConnectionPermit:
-    """The leave to make one request."""
+    """Allows one request, and records the connection that the request uses."""
 
     host: str
     origin: str
     address: str
     rule: AddressRule | None
-    keep: bool  # the connection may stay open afterwards
-    socket: Socket | None  # the connection that waits, and later the one used
-    since: float = 0.0  # when it began to wait; monotonic
+    keep_alive: bool  # the connection may stay open after the request
+    socket: Socket | None  # the idle connection of the host, later the connection used
+    idle_since: float = 0.0  # monotonic seconds
     is_sent: bool = False
 
-    def may_stay(self) -> bool:
-        """Whether the connection waits for its next use; where nothing is counted, one that is closed does no harm."""
-        return self.keep and self.socket is not None and (self.rule is None or self.socket.is_open())
+    def can_be_kept(self) -> bool:
+        """Whether the connection is kept for the next request.
+
+        Without an address rule nothing is counted, so a closed connection need not be detected.
+        """
+        return self.keep_alive and self.socket is not None and (self.rule is None or self.socket.is_open())
 
 
 class Connections:
     """The connections of one worker."""
 
-    def __init__(self, table: AddressTable, worker: int, *, patience: float, most: int) -> None:
-        """*patience*: seconds in which a connection is made or given up; *most*: how many wait for their next use."""
-        self._table, self._worker, self._patience, self._most = table, worker, patience, most
-        self._waiting: OrderedDict[str, ConnectionPermit] = OrderedDict()  # by host, longest first
-        self._lines: dict[int, float] = {}  # by address: when the last host that was sent away comes back
+    def __init__(self, table: AddressTable, worker: int, *, connect_timeout: float, max_idle: int) -> None:
+        """*connect_timeout*: seconds until connecting is given up; *max_idle*: limit of idle connections."""
+        self._table, self._worker, self._connect_timeout, self._max_idle = table, worker, connect_timeout, max_idle
+        self._idle: OrderedDict[str, ConnectionPermit] = OrderedDict()  # by host, longest idle first
+        self._retry_times: dict[int, float] = {}  # by address: when the last delayed host retries
 
-    def enter(self, host: str, origin: str, address: str) -> ConnectionPermit:
-        """Begin a request; raises `AddressBusy` when it is too early.
+    def acquire(self, host: str, origin: str, address: str) -> ConnectionPermit:
+        """Allow a request; raises `AddressBusy` when the limits of the address do not permit it yet.
 
-        A host whose connection is still open is asked at the address it leads to, whatever the name means by now.
+        A host with an open connection is fetched at the address of that connection, even if DNS has changed.
         """
         now = time.monotonic()
-        self._shut_old(now)
-        waiting = self._of(host, origin)
-        address = waiting.address if waiting else address
-        rule, keep = self._table.rules.of(address), True
+        self._close_expired(now)
+        idle = self._idle_connection(host, origin)
+        address = idle.address if idle else address
+        rule, keep_alive = self._table.rules.of(address), True
         if rule is not None:
-            wait = self._table.claim(rule, self._worker, connected=waiting is not None, patience=self._patience)
+            wait = self._table.claim(rule, self._worker, connected=idle is not None, timeout=self._connect_timeout)
             if wait:
-                raise AddressBusy(self._line_up(rule, wait, now))
-            keep = rule.keeps(self._table.connections(rule))
-        self._waiting.pop(host, None)
-        return ConnectionPermit(host, origin, address, rule, keep, waiting.socket if waiting else None)
+                raise AddressBusy(self._next_retry(rule, wait, now))
+            keep_alive = rule.allows_idle(self._table.connections(rule))
+        self._idle.pop(host, None)
+        return ConnectionPermit(host, origin, address, rule, keep_alive, idle.socket if idle else None)
 
-    def sent(self, passage: ConnectionPermit) -> None:
-        """The request is on its way."""
-        passage.is_sent = True
-        if passage.rule is not None:
-            self._table.sent(passage.rule)
+    def mark_sent(self, permit: ConnectionPermit) -> None:
+        """Start the delay of the address: the request was sent."""
+        permit.is_sent = True
+        if permit.rule is not None:
+            self._table.mark_sent(permit.rule)
 
-    def leave(self, passage: ConnectionPermit, connection: Socket | None, *, broken: bool) -> None:
-        """The request is over; *connection* is the one that was made for it, if one was."""
-        passage.socket = connection or passage.socket
-        if not passage.is_sent:
-            self.sent(passage)  # a knock at the door counts, too
-        if not broken and passage.may_stay():
-            passage.since = time.monotonic()
-            self._waiting[passage.host] = passage
-            if len(self._waiting) > self._most:
-                self._shut(next(iter(self._waiting)))
+    def release(self, permit: ConnectionPermit, connection: Socket | None, *, broken: bool) -> None:
+        """End a request; *connection* is the connection opened for it, None when an idle one was used."""
+        permit.socket = connection or permit.socket
+        if not permit.is_sent:
+            self.mark_sent(permit)  # a failed attempt to connect counts as a request
+        if not broken and permit.can_be_kept():
+            permit.idle_since = time.monotonic()
+            self._idle[permit.host] = permit
+            if len(self._idle) > self._max_idle:
+                self._shut_down_idle(next(iter(self._idle)))
         else:
-            self._close(passage)
+            self._count_closed(permit)
 
-    def forget(self) -> None:
-        """All connections are closed."""
-        self._waiting.clear()
+    def close_all(self) -> None:
+        """Forget all connections, which libcurl has closed."""
+        self._idle.clear()
         self._table.forget_worker(self._worker)
 
     @property
     def hosts(self) -> list[str]:
-        """Those to which a connection waits."""
-        return list(self._waiting)
+        """Hosts with an idle connection."""
+        return list(self._idle)
 
-    def hang_up(self, host: str) -> None:
-        """Another worker asks this host from now on."""
-        if host in self._waiting:
-            self._shut(host)
+    def disconnect(self, host: str) -> None:
+        """Close the idle connection of a host that another worker owns from now on."""
+        if host in self._idle:
+            self._shut_down_idle(host)
 
-    def _of(self, host: str, origin: str) -> ConnectionPermit | None:
-        """The connection that waits for this request; one to another port of the host is closed."""
-        waiting = self._waiting.get(host)
-        if waiting is not None and waiting.origin != origin:
-            self._shut(host)
+    def _idle_connection(self, host: str, origin: str) -> ConnectionPermit | None:
+        """Return the idle connection for this origin; close one to another port or scheme of the host."""
+        idle = self._idle.get(host)
+        if idle is not None and idle.origin != origin:
+            self._shut_down_idle(host)
             return None
-        return waiting
+        return idle
 
-    def _shut_old(self, now: float) -> None:
-        while self._waiting:
-            host, oldest = next(iter(self._waiting.items()))
-            if now - oldest.since < KEPT_SECONDS:
+    def _close_expired(self, now: float) -> None:
+        while self._idle:
+            host, longest_idle = next(iter(self._idle.items()))
+            if now - longest_idle.idle_since < IDLE_SECONDS:
                 return
-            self._shut(host)
+            self._shut_down_idle(host)
 
-    def _shut(self, host: str) -> None:
-        passage = self._waiting.pop(host)
-        assert passage.socket is not None
-        passage.socket.shut()
-        self._close(passage)
+    def _shut_down_idle(self, host: str) -> None:
+        permit = self._idle.pop(host)
+        assert permit.socket is not None
+        permit.socket.shut_down()
+        self._count_closed(permit)
 
-    def _close(self, passage: ConnectionPermit) -> None:
-        if passage.rule is not None:
-            self._table.disconnected(passage.rule, self._worker)
+    def _count_closed(self, permit: ConnectionPermit) -> None:
+        if permit.rule is not None:
+            self._table.connection_closed(permit.rule, self._worker)
 
-    def _line_up(self, rule: AddressRule, wait: float, now: float) -> float:
-        """Hosts sent away from one address come back one after the other, not all at once."""
-        if len(self._lines) > _LINES:
-            self._lines = {key: at for key, at in self._lines.items() if at > now}
-        at = max(now + wait, self._lines.get(rule.key, 0.0) + rule.delay)
-        self._lines[rule.key] = at
+    def _next_retry(self, rule: AddressRule, wait: float, now: float) -> float:
+        """Return the seconds until a retry; the hosts at one address retry one after the other, not all at once."""
+        if len(self._retry_times) > _MAX_RETRY_TIMES:
+            self._retry_times = {key: at for key, at in self._retry_times.items() if at > now}
+        at = max(now + wait, self._retry_times.get(rule.key, 0.0) + rule.delay)
+        self._retry_times[rule.key] = at
         return at - now

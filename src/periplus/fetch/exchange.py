@@ -1,7 +1,8 @@
-"""What has one server answered so far, and is it enough?
+"""Receives one HTTP response through a libcurl handle and applies the limits.
 
-One libcurl handle, and the questions libcurl asks through it: may this address be dialled, is this header wanted, is
-more of this body wanted?
+libcurl calls back before it connects to an IP address, for every header line and for every part of the body. The
+callbacks refuse private addresses, headers that are too long, content types that are not read, and bodies over the
+limit.
 """
 
 from __future__ import annotations
@@ -21,68 +22,71 @@ from periplus.fetch.connections import Socket
 from periplus.fetch.failure import failure_reason
 from periplus.fetch.memory_budget import LARGE, MemoryBudget
 from periplus.fetch.response_limits import SNIFFED, Purpose, ResponseLimit, ResponseLimits, looks_binary
-from periplus.fetch.ssrf_guard import explanation
+from periplus.fetch.ssrf_guard import refusal_text
 from periplus.model import Reason, Response, add_header
 from periplus.url import host_of
 
-_STOP = 0  # bytes taken; fewer than were offered end the transfer
-_END_OF_HEAD = b"\r\n"  # a line that begins with one of them is the empty line
+_STOP = 0  # bytes accepted; libcurl ends the transfer when a callback accepts fewer than it was given
+_END_OF_HEAD = b"\r\n"  # a line that starts with either byte is the empty line
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
-_UNREAD = ResponseLimit()
-_NO_LIMIT = 0  # to libcurl
-_NEVER = -(1 << 62)  # no room is so small
-_NOT_TEXT = "no type is given, and it does not look like text"
+_NOTHING = ResponseLimit()
+_NO_TIMEOUT = 0  # in the terms of libcurl
+_ALREADY_RESERVED = -(1 << 62)  # below any number of remaining bytes
+_NO_TYPE_NOT_TEXT = "no Content-Type, and the body is not text"
 
 
 class Exchange:
-    """One request at a time and what came back; used again and again, because handles are dear to make."""
+    """One request and its response; reused for later requests, because libcurl handles are slow to create."""
 
     def __init__(
         self,
         settings: Fetching,
-        allowances: ResponseLimits,
+        limits: ResponseLimits,
         options: dict[int, Any],
         refusal: Callable[[str], Reason | None],
-        hold: MemoryBudget,
+        memory: MemoryBudget,
     ) -> None:
-        """*refusal* says why an address must not be dialled, and has the last word about it."""
-        self._allowances, self._hold = allowances, hold
-        self._milliseconds = options[pycurl.TIMEOUT_MS]
-        self._has_own_limit = False  # of time, because it had to wait
+        """*refusal* returns why connecting to an IP address is not allowed; it decides when the socket is opened."""
+        self._limits, self._memory = limits, memory
+        self._timeout_ms = options[pycurl.TIMEOUT_MS]
+        self._has_changed_timeout = False  # the handle was paused
         self._header_bytes = settings.header_bytes
         self._refusal = refusal
-        self._sent: Callable[[], None] | None = None
-        self._verifies = True
-        self._way: tuple[str, bool] | None = None  # that the last request took: its place, and whether it was kept open
+        self._on_sent: Callable[[], None] | None = None
+        self._checks_certificate = True
+        self._target: tuple[str, bool] | None = None  # ADDRESS:PORT and keep-alive
         self.curl = pycurl.Curl()
         for option, value in options.items():
             self.curl.setopt(option, value)
-        self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_dial)
+        self.curl.setopt(pycurl.OPENSOCKETFUNCTION, self._on_open_socket)
         self.curl.setopt(pycurl.HEADERFUNCTION, self._on_header)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._on_body)
 
-    def begin(self, url: str, purpose: Purpose, place: str, *, keep: bool, sent: Callable[[], None] | None) -> None:
-        """Forget the last answer and get ready to ask for *url*.
+    def prepare(
+        self, url: str, purpose: Purpose, target: str, *, keep_alive: bool, on_sent: Callable[[], None] | None
+    ) -> None:
+        """Discard the last response and set the options for the request of *url*.
 
-        *place* is `ADDRESS:PORT`, *keep* whether the connection stays open, *sent* is called when the request leaves.
+        *target* is `ADDRESS:PORT`. *keep_alive*: the connection stays open afterwards. *on_sent* is called when
+        libcurl is connected and sends the request.
         """
-        if self._has_own_limit:
-            self._limit_time(self._milliseconds)
-        if sent is not None and self._sent is None:
-            self.curl.setopt(pycurl.PREREQFUNCTION, self._on_connected)  # only where it matters: it takes time
+        if self._has_changed_timeout:
+            self._set_timeout(self._timeout_ms)
+        if on_sent is not None and self._on_sent is None:
+            self.curl.setopt(pycurl.PREREQFUNCTION, self._on_connected)  # only when needed: the callback takes time
         self._url = url
         self._purpose = purpose
-        self._sent = sent
-        self.connection: Socket | None = None  # the one made for this request; None: one that was open is used
+        self._on_sent = on_sent
+        self.connection: Socket | None = None  # opened for this request; None: an idle one is used
         self._status = 0
         self._head = b""
         self._head_bytes = 0
         self._lines: list[bytes] = []
         self._headers: dict[str, str] = {}
-        self._allowance = _UNREAD  # until the head is complete
-        self._room = self._room_when_large = 0
-        self._waits_since = 0.0  # for room; monotonic, 0: it does not
-        self._waited = 0.0  # seconds
+        self._limit = _NOTHING  # until the head is complete
+        self._remaining = self._remaining_when_large = 0
+        self._paused_since = 0.0  # monotonic seconds; 0: the transfer is not paused
+        self._paused_seconds = 0.0
         self._sniffing = False
         self._chunks: list[bytes] = []
         self._truncated = False
@@ -90,30 +94,30 @@ class Exchange:
         self._refused: Reason | None = None
         self._detail = ""
         self.curl.setopt(pycurl.URL, url)
-        if (place, keep) != self._way:
-            self._way = place, keep
-            self.curl.setopt(pycurl.CONNECT_TO, [f"::{place}"])
-            self.curl.setopt(pycurl.FORBID_REUSE, not keep)
+        if (target, keep_alive) != self._target:
+            self._target = target, keep_alive
+            self.curl.setopt(pycurl.CONNECT_TO, [f"::{target}"])
+            self.curl.setopt(pycurl.FORBID_REUSE, not keep_alive)
 
-    def verify(self, wanted: bool) -> None:
-        """Whether the server has to prove who it is."""
-        if wanted != self._verifies:
-            self._verifies = wanted
-            self.curl.setopt(pycurl.SSL_VERIFYPEER, wanted)
-            self.curl.setopt(pycurl.SSL_VERIFYHOST, 2 * wanted)
+    def set_certificate_check(self, enabled: bool) -> None:
+        """Switch the verification of the server's certificate on or off."""
+        if enabled != self._checks_certificate:
+            self._checks_certificate = enabled
+            self.curl.setopt(pycurl.SSL_VERIFYPEER, enabled)
+            self.curl.setopt(pycurl.SSL_VERIFYHOST, 2 * enabled)
 
     def finish(self, fetched_at: float, request: bytes, error: pycurl.error | None) -> Response:
-        """The record of what happened; *error* is libcurl's when the transfer did not run to its end."""
-        if self._waits_since:  # the server did not
-            self._waits_since = 0.0
-            self._hold.leave(host_of(self._url))
+        """Build the response; *error* is libcurl's error when the transfer failed."""
+        if self._paused_since:  # the transfer ended while it was paused
+            self._paused_since = 0.0
+            self._memory.release(host_of(self._url))
         ip = self.curl.getinfo(pycurl.PRIMARY_IP)
         body = b"".join(self._chunks)
-        self._chunks = []  # a handle may wait long for its next use, and the body is large
+        self._chunks = []  # frees the body: an idle handle may be kept for long
         if self._failure is None and not self._truncated:
-            self._blame(error, bool(ip))
+            self._record_error(error, bool(ip))
         if self._sniffing and self._failure is None and looks_binary(body):
-            self._stop(Reason.WRONG_TYPE, _NOT_TEXT)
+            self._stop(Reason.WRONG_TYPE, _NO_TYPE_NOT_TEXT)
         failed = self._failure is not None
         return Response(
             url=self._url,
@@ -127,47 +131,47 @@ class Exchange:
             ip=ip,
             failure=self._failure,
             detail=self._detail if failed else "",
-            seconds=self.curl.getinfo(pycurl.TOTAL_TIME) - self._waited,
+            seconds=self.curl.getinfo(pycurl.TOTAL_TIME) - self._paused_seconds,
             connect_seconds=self._connect_seconds() if self.connection is not None else 0.0,
         )
 
     def _connect_seconds(self) -> float:
         return float(max(self.curl.getinfo(pycurl.CONNECT_TIME), self.curl.getinfo(pycurl.APPCONNECT_TIME)))
 
-    def _blame(self, error: pycurl.error | None, connected: bool) -> None:
+    def _record_error(self, error: pycurl.error | None, connected: bool) -> None:
         if error is None:
-            if not self._head:  # libcurl does not mind
-                self._stop(Reason.CUT_SHORT, "the answer ended before its headers did")
+            if not self._head:  # libcurl reports no error for that
+                self._stop(Reason.CUT_SHORT, "the response ended before its headers did")
             return
-        code, words = error.args
+        code, message = error.args
         if self._refused and code == pycurl.E_COULDNT_CONNECT:
-            self._failure = self._refused  # no other address of the host was left
+            self._failure = self._refused  # the host has no other address
         else:
-            self._stop(failure_reason(code, words, connected), words)
+            self._stop(failure_reason(code, message, connected), message)
 
     def _stop(self, reason: Reason, detail: str) -> int:
         self._failure, self._detail = reason, detail
         return _STOP
 
-    def _on_dial(self, _purpose: int, address: tuple[int, int, int, tuple[Any, ...]]) -> int:
-        """The socket for an address, unless it must not be dialled: then nothing is sent to it."""
+    def _on_open_socket(self, _purpose: int, address: tuple[int, int, int, tuple[Any, ...]]) -> int:
+        """Open the socket for an IP address, or refuse to connect; nothing is sent to a refused address."""
         family, kind, protocol, (ip, *_) = address
         refused = self._refusal(ip)
-        why = explanation(refused, ip) if refused else ""
+        detail = refusal_text(refused, ip) if refused else ""
         if refused is None:
             try:
                 descriptor = socket.socket(family, kind, protocol).detach()
             except OSError as error:
-                refused, why = Reason.CONNECT, str(error)
+                refused, detail = Reason.CONNECT, str(error)
             else:
                 self.connection = Socket.of(descriptor)
                 return descriptor
-        self._refused, self._detail = refused, why
+        self._refused, self._detail = refused, detail
         return int(pycurl.SOCKET_BAD)
 
     def _on_connected(self, *_ends: str | int) -> int:
-        if self._sent is not None:
-            self._sent()
+        if self._on_sent is not None:
+            self._on_sent()
         return int(pycurl.PREREQFUNC_OK)
 
     def _on_header(self, line: bytes) -> int | None:
@@ -181,10 +185,10 @@ class Exchange:
             return None
         lines, self._lines = self._lines, []
         status = _status(lines[0]) if lines else 0
-        return self._on_head(status, lines) if status >= 200 else None  # after an interim answer the real one follows
+        return self._on_head(status, lines) if status >= 200 else None  # 1xx: the final response follows
 
     def _on_head(self, status: int, lines: list[bytes]) -> int | None:
-        if not lines[0].startswith(b"HTTP/1"):  # later versions have no status line of their own
+        if not lines[0].startswith(b"HTTP/1"):  # HTTP/2 and later have no status line
             lines[0] = f"HTTP/1.1 {status} {_PHRASES.get(status, '')}\r\n".encode()
         self._status = status
         self._head = b"".join(lines)
@@ -196,54 +200,54 @@ class Exchange:
         mime = self._headers.get("content-type", "").partition(";")[0].strip().lower()
         length = self._headers.get("content-length", "")
         declared = int(length) if length.isdecimal() and len(length) < 20 else 0
-        self._allowance = self._allowances.of(self._purpose, status, mime, declared)
-        self._room = self._allowance.limit
-        is_told = declared and "content-encoding" not in self._headers
-        self._expected = min(declared, self._room) if is_told else self._room
-        self._room_when_large = self._room - LARGE
-        self._sniffing = self._allowance.sniff
-        if self._allowance.refused:
-            return self._stop(self._allowance.refused, self._allowance.detail)
+        self._limit = self._limits.of(self._purpose, status, mime, declared)
+        self._remaining = self._limit.limit
+        is_exact = declared and "content-encoding" not in self._headers
+        self._expected = min(declared, self._remaining) if is_exact else self._remaining
+        self._remaining_when_large = self._remaining - LARGE
+        self._sniffing = self._limit.sniff
+        if self._limit.refused:
+            return self._stop(self._limit.refused, self._limit.detail)
         return None
 
     def _on_body(self, chunk: bytes) -> int | None:
-        room = self._room - len(chunk)
-        if room < self._room_when_large:
-            if not self._hold.take(host_of(self._url), self._expected, self._go_on):
-                return self._wait()
-            self._room_when_large = _NEVER
+        room = self._remaining - len(chunk)
+        if room < self._remaining_when_large:
+            if not self._memory.reserve(host_of(self._url), self._expected, self._resume):
+                return self._pause()
+            self._remaining_when_large = _ALREADY_RESERVED
         if room < 0:
-            if not self._allowance.cut:
-                return self._stop(Reason.TOO_LARGE, f"more than {self._allowance.limit} bytes")
+            if not self._limit.cut:
+                return self._stop(Reason.TOO_LARGE, f"more than {self._limit.limit} bytes")
             self._truncated = True
-            chunk = chunk[: self._room]
+            chunk = chunk[: self._remaining]
         self._chunks.append(chunk)
-        self._room = room
-        if self._sniffing and self._allowance.limit - room >= SNIFFED:
+        self._remaining = room
+        if self._sniffing and self._limit.limit - room >= SNIFFED:
             self._sniffing = False
             if looks_binary(b"".join(self._chunks)[:SNIFFED]):
-                return self._stop(Reason.WRONG_TYPE, _NOT_TEXT)
+                return self._stop(Reason.WRONG_TYPE, _NO_TYPE_NOT_TEXT)
         return _STOP if self._truncated else None
 
-    def _wait(self) -> int:
-        """Leave the rest of a body with its server; the time until `_go_on` does not count."""
-        self._waits_since = time.monotonic()
-        asyncio.get_running_loop().call_soon(self._stop_the_clock)  # libcurl takes no options while it asks something
+    def _pause(self) -> int:
+        """Pause the transfer until memory is free; the pause does not count towards the timeout."""
+        self._paused_since = time.monotonic()
+        asyncio.get_running_loop().call_soon(self._suspend_timeout)  # libcurl accepts no options in a callback
         return int(pycurl.WRITEFUNC_PAUSE)
 
-    def _stop_the_clock(self) -> None:
-        if self._waits_since:
-            self._limit_time(_NO_LIMIT)
+    def _suspend_timeout(self) -> None:
+        if self._paused_since:
+            self._set_timeout(_NO_TIMEOUT)
 
-    def _go_on(self) -> None:
-        self._waited, self._waits_since = time.monotonic() - self._waits_since, 0.0
-        self._room_when_large = _NEVER
-        self._limit_time(self._milliseconds + round(1000 * self._waited))
-        with suppress(pycurl.error):  # what came meanwhile is all that is wanted: the transfer itself will say so
+    def _resume(self) -> None:
+        self._paused_seconds, self._paused_since = time.monotonic() - self._paused_since, 0.0
+        self._remaining_when_large = _ALREADY_RESERVED
+        self._set_timeout(self._timeout_ms + round(1000 * self._paused_seconds))
+        with suppress(pycurl.error):  # the transfer ended meanwhile and reports its own result
             self.curl.pause(pycurl.PAUSE_CONT)
 
-    def _limit_time(self, milliseconds: int) -> None:
-        self._has_own_limit = milliseconds != self._milliseconds
+    def _set_timeout(self, milliseconds: int) -> None:
+        self._has_changed_timeout = milliseconds != self._timeout_ms
         self.curl.setopt(pycurl.TIMEOUT_MS, milliseconds)
 
 

@@ -1,4 +1,4 @@
-"""What went wrong, in our words?"""
+"""Maps libcurl errors to reason codes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pycurl
 
 from periplus.model import Reason
 
-_HTTP2_STREAM, _ECH_REQUIRED = 92, 101  # codes that pycurl has no name for
+_HTTP2_STREAM, _ECH_REQUIRED = 92, 101  # libcurl codes without a name in pycurl
 
 _REASONS: dict[int, Reason] = {
     pycurl.E_URL_MALFORMAT: Reason.NOT_WEB,
@@ -29,8 +29,8 @@ _REASONS: dict[int, Reason] = {
 }
 BAD_CERTIFICATES = frozenset({Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER})
 
-# What several failures share a code for, libcurl tells apart in its message.
-_SHARED = (
+# Some failures share a libcurl code; the message tells them apart.
+_BY_MESSAGE = (
     (pycurl.E_PEER_FAILED_VERIFICATION, "subject name", Reason.TLS_NAME),
     (pycurl.E_PEER_FAILED_VERIFICATION, "has expired", Reason.TLS_EXPIRED),
     (pycurl.E_PEER_FAILED_VERIFICATION, "not yet valid", Reason.TLS_EXPIRED),
@@ -43,10 +43,10 @@ _SHARED = (
 )
 
 
-def failure_reason(code: int, words: str, connected: bool) -> Reason:
-    """The reason behind libcurl's error *code*; *words* is its message."""
-    for shared, mark, reason in _SHARED:
-        if code == shared and mark in words:
+def failure_reason(code: int, message: str, connected: bool) -> Reason:
+    """Return the reason code of a libcurl error; *connected*: a connection was open when it occurred."""
+    for shared_code, phrase, reason in _BY_MESSAGE:
+        if code == shared_code and phrase in message:
             return reason
     if code == pycurl.E_UNSUPPORTED_PROTOCOL and not connected:
         return Reason.NOT_WEB

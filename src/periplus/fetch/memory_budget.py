@@ -1,7 +1,8 @@
-"""How much of all large bodies together may be in memory?
+"""Limits the memory for large response bodies of one worker.
 
-Most pages are small. A body that grows beyond `LARGE` needs room in the hold for all that it may become; while there is
-none it waits, the rest of it still with its server. The room is kept until whoever asked for the body has done with it.
+Most pages are small. When a body grows beyond `LARGE`, the fetcher reserves its maximum size. While the budget is used
+up, the transfer is paused and the rest of the body stays with the server. The reservation ends when the caller of the
+fetch releases the body.
 """
 
 from __future__ import annotations
@@ -12,37 +13,37 @@ LARGE = 1 << 20  # bytes
 
 
 class MemoryBudget:
-    """The room for large bodies of one worker; a host has one at a time."""
+    """Reserves memory for large bodies, in the order of requests; a host has one body at a time."""
 
     def __init__(self, capacity: int) -> None:
-        """In bytes; a body that is larger still gets it all."""
+        """*capacity* in bytes; a larger body gets all of it."""
         self._capacity = self._free = capacity
-        self._laden: dict[str, int] = {}  # by host: how much room its body has
-        self._waiting: dict[str, tuple[int, Callable[[], None]]] = {}  # by host, first come first served
+        self._reserved: dict[str, int] = {}  # by host: bytes
+        self._waiting: dict[str, tuple[int, Callable[[], None]]] = {}  # by host, in order of arrival
 
-    def take(self, host: str, size: int, go_on: Callable[[], None]) -> bool:
-        """Whether there is room for the body of a host; if not, *go_on* is called as soon as it has some."""
+    def reserve(self, host: str, size: int, on_available: Callable[[], None]) -> bool:
+        """Reserve *size* bytes and return True, or return False and call *on_available* once they are reserved."""
         size = min(size, self._capacity)
-        if host in self._laden:
+        if host in self._reserved:
             return True
         if self._waiting or size > self._free:
-            self._waiting[host] = size, go_on
+            self._waiting[host] = size, on_available
             return False
-        self._load(host, size)
+        self._allocate(host, size)
         return True
 
-    def leave(self, host: str) -> None:
-        """The body of a host is needed no longer, or will not come."""
+    def release(self, host: str) -> None:
+        """End the reservation of a host, or its wait for one, and serve the hosts that wait."""
         self._waiting.pop(host, None)
-        self._free += self._laden.pop(host, 0)
+        self._free += self._reserved.pop(host, 0)
         while self._waiting:
-            following, (size, go_on) = next(iter(self._waiting.items()))
+            next_host, (size, on_available) = next(iter(self._waiting.items()))
             if size > self._free:
                 return
-            del self._waiting[following]
-            self._load(following, size)
-            go_on()
+            del self._waiting[next_host]
+            self._allocate(next_host, size)
+            on_available()
 
-    def _load(self, host: str, size: int) -> None:
-        self._laden[host] = size
+    def _allocate(self, host: str, size: int) -> None:
+        self._reserved[host] = size
         self._free -= size

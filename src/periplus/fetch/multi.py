@@ -1,12 +1,10 @@
-"""How do many transfers of libcurl share one event loop?
+"""Runs many libcurl transfers in one asyncio event loop.
 
-libcurl names the sockets that it waits for. A lookout of our own watches them, and the loop watches nothing but that: a
-socket that is waited for, and then no longer, costs two system calls, and one wake-up serves all that are ready.
-(pycurl's `AsyncCurlMulti` has the loop watch every socket by itself, and takes 30 us more for each request.)
+libcurl reports which sockets it waits for. `SocketSelector` watches those sockets, and the event loop watches only the
+selector. So adding and removing a socket costs two system calls, and one wake-up serves all sockets that are ready.
+(pycurl's `AsyncCurlMulti` lets the event loop watch every socket, which takes 30 µs more per request.)
 
-Which of the sockets that libcurl waits for are ready?
-
-Sockets go by their descriptors; what is waited for, and what is ready, is said in the words of libcurl.
+Sockets are file descriptors. Interests and events are the constants of libcurl (`POLL_*`, `CSELECT_*`).
 """
 
 from __future__ import annotations
@@ -23,40 +21,40 @@ _IN, _OUT = pycurl.CSELECT_IN, pycurl.CSELECT_OUT
 
 
 class SocketSelector:
-    """Watches sockets by the best means that the standard library has for the system; an event loop can wait for it."""
+    """Watches sockets with the standard library's selector; an event loop can wait for it."""
 
     def __init__(self) -> None:
         self._selector = DefaultSelector()
 
     def fileno(self) -> int:
-        """A descriptor that is readable when a socket is ready."""
+        """Return a descriptor that is readable when a watched socket is ready."""
         return self._selector.fileno()
 
     def watch(self, descriptor: int, interest: int) -> None:
-        """From now on."""
-        self._selector.register(descriptor, _selected(interest))
+        """Start watching a socket."""
+        self._selector.register(descriptor, _selector_events(interest))
 
     def change(self, descriptor: int, interest: int) -> None:
-        """Something else is waited for."""
-        self._selector.modify(descriptor, _selected(interest))
+        """Change the interest in a watched socket."""
+        self._selector.modify(descriptor, _selector_events(interest))
 
-    def forget(self, descriptor: int) -> None:
-        """No longer; the socket may be closed already."""
+    def unwatch(self, descriptor: int) -> None:
+        """Stop watching a socket, which may be closed already."""
         self._selector.unregister(descriptor)
 
     def ready(self) -> list[tuple[int, int]]:
-        """Those that are ready now, and for what."""
+        """Return the sockets that are ready, each with its events."""
         return [
             (key.fd, (_IN if events & EVENT_READ else 0) | (_OUT if events & EVENT_WRITE else 0))
             for key, events in self._selector.select(0)
         ]
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Stop watching all sockets."""
         self._selector.close()
 
 
-def _selected(interest: int) -> int:
+def _selector_events(interest: int) -> int:
     return (EVENT_READ if interest & pycurl.POLL_IN else 0) | (EVENT_WRITE if interest & pycurl.POLL_OUT else 0)
 
 
@@ -69,8 +67,8 @@ if hasattr(select, "epoll"):
     }
 
 
-class _LinuxLookout(SocketSelector):
-    """The same at a third of the cost, where there is epoll."""
+class _EpollSelector(SocketSelector):
+    """Watches sockets with epoll, at a third of the cost; Linux only."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -84,12 +82,12 @@ class _LinuxLookout(SocketSelector):
     def change(self, descriptor: int, interest: int) -> None:
         self._epoll.modify(descriptor, _EVENTS[interest])
 
-    def forget(self, descriptor: int) -> None:
+    def unwatch(self, descriptor: int) -> None:
         with suppress(OSError):
             self._epoll.unregister(descriptor)
 
     def ready(self) -> list[tuple[int, int]]:
-        # A broken connection is ready for both: libcurl finds out what is wrong when it reads or writes.
+        # A broken connection counts as readable and writable: libcurl gets the error when it reads or writes.
         return [
             (descriptor, (_IN if events & ~_WRITABLE else 0) | (_OUT if events & ~_READABLE else 0))
             for descriptor, events in self._epoll.poll(0)
@@ -100,118 +98,121 @@ class _LinuxLookout(SocketSelector):
 
 
 def socket_selector() -> SocketSelector:
-    """The best for this system."""
-    return _LinuxLookout() if hasattr(select, "epoll") else SocketSelector()
+    """Return the fastest selector of this system."""
+    return _EpollSelector() if hasattr(select, "epoll") else SocketSelector()
 
 
-_WAITED_FOR = frozenset({pycurl.POLL_IN, pycurl.POLL_OUT, pycurl.POLL_INOUT})
-_NOW = [(pycurl.SOCKET_TIMEOUT, 0)]  # no socket is ready, but time has passed
+_INTERESTS = frozenset({pycurl.POLL_IN, pycurl.POLL_OUT, pycurl.POLL_INOUT})
+_TIMEOUT_EVENT = [(pycurl.SOCKET_TIMEOUT, 0)]  # no socket is ready; libcurl checks its timeouts
 
 
 class CurlMulti:
     """Runs many transfers in one event loop."""
 
-    def __init__(self, connections_kept: int) -> None:
-        """*connections_kept*: how many may stay open, those that are used now among them."""
+    def __init__(self, max_connections: int) -> None:
+        """*max_connections*: limit of open connections, active and idle."""
         self._loop = asyncio.get_running_loop()
-        self._lookout = socket_selector()
+        self._selector = socket_selector()
         self._watched: set[int] = set()  # sockets
-        self._loop.add_reader(self._lookout, self._on_sockets)
-        self._under_way: dict[pycurl.Curl, asyncio.Future[None]] = {}
-        self._soon: asyncio.Handle | None = None  # libcurl wants to be asked now
-        self._due = math.inf  # when it wants to be asked again; time of the loop
-        self._alarm: asyncio.TimerHandle | None = None  # for then, or earlier
+        self._loop.add_reader(self._selector, self._on_sockets)
+        self._active: dict[pycurl.Curl, asyncio.Future[None]] = {}
+        self._immediate: asyncio.Handle | None = None  # libcurl wants to run at once
+        self._deadline = math.inf  # when libcurl wants to run; time of the event loop
+        self._timer: asyncio.TimerHandle | None = None  # for the deadline or earlier
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, connections_kept)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, max_connections)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_interest)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timeout_change)
 
-    def begin(self, curl: pycurl.Curl) -> asyncio.Future[None]:
-        """Start a transfer; the future ends with it, or raises `pycurl.error`. Whoever cancels it calls `drop`."""
+    def start(self, curl: pycurl.Curl) -> asyncio.Future[None]:
+        """Start a transfer; the future is done when it ends, or raises `pycurl.error`.
+
+        A caller that cancels the future has to call `cancel`.
+        """
         self._multi.add_handle(curl)
-        ended = self._under_way[curl] = self._loop.create_future()
+        ended = self._active[curl] = self._loop.create_future()
         return ended
 
-    def drop(self, curl: pycurl.Curl) -> None:
-        """Break a transfer off, and its connection."""
-        if self._under_way.pop(curl, None) is not None:
+    def cancel(self, curl: pycurl.Curl) -> None:
+        """Abort a transfer and close its connection."""
+        if self._active.pop(curl, None) is not None:
             self._multi.remove_handle(curl)
 
     def close(self) -> None:
-        """Break everything off; all connections are closed."""
-        for curl, ended in list(self._under_way.items()):
-            self.drop(curl)
+        """Abort all transfers and close all connections."""
+        for curl, ended in list(self._active.items()):
+            self.cancel(curl)
             ended.cancel()
         self._multi.close()
-        for handle in (self._soon, self._alarm):
+        for handle in (self._immediate, self._timer):
             if handle is not None:
                 handle.cancel()
-        self._loop.remove_reader(self._lookout)
-        self._lookout.close()
+        self._loop.remove_reader(self._selector)
+        self._selector.close()
 
-    # -- what libcurl asks for ----------------------------------------------------------------------------------
+    # -- callbacks of libcurl -----------------------------------------------------------------------------------
 
     def _on_interest(self, what: int, descriptor: int, _multi: pycurl.CurlMulti, _data: object) -> None:
-        if what not in _WAITED_FOR:
+        if what not in _INTERESTS:
             if descriptor in self._watched:
                 self._watched.discard(descriptor)
-                self._lookout.forget(descriptor)
+                self._selector.unwatch(descriptor)
         elif descriptor in self._watched:
-            self._lookout.change(descriptor, what)
+            self._selector.change(descriptor, what)
         else:
             self._watched.add(descriptor)
-            self._lookout.watch(descriptor, what)
+            self._selector.watch(descriptor, what)
 
-    def _on_timer(self, milliseconds: int) -> None:
+    def _on_timeout_change(self, milliseconds: int) -> None:
         if milliseconds == 0:
-            self._soon = self._soon or self._loop.call_soon(self._on_soon)
+            self._immediate = self._immediate or self._loop.call_soon(self._on_immediate)
             return
-        self._due = self._loop.time() + milliseconds / 1000 if milliseconds > 0 else math.inf
-        if self._alarm is None or self._alarm.when() > self._due:
-            self._set_alarm()
+        self._deadline = self._loop.time() + milliseconds / 1000 if milliseconds > 0 else math.inf
+        if self._timer is None or self._timer.when() > self._deadline:
+            self._set_timer()
 
-    def _set_alarm(self) -> None:
-        """One alarm for many limits: it is left as it is when the time comes later than was thought."""
-        if self._alarm is not None:
-            self._alarm.cancel()
-        self._alarm = self._loop.call_at(self._due, self._on_alarm) if self._due < math.inf else None
+    def _set_timer(self) -> None:
+        """Set the timer to the deadline; a timer that fires early is only set again, which saves cancelling it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._deadline, self._on_timer) if self._deadline < math.inf else None
 
-    # -- what has happened --------------------------------------------------------------------------------------
+    # -- events of the event loop ------------------------------------------------------------------------------
 
-    def _on_soon(self) -> None:
-        self._soon = None
-        self._go_on(_NOW)
+    def _on_immediate(self) -> None:
+        self._immediate = None
+        self._advance(_TIMEOUT_EVENT)
 
-    def _on_alarm(self) -> None:
-        self._alarm = None
-        if self._loop.time() >= self._due:
-            self._due = math.inf
-            self._go_on(_NOW)
+    def _on_timer(self) -> None:
+        self._timer = None
+        if self._loop.time() >= self._deadline:
+            self._deadline = math.inf
+            self._advance(_TIMEOUT_EVENT)
         else:
-            self._set_alarm()
+            self._set_timer()
 
     def _on_sockets(self) -> None:
-        self._go_on(self._lookout.ready())
+        self._advance(self._selector.ready())
 
-    def _go_on(self, events: list[tuple[int, int]]) -> None:
+    def _advance(self, events: list[tuple[int, int]]) -> None:
         try:
             for descriptor, ready in events:
                 self._multi.socket_action(descriptor, ready)
-        except pycurl.error as broken:  # libcurl as a whole: it will not say any more what has ended
-            for curl in list(self._under_way):
-                self._end(curl, broken)
+        except pycurl.error as error:  # libcurl itself failed and reports no ended transfers any more
+            for curl in list(self._active):
+                self._end(curl, error)
             return
         _, succeeded, failed = self._multi.info_read()
         for curl in succeeded:
             self._end(curl, None)
-        for curl, code, words in failed:
-            self._end(curl, pycurl.error(code, words))
+        for curl, code, message in failed:
+            self._end(curl, pycurl.error(code, message))
 
     def _end(self, curl: pycurl.Curl, error: pycurl.error | None) -> None:
-        ended = self._under_way.pop(curl)
+        ended = self._active.pop(curl)
         self._multi.remove_handle(curl)
         if ended.done():
-            return  # cancelled, and not dropped yet
+            return  # the future was cancelled, the transfer not yet
         if error is None:
             ended.set_result(None)
         else:

@@ -1,9 +1,9 @@
-"""Which addresses has this host?
+"""Resolves host names to IP addresses, without blocking the event loop.
 
-The operating system answers, in threads, because `getaddrinfo` blocks: for 10 seconds and more when a name server is
-silent. Silent name servers must not starve other lookups. A lookup that takes over a second counts as slow, and the
-next name is asked for in its place. Names of a domain that was slow before wait until no other name waits, and take a
-quarter of the threads at most. Answers are remembered for a while, failures for a shorter one.
+`getaddrinfo` of the operating system runs in threads, because it blocks for 10 seconds and more when a name server does
+not respond. Such name servers must not delay other lookups: after 1 second a lookup counts as slow, and another lookup
+starts beside it. Names of a domain that was slow before wait until no other name is queued, and use at most a quarter
+of the threads. Results are cached for 5 minutes, failures for 1 minute or less.
 """
 
 from __future__ import annotations
@@ -20,168 +20,169 @@ from queue import SimpleQueue
 
 from periplus.url import registrable_domain
 
-_PROMPT = 32  # lookups at once that are not slow yet
+_MAX_FAST_LOOKUPS = 32  # concurrent lookups that are not slow
 _SLOW_AFTER = 1.0  # seconds
-_THREADS = 256  # lookups at once, slow ones included; so many waiting threads take 4 MB
-_THREADS_OF_SLOW_DOMAINS = 64
-_SLOW_DOMAINS = 50_000  # remembered
-_SOONEST, _LATEST, _CHECKS = 0.5, 10.0, 200  # seconds until a caller asks again; such calls a second
-_REMEMBERED = 50_000  # hosts
-_AGE, _AGE_OF_FAILURE, _AGE_OF_TROUBLE = 300.0, 60.0, 5.0  # seconds; trouble: the name server itself failed
-_TROUBLE = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL, socket.EAI_SYSTEM, socket.EAI_MEMORY})
-_NEVER_ASKED = ".onion"  # names of another network; to ask for one would tell who is looking (RFC 7686)
+_MAX_THREADS = 256  # concurrent lookups, slow ones included; 256 waiting threads take 4 MB
+_MAX_SLOW_DOMAIN_THREADS = 64
+_MAX_SLOW_DOMAINS = 50_000
+_SHORTEST_RETRY, _LONGEST_RETRY, _RETRIES_PER_SECOND = 0.5, 10.0, 200  # seconds, seconds, number
+_MAX_CACHED = 50_000  # hosts
+_TTL, _FAILURE_TTL, _SERVER_ERROR_TTL = 300.0, 60.0, 5.0  # seconds
+_SERVER_ERRORS = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL, socket.EAI_SYSTEM, socket.EAI_MEMORY})
+_NEVER_LOOKED_UP = ".onion"  # Tor names; a DNS query would reveal them (RFC 7686)
 
-Ask = Callable[[str], list[str]]
+Query = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What is known about a host."""
+    """The result of a DNS lookup."""
 
-    addresses: tuple[str, ...]  # IPv4 first, because IPv6 is announced more often than it works
-    failure: str = ""  # why there are none
+    addresses: tuple[str, ...]  # IPv4 first, because many hosts publish IPv6 addresses that do not work
+    failure: str = ""  # why there is no address
     expires: float = 0.0  # monotonic seconds
 
 
-class LookupPending(Exception):  # noqa: N818  # no error: a reason to come back
-    """The name has not been asked for yet, or its name server still has time to answer."""
+class LookupPending(Exception):  # noqa: N818  # not an error: the caller retries
+    """The lookup is queued or still running; a later call gets its result."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds  # until it is worth trying again
-        super().__init__(f"the lookup is not over; look again in {seconds:.2f} s")
+        self.seconds = seconds  # until the next retry
+        super().__init__(f"the DNS lookup is still running; retry in {seconds:.2f} s")
 
 
 @dataclass(slots=True, eq=False)
-class _Inquiry:
-    """One lookup, from the first call that needs it to the answer."""
+class _PendingLookup:
+    """One lookup, from the first call for its host to the result."""
 
     host: str
     domain: str
-    answer: asyncio.Future[Lookup]
-    callers: int = 0  # that wait for the answer now
-    asked: float = math.inf  # monotonic seconds
+    result: asyncio.Future[Lookup]
+    callers: int = 0  # calls that wait for the result
+    started: float = math.inf  # monotonic seconds
     is_slow: bool = False
-    of_slow_domain: bool = False
+    is_of_slow_domain: bool = False
     timer: asyncio.TimerHandle | None = None
 
 
 class Resolver:
-    """Looks hosts up, each once at a time, without stopping the event loop."""
+    """Resolves host names; one lookup per host runs at a time."""
 
-    def __init__(self, patience: float, ask: Ask | None = None) -> None:
-        """A name server has *patience* seconds to answer, counted from asking; *ask* stands in for the system."""
-        self._patience = patience
-        self._known: dict[str, Lookup] = {}
-        self._under_way: dict[str, _Inquiry] = {}
-        self._threads = _Threads(ask or _ask_system, self._learn)
+    def __init__(self, timeout: float, query: Query | None = None) -> None:
+        """*timeout*: seconds from the start of a lookup until it counts as failed; *query* replaces `getaddrinfo`."""
+        self._timeout = timeout
+        self._cache: dict[str, Lookup] = {}
+        self._pending: dict[str, _PendingLookup] = {}
+        self._threads = _Threads(query or _query_system, self._store)
 
     async def look_up(self, host: str) -> Lookup:
-        """The addresses of a host name, or why it has none.
+        """Return the addresses of a host name, or why it has none.
 
-        Raises `LookupPending` when that takes over a second: the lookup goes on, and a later call has its answer.
+        Raises `LookupPending` after 1 second without a result: the lookup continues, and a later call gets its result.
         """
-        known = self._known.get(host)
-        if known is not None and time.monotonic() < known.expires:
-            return known
-        if host.rstrip(".").endswith(_NEVER_ASKED):
-            return Lookup((), f"{_NEVER_ASKED} names are not looked up")
-        inquiry = self._under_way.get(host) or self._inquire(host)
-        left = inquiry.asked + self._patience - time.monotonic()
-        inquiry.callers += 1
+        cached = self._cache.get(host)
+        if cached is not None and time.monotonic() < cached.expires:
+            return cached
+        if host.rstrip(".").endswith(_NEVER_LOOKED_UP):
+            return Lookup((), f"{_NEVER_LOOKED_UP} names are not looked up")
+        lookup = self._pending.get(host) or self._start(host)
+        left = lookup.started + self._timeout - time.monotonic()
+        lookup.callers += 1
         try:
-            return await asyncio.wait_for(asyncio.shield(inquiry.answer), min(max(left, 0.0), _SLOW_AFTER))
+            return await asyncio.wait_for(asyncio.shield(lookup.result), min(max(left, 0.0), _SLOW_AFTER))
         except TimeoutError:
             if left > _SLOW_AFTER:
-                raise LookupPending(self._pause()) from None
+                raise LookupPending(self._retry_seconds()) from None
         finally:
-            inquiry.callers -= 1
-        return Lookup((), f"no answer from the name server within {self._patience:g} s")
+            lookup.callers -= 1
+        return Lookup((), f"no answer from the name server within {self._timeout:g} s")
 
     def demote(self, host: str, address: str) -> None:
-        """An address does not answer: the others are tried first for as long as they are remembered."""
-        known = self._known.get(host)
-        if known is not None and address in known.addresses:
-            others = tuple(other for other in known.addresses if other != address)
-            self._known[host] = Lookup((*others, address), "", known.expires)
+        """Move an address to the end of the cached list, because connecting to it failed."""
+        cached = self._cache.get(host)
+        if cached is not None and address in cached.addresses:
+            others = tuple(other for other in cached.addresses if other != address)
+            self._cache[host] = Lookup((*others, address), "", cached.expires)
 
     def close(self) -> None:
-        """Let the threads go, as soon as they have nothing left to ask."""
+        """Stop the threads as soon as their lookups end."""
         self._threads.close()
 
-    def _inquire(self, host: str) -> _Inquiry:
-        answer: asyncio.Future[Lookup] = asyncio.get_running_loop().create_future()
-        inquiry = self._under_way[host] = _Inquiry(host, registrable_domain(host), answer)
-        self._threads.submit(inquiry)
-        return inquiry
+    def _start(self, host: str) -> _PendingLookup:
+        result: asyncio.Future[Lookup] = asyncio.get_running_loop().create_future()
+        lookup = self._pending[host] = _PendingLookup(host, registrable_domain(host), result)
+        self._threads.submit(lookup)
+        return lookup
 
-    def _pause(self) -> float:
-        """Seconds until a caller asks again; longer when there are many, so that asking takes little time."""
-        return min(max(_SOONEST, len(self._under_way) / _CHECKS), _LATEST)
+    def _retry_seconds(self) -> float:
+        """Return the seconds until a caller retries; they grow with the pending lookups to limit retries per second."""
+        return min(max(_SHORTEST_RETRY, len(self._pending) / _RETRIES_PER_SECOND), _LONGEST_RETRY)
 
-    def _learn(self, inquiry: _Inquiry, found: Lookup) -> None:
-        if found.failure and not inquiry.callers:  # it must still be known when the caller comes back
-            expires = max(found.expires, time.monotonic() + _AGE_OF_FAILURE)
+    def _store(self, lookup: _PendingLookup, found: Lookup) -> None:
+        if found.failure and not lookup.callers:  # it must still be cached when the caller retries
+            expires = max(found.expires, time.monotonic() + _FAILURE_TTL)
             found = Lookup((), found.failure, expires)
-        self._known.pop(inquiry.host, None)
-        self._known[inquiry.host] = found
-        if len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
-        del self._under_way[inquiry.host]
-        if not inquiry.answer.done():
-            inquiry.answer.set_result(found)
+        self._cache.pop(lookup.host, None)
+        self._cache[lookup.host] = found
+        if len(self._cache) > _MAX_CACHED:
+            del self._cache[next(iter(self._cache))]
+        del self._pending[lookup.host]
+        if not lookup.result.done():
+            lookup.result.set_result(found)
 
 
 class _Threads:
-    """Runs blocking lookups in threads, and decides which name is asked for next."""
+    """Runs blocking lookups in threads, and decides which name is looked up next."""
 
-    def __init__(self, ask: Ask, answered: Callable[[_Inquiry, Lookup], None]) -> None:
-        self._ask, self._answered = ask, answered
-        self._new: deque[_Inquiry] = deque()
-        self._waiting_of_slow_domains: deque[_Inquiry] = deque()
+    def __init__(self, query: Query, on_result: Callable[[_PendingLookup, Lookup], None]) -> None:
+        self._query, self._on_result = query, on_result
+        self._queue: deque[_PendingLookup] = deque()
+        self._slow_domain_queue: deque[_PendingLookup] = deque()
         self._slow_domains: dict[str, None] = {}
-        self._questions: SimpleQueue[_Inquiry | None] = SimpleQueue()
+        self._tasks: SimpleQueue[_PendingLookup | None] = SimpleQueue()
         self._threads = 0
-        self._busy, self._slow, self._of_slow_domains = 0, 0, 0  # lookups under way; how many of them are such
+        # Running lookups, and how many of them are slow or of slow domains.
+        self._busy, self._slow, self._slow_domain_lookups = 0, 0, 0
 
-    def submit(self, inquiry: _Inquiry) -> None:
-        """Ask for a name as soon as it is its turn."""
-        self._new.append(inquiry)
-        self._start_waiting()
+    def submit(self, lookup: _PendingLookup) -> None:
+        """Queue a lookup."""
+        self._queue.append(lookup)
+        self._start_queued()
 
     def close(self) -> None:
-        """Ask for no other name; a thread ends with its lookup."""
-        self._new.clear()
-        self._waiting_of_slow_domains.clear()
+        """Drop queued lookups; each thread ends after its current lookup."""
+        self._queue.clear()
+        self._slow_domain_queue.clear()
         for _ in range(self._threads):
-            self._questions.put(None)
+            self._tasks.put(None)
         self._threads = 0
 
-    def _start_waiting(self) -> None:
-        while self._busy - self._slow < _PROMPT and (waiting := self._next_queue()) and self._has_idle_thread():
-            inquiry = waiting.popleft()
-            inquiry.of_slow_domain = waiting is self._waiting_of_slow_domains
-            inquiry.asked = time.monotonic()
-            inquiry.timer = asyncio.get_running_loop().call_later(_SLOW_AFTER, self._slowed, inquiry)
+    def _start_queued(self) -> None:
+        while self._busy - self._slow < _MAX_FAST_LOOKUPS and (queue := self._next_queue()) and self._has_idle_thread():
+            lookup = queue.popleft()
+            lookup.is_of_slow_domain = queue is self._slow_domain_queue
+            lookup.started = time.monotonic()
+            lookup.timer = asyncio.get_running_loop().call_later(_SLOW_AFTER, self._mark_slow, lookup)
             self._busy += 1
-            self._of_slow_domains += inquiry.of_slow_domain
-            self._questions.put(inquiry)
+            self._slow_domain_lookups += lookup.is_of_slow_domain
+            self._tasks.put(lookup)
 
-    def _next_queue(self) -> deque[_Inquiry] | None:
-        """The queue that the next name comes from: names of slow domains come last."""
-        while self._new and self._new[0].domain in self._slow_domains:
-            self._waiting_of_slow_domains.append(self._new.popleft())
-        if self._new:
-            return self._new
-        return self._waiting_of_slow_domains if self._of_slow_domains < _THREADS_OF_SLOW_DOMAINS else None
+    def _next_queue(self) -> deque[_PendingLookup] | None:
+        """Return the queue of the next name: names of slow domains come last."""
+        while self._queue and self._queue[0].domain in self._slow_domains:
+            self._slow_domain_queue.append(self._queue.popleft())
+        if self._queue:
+            return self._queue
+        return self._slow_domain_queue if self._slow_domain_lookups < _MAX_SLOW_DOMAIN_THREADS else None
 
     def _has_idle_thread(self) -> bool:
         if self._busy < self._threads:
             return True
-        if self._threads == _THREADS:
+        if self._threads == _MAX_THREADS:
             return False
         arguments = (asyncio.get_running_loop(),)
         try:
-            threading.Thread(target=self._work, args=arguments, name="resolver", daemon=True).start()
+            threading.Thread(target=self._run_thread, args=arguments, name="resolver", daemon=True).start()
         except RuntimeError:  # the system allows no more threads
             if not self._threads:
                 raise
@@ -189,49 +190,49 @@ class _Threads:
         self._threads += 1
         return True
 
-    def _slowed(self, inquiry: _Inquiry) -> None:
-        """The lookup takes long: another one may begin."""
-        inquiry.is_slow = True
+    def _mark_slow(self, lookup: _PendingLookup) -> None:
+        """Count a lookup as slow after 1 second, so that another one may start."""
+        lookup.is_slow = True
         self._slow += 1
-        self._slow_domains[inquiry.domain] = None
-        if len(self._slow_domains) > _SLOW_DOMAINS:
+        self._slow_domains[lookup.domain] = None
+        if len(self._slow_domains) > _MAX_SLOW_DOMAINS:
             del self._slow_domains[next(iter(self._slow_domains))]
-        self._start_waiting()
+        self._start_queued()
 
-    def _ended(self, inquiry: _Inquiry, found: Lookup) -> None:
-        assert inquiry.timer is not None
-        inquiry.timer.cancel()
+    def _finish(self, lookup: _PendingLookup, found: Lookup) -> None:
+        assert lookup.timer is not None
+        lookup.timer.cancel()
         self._busy -= 1
-        self._slow -= inquiry.is_slow
-        self._of_slow_domains -= inquiry.of_slow_domain
-        if not inquiry.is_slow:
-            self._slow_domains.pop(inquiry.domain, None)
-        self._answered(inquiry, found)
-        self._start_waiting()
+        self._slow -= lookup.is_slow
+        self._slow_domain_lookups -= lookup.is_of_slow_domain
+        if not lookup.is_slow:
+            self._slow_domains.pop(lookup.domain, None)
+        self._on_result(lookup, found)
+        self._start_queued()
 
-    def _work(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The life of a thread."""
-        while (inquiry := self._questions.get()) is not None:
-            found = self._find(inquiry.host)
+    def _run_thread(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run lookups until the queue yields None."""
+        while (lookup := self._tasks.get()) is not None:
+            found = self._find(lookup.host)
             try:
-                loop.call_soon_threadsafe(self._ended, inquiry, found)
+                loop.call_soon_threadsafe(self._finish, lookup, found)
             except RuntimeError:  # the event loop is closed
                 return
 
     def _find(self, host: str) -> Lookup:
         try:
-            addresses = dict.fromkeys(self._ask(host))
+            addresses = dict.fromkeys(self._query(host))
         except OSError as error:
-            age = _AGE_OF_TROUBLE if error.errno in _TROUBLE else _AGE_OF_FAILURE
-            return Lookup((), error.strerror or str(error), time.monotonic() + age)
-        return Lookup(tuple(sorted(addresses, key=_is_v6)), "", time.monotonic() + _AGE)
+            ttl = _SERVER_ERROR_TTL if error.errno in _SERVER_ERRORS else _FAILURE_TTL
+            return Lookup((), error.strerror or str(error), time.monotonic() + ttl)
+        return Lookup(tuple(sorted(addresses, key=_is_v6)), "", time.monotonic() + _TTL)
 
 
 def _is_v6(address: str) -> bool:
     return ":" in address
 
 
-def _ask_system(host: str) -> list[str]:
-    """As bytes, because text would be judged and rewritten before it is looked up."""
+def _query_system(host: str) -> list[str]:
+    """Call `getaddrinfo` with bytes, because Python would encode and check a string first."""
     found = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]

@@ -1,8 +1,8 @@
-"""What does this site let us fetch?
+"""Parses robots.txt and decides whether it allows a URL.
 
-RFC 9309, with the typing errors that Google's parser forgives. The matcher is our own because every refusal has to name
-the line behind it. Two habits of Google's are left out, since the RFC does not share them: `Allow: /a/index.html` does
-not open `/a/` as well, and escaped letters (`%62`) are the letters.
+The parser follows RFC 9309 and accepts the misspelled keys that Google's parser accepts. The matcher is our own: every
+refusal names the line that caused it. Two habits of Google's parser are left out, since the RFC does not have them:
+`Allow: /a/index.html` does not allow `/a/` as well, and escaped letters (`%62`) equal the letters.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-_LONGEST_FILE = 500 * 1024  # bytes that RFC 9309 asks a crawler to read
-_LONGEST_LINE = 16_664  # bytes of a line that Google reads: eight times the longest URL
-_MOST_WILDCARDS = 1_000  # rules with a star that are matched as written, since each costs time for every URL
-_SHOWN = 200  # characters of a line kept for the person who asks
-_EMPTY_BYTES, _RULE_BYTES, _WILDCARD_BYTES, _SITEMAP_BYTES = 1_000, 200, 250, 8  # of memory, beside their texts
+_MAX_FILE_BYTES = 500 * 1024  # RFC 9309 requires crawlers to read at least so much
+_MAX_LINE_BYTES = 16_664  # as in Google's parser: eight times the longest URL
+_MAX_WILDCARDS = 1_000  # rules with `*` matched exactly; each of them costs time for every URL
+_SHOWN = 200  # characters of a line in reports
+_EMPTY_BYTES, _RULE_BYTES, _WILDCARD_BYTES, _SITEMAP_BYTES = 1_000, 200, 250, 8  # of memory, without the text
 
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _ALLOW_KEYS = ("allow",)
@@ -28,12 +28,12 @@ _DELAY_KEYS = ("crawl-delay", "crawldelay", "crawl delay")
 _TOKEN = re.compile("[A-Za-z_-]*")
 _NUMBER = re.compile(r"\d{1,9}(\.\d{0,9})?|\.\d{1,9}")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_RESPELLED = re.compile(r"%([0-9A-Fa-f]{2})?|[^!#&(-)+-;=?-\[\]_a-z~]")  # what may have several spellings
+_UNNORMALIZED = re.compile(r"%([0-9A-Fa-f]{2})?|[^!#&(-)+-;=?-\[\]_a-z~]")  # what has several spellings
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsVerdict:
-    """Whether a URL may be fetched, and the line that says so."""
+    """Whether a URL may be fetched, and the line that decides."""
 
     allowed: bool
     line: str = ""  # as written in the file; empty when no rule matches
@@ -41,14 +41,14 @@ class RobotsVerdict:
 
 
 _NO_RULE = RobotsVerdict(True)
-_ALWAYS = RobotsVerdict(True, "RFC 9309: /robots.txt itself is always allowed")
+_ROBOTS_TXT_ITSELF = RobotsVerdict(True, "RFC 9309: /robots.txt itself is always allowed")
 
 
 class _Wildcard(NamedTuple):
-    """A rule with a star, or with a dollar sign at its end."""
+    """A rule with `*`, or with `$` at its end."""
 
     length: int  # of the rule as written: the longest match decides
-    needle: str  # its longest fixed part: most URLs do not hold it, and need no closer look
+    needle: str  # its longest fixed part: most URLs do not contain it, and are rejected at once
     pieces: list[str]  # the fixed parts, in order; the first one starts the path
     anchored: bool  # whether the last piece ends the path
     verdict: RobotsVerdict
@@ -56,7 +56,7 @@ class _Wildcard(NamedTuple):
 
 @dataclass(slots=True)
 class _Group:
-    """What one user agent is told, merged from all its places in the file."""
+    """The rules for one user agent, merged from all its groups in the file."""
 
     named: bool = False
     rules: list[tuple[str, RobotsVerdict]] = field(default_factory=list)
@@ -64,105 +64,106 @@ class _Group:
 
 
 @dataclass(slots=True)
-class _Addressees:
-    """The groups that a line is for.
+class _OpenGroups:
+    """The groups that the next rule or delay belongs to.
 
-    Names with no rule between them share the rules that follow, whatever other lines are between them (RFC 9309,
-    section 2.2.4). The RFC knows no delays: a delay is for the names right above it, because that is what files mean.
+    User-agent lines without a rule between them share the rules that follow, even with other lines between them (RFC
+    9309, section 2.2.4). The RFC does not define Crawl-delay. A delay belongs to the User-agent lines right above it,
+    because files are written that way.
     """
 
-    _ruled: list[_Group] = field(default_factory=list)
-    _delayed: list[_Group] = field(default_factory=list)
+    _rule_groups: list[_Group] = field(default_factory=list)
+    _delay_groups: list[_Group] = field(default_factory=list)
     _had_rule: bool = False
     _had_delay: bool = False
 
     def add(self, groups: list[_Group]) -> None:
-        """A User-agent line opens these groups for us."""
+        """Open the groups of a User-agent line that apply to this crawler."""
         if self._had_rule or self._had_delay:
-            self._delayed = []
+            self._delay_groups = []
         if self._had_rule:
-            self._ruled = []
+            self._rule_groups = []
         self._had_rule = self._had_delay = False
-        self._ruled += groups
-        self._delayed += groups
+        self._rule_groups += groups
+        self._delay_groups += groups
 
-    def of_rule(self) -> list[_Group]:
-        """The groups that an Allow or Disallow line is for."""
+    def for_rule(self) -> list[_Group]:
+        """Return the groups that an Allow or Disallow line belongs to."""
         self._had_rule = True
-        return self._ruled
+        return self._rule_groups
 
-    def of_delay(self) -> list[_Group]:
-        """The groups that a Crawl-delay line is for."""
+    def for_delay(self) -> list[_Group]:
+        """Return the groups that a Crawl-delay line belongs to."""
         self._had_delay = True
-        return self._delayed
+        return self._delay_groups
 
 
 class Robots:
-    """The rules of one robots.txt that concern us."""
+    """The rules of one robots.txt that apply to this crawler."""
 
     __slots__ = ("_default", "_lengths", "_prefixes", "_wildcards", "crawl_delay", "sitemaps")
 
     def __init__(self, group: _Group, sitemaps: tuple[str, ...] = (), default: RobotsVerdict = _NO_RULE) -> None:
-        self.crawl_delay = group.crawl_delay  # seconds; None when the file asks for none
+        self.crawl_delay = group.crawl_delay  # seconds; None when the file sets none
         self.sitemaps = sitemaps
         self._default = default
         self._prefixes: dict[str, RobotsVerdict] = {}
         wildcards: dict[str, RobotsVerdict] = {}
         for pattern, verdict in group.rules:
             if "*" not in pattern and not pattern.endswith("$"):
-                _keep(self._prefixes, pattern, verdict)
-            elif len(wildcards) < _MOST_WILDCARDS or pattern in wildcards:
-                _keep(wildcards, pattern, verdict)
-            elif not verdict.allowed:  # too many to try them all: refuse more than asked, never less
-                _keep(self._prefixes, pattern.partition("*")[0].rstrip("$"), verdict)
+                _add_rule(self._prefixes, pattern, verdict)
+            elif len(wildcards) < _MAX_WILDCARDS or pattern in wildcards:
+                _add_rule(wildcards, pattern, verdict)
+            elif not verdict.allowed:  # too many wildcards: refuse more than the rule does, never less
+                _add_rule(self._prefixes, pattern.partition("*")[0].rstrip("$"), verdict)
         self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
-        self._wildcards = sorted(map(_wildcard, wildcards.items()), key=_rank)
+        self._wildcards = sorted(map(_wildcard, wildcards.items()), key=_sort_key)
 
     @classmethod
     def parse(cls, body: bytes, agent: str = "periplus") -> Self:
-        """The rules in *body* for the product token *agent*."""
+        """Parse *body* and keep the rules for the product token *agent*."""
         ours, everyone = _Group(), _Group()
         sitemaps: dict[str, None] = {}
-        addressees = _Addressees()
-        for number, line, key, value in _records(body):
+        open_groups = _OpenGroups()
+        for number, line, key, value in _directives(body):
             if key.startswith(_AGENT_KEYS):
-                addressees.add(_addressed(value, agent, ours, everyone))
+                open_groups.add(_matching_groups(value, agent, ours, everyone))
             elif key.startswith(_SITEMAP_KEYS):
                 sitemaps[value.encode("latin-1").decode(errors="replace")] = None
             elif key.startswith(_ALLOW_KEYS + _DISALLOW_KEYS):
-                if groups := addressees.of_rule():
+                if groups := open_groups.for_rule():
                     verdict = RobotsVerdict(key.startswith(_ALLOW_KEYS), line.decode(errors="replace")[:_SHOWN], number)
                     for group in groups:
                         group.rules.append((_pattern(value), verdict))
             elif key.startswith(_DELAY_KEYS):
-                for group in addressees.of_delay():
-                    group.crawl_delay = _longer(group.crawl_delay, value)
+                for group in open_groups.for_delay():
+                    group.crawl_delay = _longer_delay(group.crawl_delay, value)
         return cls(ours if ours.named else everyone, tuple(sitemaps))
 
     @classmethod
     def for_status(cls, status: int, body: bytes = b"") -> Self:
-        """The rules that an answer implies; status 0 means that there was none."""
+        """Return the rules that follow from a response; status 0 means that there was no response."""
         if 200 <= status < 300:
             return cls.parse(body)
         if 300 <= status < 500 and status != 429:
-            why = f"robots.txt answered {status}: everything is allowed"
+            why = f"robots.txt returned {status}: everything is allowed"
             return cls(_Group(), default=RobotsVerdict(True, why))
-        why = f"robots.txt answered {status}" if status else "robots.txt is unreachable"
+        why = f"robots.txt returned {status}" if status else "robots.txt is unreachable"
         return cls(_Group(), default=RobotsVerdict(False, f"{why}: nothing is allowed"))
 
     @property
     def rules(self) -> list[RobotsVerdict]:
-        """The lines that concern us, in the order of the file."""
+        """The lines that apply to this crawler, in the order of the file."""
         found = {*self._prefixes.values(), *(rule.verdict for rule in self._wildcards)}
         return sorted(found, key=lambda verdict: verdict.line_number)
 
     @property
     def default(self) -> RobotsVerdict:
-        """What holds where no line does."""
+        """The verdict for paths that no line matches."""
         return self._default
 
     def memory_bytes(self) -> int:
-        """An estimate of the memory that these rules take."""
+        """Estimate the memory that these rules take."""
         size = sys.getsizeof
         total = _EMPTY_BYTES + sum(map(size, self.sitemaps)) + _SITEMAP_BYTES * len(self.sitemaps)
         for prefix, verdict in self._prefixes.items():
@@ -172,9 +173,9 @@ class Robots:
         return total
 
     def verdict(self, url_path: str) -> RobotsVerdict:
-        """Whether this path with its query may be fetched: the longest matching rule decides, Allow before Disallow."""
-        bytewise = url_path if url_path.isascii() else url_path.encode("utf-8", "replace").decode("latin-1")
-        path = _respelled(bytewise) or "/"
+        """Decide about a path with its query: the longest matching rule wins, and Allow wins over Disallow."""
+        latin1 = url_path if url_path.isascii() else url_path.encode("utf-8", "replace").decode("latin-1")
+        path = _normalized(latin1) or "/"
         found, longest = self._default, 0
         for length in self._lengths:
             verdict = self._prefixes.get(path[:length])
@@ -187,27 +188,27 @@ class Robots:
             if needle in path and (length > longest or verdict.allowed) and _matches(path, pieces, anchored):
                 found = verdict
                 break
-        return _ALWAYS if path == "/robots.txt" else found
+        return _ROBOTS_TXT_ITSELF if path == "/robots.txt" else found
 
 
-def _records(body: bytes) -> Iterator[tuple[int, bytes, str, str]]:
-    """Number, text, lower-case key and value of every line that has the form of a rule."""
-    if len(body) >= _LONGEST_FILE:  # perhaps cut while it was fetched, and half a rule would say something else
-        body = body[: max(body.rfind(b"\n", 0, _LONGEST_FILE), body.rfind(b"\r", 0, _LONGEST_FILE), 0)]
+def _directives(body: bytes) -> Iterator[tuple[int, bytes, str, str]]:
+    """Yield number, text, lower-case key and value of every line that has the form of a directive."""
+    if len(body) >= _MAX_FILE_BYTES:  # the file may be truncated, and half a rule has another meaning
+        body = body[: max(body.rfind(b"\n", 0, _MAX_FILE_BYTES), body.rfind(b"\r", 0, _MAX_FILE_BYTES), 0)]
     for number, raw in enumerate(body.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
-        line = raw[:_LONGEST_LINE].partition(b"#")[0].strip()
+        line = raw[:_MAX_LINE_BYTES].partition(b"#")[0].strip()
         key, colon, value = line.partition(b":")
         if not colon:
             words = line.split()
             if len(words) != 2:
                 continue
             key, value = words
-        # Latin-1 keeps every byte, so that a path in any encoding can be escaped byte by byte.
+        # Latin-1 keeps every byte, so a path in any encoding can be escaped byte by byte.
         yield number, line, key.strip().decode("latin-1").lower(), value.strip().decode("latin-1")
 
 
-def _addressed(value: str, agent: str, ours: _Group, everyone: _Group) -> list[_Group]:
-    """The groups that one User-agent line opens for us; `Foo Bar` and `Foo/1.0` are read as `Foo`."""
+def _matching_groups(value: str, agent: str, ours: _Group, everyone: _Group) -> list[_Group]:
+    """Return the groups that a User-agent line opens for this crawler; `Foo Bar` and `Foo/1.0` mean `Foo`."""
     token = _TOKEN.match(value)
     if value == "*" or value.startswith(("* ", "*\t")):
         group = everyone
@@ -219,19 +220,19 @@ def _addressed(value: str, agent: str, ours: _Group, everyone: _Group) -> list[_
     return [group]
 
 
-def _longer(delay: float | None, value: str) -> float | None:
+def _longer_delay(delay: float | None, value: str) -> float | None:
     number = _NUMBER.match(value)
     return max(delay or 0.0, float(number[0])) if number else delay
 
 
 def _pattern(value: str) -> str:
-    """A rule's path in the one spelling that is compared; only stars and a last dollar sign keep their meaning."""
+    """Normalize the path of a rule; only `*` and a final `$` keep their special meaning."""
     path, anchor = (value[:-1], "$") if value.endswith("$") else (value, "")
-    return "*".join(_respelled(piece) for piece in path.split("*")) + anchor
+    return "*".join(_normalized(piece) for piece in path.split("*")) + anchor
 
 
-def _respelled(path: str) -> str:
-    return _RESPELLED.sub(_escape, path) if _RESPELLED.search(path) else path
+def _normalized(path: str) -> str:
+    return _UNNORMALIZED.sub(_escape, path) if _UNNORMALIZED.search(path) else path
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -241,8 +242,8 @@ def _escape(match: re.Match[str]) -> str:
     return character if character in _UNRESERVED else match[0].upper()
 
 
-def _keep(rules: dict[str, RobotsVerdict], pattern: str, verdict: RobotsVerdict) -> None:
-    """Of two rules with one pattern Allow wins, then the first; an empty pattern says nothing."""
+def _add_rule(rules: dict[str, RobotsVerdict], pattern: str, verdict: RobotsVerdict) -> None:
+    """Add a rule; of two rules with one pattern Allow wins, then the first. An empty pattern is ignored."""
     if pattern and (pattern not in rules or (verdict.allowed and not rules[pattern].allowed)):
         rules[pattern] = verdict
 
@@ -257,13 +258,13 @@ def _wildcard(rule: tuple[str, RobotsVerdict]) -> _Wildcard:
     return _Wildcard(len(pattern), max(pieces, key=len), pieces, anchored, verdict)
 
 
-def _rank(rule: _Wildcard) -> tuple[int, bool]:
-    """The longest first, Allow before Disallow."""
+def _sort_key(rule: _Wildcard) -> tuple[int, bool]:
+    """Sort the longest rules first, Allow before Disallow."""
     return -rule.length, not rule.verdict.allowed
 
 
 def _matches(path: str, pieces: list[str], anchored: bool) -> bool:
-    """Taking every piece at its first place is always right for stars, and never goes back."""
+    """Match the fixed parts from left to right; taking the first occurrence of each part needs no backtracking."""
     first, *others = pieces
     if not others:
         return path == first if anchored else path.startswith(first)

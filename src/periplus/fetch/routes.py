@@ -1,4 +1,4 @@
-"""Which address is dialled for this URL?"""
+"""Which IP addresses and port does a request for this host connect to?"""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ipaddress import ip_address
 
 from periplus.config.settings import Fetching
 from periplus.fetch.resolver import Resolver
-from periplus.fetch.ssrf_guard import explanation, private_networks, refusal
+from periplus.fetch.ssrf_guard import private_networks, refusal, refusal_text
 from periplus.model import Reason
 
 _RULE = re.compile(r"(\[[^\]]*\]|[^:]*):(\d*):(\[[^\]]*\]|[^:]*):(\d*)")
 
-_REMEMBERED = 16_384
+_CACHED = 16_384  # hosts, and addresses
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a request may go: addresses in the order in which they are tried, or why there is none."""
+    """The addresses for a request, in the order of attempts, or why there is none."""
 
-    host: str  # whose addresses they are
+    host: str  # after `connect_to`
     port: int
     addresses: tuple[str, ...] = ()
     failure: Reason | None = None
@@ -30,49 +30,49 @@ class Route:
 
 
 class Routes:
-    """Finds addresses; those that must not be dialled are left out here already, and refused again at the dial."""
+    """Finds the IP addresses of a host, without those that must not be connected to."""
 
     def __init__(self, settings: Fetching, resolver: Resolver, *, public_allowed: bool) -> None:
         self._resolver = resolver
         self._rules = _ConnectRules(settings.connect_to)
         private = private_networks(allow_all=settings.allow_private, named=settings.private_addresses)
-        # Why an address must not be dialled, if it must not. Every request asks both, and asking is slow.
-        self._plain = lru_cache(_REMEMBERED)(self._find_plain)
-        self.refusal = lru_cache(_REMEMBERED)(partial(refusal, private=private, public_allowed=public_allowed))
+        # Every request calls both functions, and both are slow.
+        self._without_lookup = lru_cache(_CACHED)(self._find_without_lookup)
+        self.refusal = lru_cache(_CACHED)(partial(refusal, private=private, public_allowed=public_allowed))
 
     async def find(self, host: str, port: int) -> Route:
-        """Where requests to this host and port really go."""
-        route = self._plain(host, port)
+        """Return the addresses and the port that requests to this host and port connect to."""
+        route = self._without_lookup(host, port)
         if route.addresses or route.failure is not None:
             return route
         found = await self._resolver.look_up(route.host)
         if found.failure or not found.addresses:
-            return Route(route.host, route.port, failure=Reason.DNS, detail=found.failure or "it has no address")
-        return self._admitted(route.host, route.port, found.addresses)
+            return Route(route.host, route.port, failure=Reason.DNS, detail=found.failure or "the host has no address")
+        return self._allowed_route(route.host, route.port, found.addresses)
 
-    def avoid(self, route: Route, address: str) -> None:
-        """An address does not answer; another one is tried first from now on."""
+    def demote(self, route: Route, address: str) -> None:
+        """Try another address first from now on, because connecting to this one failed."""
         self._resolver.demote(route.host, address)
 
-    def _find_plain(self, host: str, port: int) -> Route:
-        """All that can be said without a lookup, which is everything when the host is an address."""
+    def _find_without_lookup(self, host: str, port: int) -> Route:
+        """Apply `connect_to`; the route is complete when the host is an IP address."""
         host, port = self._rules.target(host, port)
         if port > 65_535:
             return Route(host, port, failure=Reason.NOT_WEB, detail=f"{port} is not a port")
         literal = _literal(host)
-        return self._admitted(host, port, (literal,)) if literal else Route(host, port)
+        return self._allowed_route(host, port, (literal,)) if literal else Route(host, port)
 
-    def _admitted(self, host: str, port: int, addresses: tuple[str, ...]) -> Route:
-        admitted = tuple(address for address in addresses if self.refusal(address) is None)
-        if admitted:
-            return Route(host, port, admitted)
+    def _allowed_route(self, host: str, port: int, addresses: tuple[str, ...]) -> Route:
+        allowed = tuple(address for address in addresses if self.refusal(address) is None)
+        if allowed:
+            return Route(host, port, allowed)
         reason = self.refusal(addresses[0])
         assert reason is not None
-        return Route(host, port, failure=reason, detail=explanation(reason, addresses[0]))
+        return Route(host, port, failure=reason, detail=refusal_text(reason, addresses[0]))
 
 
 class _ConnectRules:
-    """`HOST1:PORT1:HOST2:PORT2` as in curl: an empty field means any, or the same; the first rule that fits counts."""
+    """`HOST1:PORT1:HOST2:PORT2` as in curl: an empty field matches any value, or keeps it; the first match applies."""
 
     def __init__(self, rules: Iterable[str]) -> None:
         self._rules: dict[tuple[str, str], tuple[int, str, str]] = {}
@@ -86,16 +86,16 @@ class _ConnectRules:
         if not self._rules:
             return host, port
         keys = ((host, str(port)), (host, ""), ("", str(port)), ("", ""))
-        fitting = [self._rules[key] for key in keys if key in self._rules]
-        if not fitting:
+        matching = [self._rules[key] for key in keys if key in self._rules]
+        if not matching:
             return host, port
-        _, new_host, new_port = min(fitting)
+        _, new_host, new_port = min(matching)
         return new_host or host, int(new_port) if new_port else port
 
 
 def _literal(host: str) -> str:
-    """The address that a host is by itself, if it is one."""
-    if not (host[-1:].isdigit() or host[-1:] in ".]"):  # no name of the web ends like that
+    """Return the IP address when the host is one, else an empty string."""
+    if not (host[-1:].isdigit() or host[-1:] in ".]"):  # host names on the web end otherwise
         return ""
     try:
         return str(ip_address(host.strip("[]").rstrip(".")))

@@ -1,8 +1,8 @@
-"""May this address be dialled?
+"""May the crawler connect to this IP address?
 
-A crawled link may name any address. What counts is the one really dialled, after DNS, redirects and `connect_to`, so
-it is judged when the socket is opened. Every range is written out, because `is_global` of the standard library lets
-tunnels through.
+A crawled link may lead to any address. The address that counts is the one connected to, after DNS, redirects and
+`connect_to`, so the check runs when the socket is opened. Every range is listed here, because `is_global` of the
+standard library accepts tunnel addresses.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from periplus.model import Reason
 
 Network = IPv4Network | IPv6Network
 
-# Never dialled: nothing there is a web site, and some of them hand out the secrets of a cloud machine.
+# Always refused: no web sites are there, and metadata services return the secrets of a cloud machine.
 _NEVER_V4 = tuple(
     IPv4Network(text)
     for text in (
@@ -32,7 +32,7 @@ _PRIVATE_V4 = tuple(
     IPv4Network(text)
     for text in (
         "10.0.0.0/8",
-        "100.64.0.0/10",  # shared by a provider's customers
+        "100.64.0.0/10",  # shared address space of providers
         "127.0.0.0/8",  # loopback
         "172.16.0.0/12",
         "192.0.2.0/24",  # documentation
@@ -47,7 +47,7 @@ _NEVER_V6 = tuple(
     IPv6Network(text)
     for text in (
         "::/128",  # unspecified
-        "64:ff9b:1::/48",  # translation inside one network: the address behind it cannot be read
+        "64:ff9b:1::/48",  # local-use translation: the embedded address cannot be decoded
         "100::/64",  # discarded
         "100:0:0:1::/64",  # dummy prefix
         "5f00::/16",  # segment routing
@@ -62,7 +62,7 @@ _PRIVATE_V6 = tuple(
     IPv6Network(text)
     for text in (
         "::1/128",  # loopback
-        "2001::/23",  # protocol assignments; Teredo is unwrapped before this is asked
+        "2001::/23",  # protocol assignments; Teredo is decoded before this check
         "2001:db8::/32",  # documentation
         "3fff::/20",  # documentation
         "fc00::/7",  # unique local
@@ -83,37 +83,39 @@ _TEREDO = IPv6Network("2001::/32")
 
 
 def refusal(ip: str, *, private: tuple[Network, ...], public_allowed: bool) -> Reason | None:
-    """Why this address is not dialled, or None when it may be.
+    """Return why connecting to this address is refused, or None when it is allowed.
 
-    *public_allowed* is false while nobody has said who is crawling. *private* lists the networks that may be dialled
-    although they are private; link-local, multicast and metadata addresses never are.
+    *public_allowed* is false while `identity.contact` is not set. *private* lists the private networks that are
+    allowed; link-local, multicast and metadata addresses are always refused.
     """
     try:
         address = ip_address(ip)
     except ValueError:
         return Reason.PRIVATE_ADDRESS
-    verdicts = [_refusal_of(inner, private, public_allowed) for inner in embedded_ipv4(address)]
+    verdicts = [_refusal_reason(inner, private, public_allowed) for inner in embedded_ipv4(address)]
     return Reason.PRIVATE_ADDRESS if Reason.PRIVATE_ADDRESS in verdicts else verdicts[0]
 
 
-def explanation(reason: Reason, ip: str) -> str:
-    """The same, for the person who asks."""
+def refusal_text(reason: Reason, ip: str) -> str:
+    """Return the refusal as a sentence for reports."""
     if reason is Reason.NO_CONTACT:
-        return f"{ip} is public, and no contact is set"
-    return f"{ip} is not an address of the public web"
+        return f"{ip} is a public address, and identity.contact is not set"
+    if refusal(ip, private=(*_PRIVATE_V4, *_PRIVATE_V6), public_allowed=True) is None:
+        return f"{ip} is a private address; add --allow-private to crawl it"
+    return f"{ip} is a reserved address, which is never crawled"
 
 
 def is_private(address: IPv4Address | IPv6Address) -> bool:
-    """Whether an address is outside the public web."""
-    return _refusal_of(address, (), True) is not None
+    """Whether an address is not public."""
+    return _refusal_reason(address, (), True) is not None
 
 
 def private_networks(*, allow_all: bool, named: Iterable[str]) -> tuple[Network, ...]:
-    """The private networks that the settings admit."""
+    """Return the private networks that the settings allow."""
     return (*_PRIVATE_V4, *_PRIVATE_V6) if allow_all else tuple(ip_network(text) for text in named)
 
 
-def _refusal_of(
+def _refusal_reason(
     address: IPv4Address | IPv6Address, allowed: tuple[Network, ...], public_allowed: bool
 ) -> Reason | None:
     if isinstance(address, IPv4Address):
@@ -128,7 +130,7 @@ def _refusal_of(
 
 
 def embedded_ipv4(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
-    """The addresses a packet may end at: those inside a tunnel or translation, else the address itself."""
+    """Return the addresses inside a tunnel or translation address, else the address itself."""
     if isinstance(address, IPv4Address) or int(address) <= 1:
         return [address]
     if any(address in network for network in _HOST_BITS_V4):

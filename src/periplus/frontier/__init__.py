@@ -1,1 +1,1 @@
-"""Which URL next, and when?"""
+"""Decides which URLs are fetched, in which order and when."""

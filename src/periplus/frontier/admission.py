@@ -1,4 +1,4 @@
-"""May this URL be fetched at all, and if not, which rule says so?"""
+"""May this URL be queued, and if not, which rule refuses it?"""
 
 from __future__ import annotations
 
@@ -16,44 +16,47 @@ from periplus.url import host_of, registrable_domain, url_key
 
 
 class Admission:
-    """The gate of the frontier: every seed, link and redirect passes it once."""
+    """Checks every seed, link and redirect once: known URLs, scope, traps and caps."""
 
     def __init__(self, scope: ScopeRules, caps: DomainCaps, traps: Traps | None = None) -> None:
         self.scope, self.traps = scope, traps or Traps(0)
         self._caps = caps
         self._seen = SeenFilter()
         self._forwarded = SeenFilter()
-        self._last_piece = 0
-        self._hosts = SeenFilter()  # of names
+        self._last_batch = 0
+        self._hosts = SeenFilter()  # keys of host names
         self._urls_of: dict[str, int] = {}  # by registrable domain
         self._hosts_of: dict[str, int] = {}
 
     def catch_up(self, catalog: Catalog) -> None:
-        """Know what other workers have let in since the last time, as far as it is on disk."""
-        pieces = []
-        for self._last_piece, keys in catalog.seen_keys(self._last_piece):  # noqa: B020  # from the last one on
-            pieces.append(keys)
-        self._seen.add_many(np.frombuffer(b"".join(pieces), "<u8"))
+        """Load the URLs, domain sizes and hosts that are in the catalog since the last call."""
+        batches = []
+        for self._last_batch, keys in catalog.seen_keys(self._last_batch):  # noqa: B020  # continues after the last batch
+            batches.append(keys)
+        self._seen.add_many(np.frombuffer(b"".join(batches), "<u8"))
         for domain, size in catalog.domain_sizes().items():
             self._urls_of[domain] = max(size, self._urls_of.get(domain, 0))
         for host, domain in catalog.hosts():
             self._count_host(url_key(host), domain)
 
-    def ignore(self, url: str) -> None:
-        """Take a URL for known, so that no link to it is ever followed."""
+    def mark_seen(self, url: str) -> None:
+        """Count a URL as known, so that links to it are never followed."""
         self._seen.add(url_key(url))
 
     def forward(self, url: str, host: str, depth: int, reason: Reason) -> Decision | bool:
-        """For a URL that is another worker's to admit: the rule that refuses it, or whether it may be news there."""
+        """Check a URL that another worker has to admit.
+
+        Returns the decision that refuses it, or whether it may be new to the other worker.
+        """
         key = url_key(url)
         if key in self._seen or key in self._forwarded:
             return False
         return self._scope_refusal(url, host, depth, reason) or self._forwarded.add(key)
 
     def recheck(self, item: QueuedUrl) -> Decision | None:
-        """Why a URL that was admitted before, perhaps by another run, is refused or deferred today."""
+        """Return why a queued URL is refused or deferred today, although an earlier check admitted it; else None."""
         refusal = self._scope_refusal(item.url, item.host, item.depth, item.reason)
-        if refusal is not None or item.visits:  # what was a page before is looked at again
+        if refusal is not None or item.visits:  # the trap rules apply to new pages only
             return refusal
         deferred = is_deferred(item.priority)
         return self.traps.decide(item.url, item.host, item.via, item.reason, is_deferred=deferred)
@@ -61,7 +64,7 @@ class Admission:
     def admit(
         self, url: str, *, depth: int, reason: Reason, via: str, redirects: int = 0, priority: float | None = None
     ) -> QueuedUrl | Decision | None:
-        """The queue entry of a URL first met, the decision that refuses it, or None when it is known already."""
+        """Return the queue entry of a new URL, the decision that refuses it, or None when it is known already."""
         key = url_key(url)
         if key in self._seen:
             return None
@@ -92,7 +95,7 @@ class Admission:
 
 
 def open_admission(catalog: Catalog, settings: Scope, traps: Traps | None = None) -> Admission:
-    """The gate of a collection, with all it has let in so far."""
+    """Build the admission of a collection, with all URLs that the catalog knows."""
     scope = ScopeRules(settings, map(host_of, catalog.seeds()))
     admission = Admission(scope, DomainCaps(settings), traps)
     admission.catch_up(catalog)

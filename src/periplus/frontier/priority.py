@@ -1,63 +1,64 @@
-"""Which of a host's URLs comes first, and why?
+"""Which URL of a host comes first?
 
-    priority = depth + doubt - listed - linked        the smallest comes first
+    priority = depth + quality penalty - sitemap bonus - link bonus        the smallest comes first
 
-*depth* counts the links from a seed, so a site is read level by level. Within a level the rest decides; it never
-makes up for a level:
+*depth* counts the links from a seed, so a site is crawled level by level. The other parts decide within a level and
+never outweigh a level:
 
-* *doubt*: up to 0.09, the worse the page looks that links to it first, and that page's host (`crawl/novelty.py`).
-* *listed*: 0.2 for a page that a sitemap of its own domain lists, up to 0.2 more by the priority it is given there
-  (0.1 when it is given none), and up to 0.2 more if it changed of late: half of that a month ago, a quarter two.
-* *linked*: 0.1 each time the links to it have doubled, counted in this run and while it waits in memory.
+* *quality penalty*: up to 0.09, from the quality of the page that links to the URL first, and of that page's host
+  (`crawl/novelty.py`).
+* *sitemap bonus*: 0.2 for a page in a sitemap of its own domain, up to 0.2 more for its priority there (0.1 without
+  one), and up to 0.2 more for a recent change: half of that after 30 days, a quarter after 60 days.
+* *link bonus*: 0.1 each time the number of links to the URL doubles, counted in this run and while it is in memory.
 
 A URL of a suspected trap is *deferred*: all other URLs of its host come first (`frontier/traps.py`).
 
-When a URL may be fetched at the earliest is another matter: that is its `due`.
+The earliest time of a fetch is independent of the priority: see `due` in `QueuedUrl`.
 """
 
 from __future__ import annotations
 
 from periplus.model import QueuedUrl
 
-_DOUBT = 0.09  # less than a level, together with the bonuses
-_LISTED = 0.2
-_BY_PRIORITY = 0.2
-_UNTOLD = 0.5  # the priority of a page whose sitemap gives none: the protocol says so
-_FRESH = 0.2
+_MAX_QUALITY_PENALTY = 0.09  # together with the bonuses less than a level
+_SITEMAP_BONUS = 0.2
+_SITEMAP_PRIORITY_BONUS = 0.2
+_DEFAULT_SITEMAP_PRIORITY = 0.5  # the default of the sitemap protocol
+_RECENT_CHANGE_BONUS = 0.2
 _HALF_LIFE = 30 * 86_400.0  # seconds
-_DOUBLED = 0.1
-_MOST = 0.9  # of all bonuses: less than a level
+_LINK_BONUS = 0.1
+_MAX_BONUS = 0.9  # sum of all bonuses: less than a level
 _DEFERRED = 1_000_000.0  # more than any depth
 
 
 def plain(depth: int) -> float:
-    """The priority of a URL that a link, a redirect or a person has named."""
+    """Return the priority of a URL from a seed, a redirect or a link without a known quality."""
     return float(depth)
 
 
 def found(depth: int, quality: float) -> float:
-    """The priority of a URL that a page of some quality, from 0 to 1, links to."""
-    return depth + round(_DOUBT * (1.0 - quality), 3)
+    """Return the priority of a URL that a page of this quality (0 to 1) links to."""
+    return depth + round(_MAX_QUALITY_PENALTY * (1.0 - quality), 3)
 
 
 def listed(depth: int, priority: float | None, lastmod: float | None, now: float) -> float:
-    """The priority of a URL that a sitemap of its domain lists, with what it tells about it."""
-    bonus = _LISTED + _BY_PRIORITY * (_UNTOLD if priority is None else priority)
+    """Return the priority of a URL in a sitemap of its domain, from the data in the sitemap."""
+    bonus = _SITEMAP_BONUS + _SITEMAP_PRIORITY_BONUS * (_DEFAULT_SITEMAP_PRIORITY if priority is None else priority)
     if lastmod is not None:
-        bonus += _FRESH * 0.5 ** (max(now - lastmod, 0.0) / _HALF_LIFE)
+        bonus += _RECENT_CHANGE_BONUS * 0.5 ** (max(now - lastmod, 0.0) / _HALF_LIFE)
     return depth - bonus
 
 
 def linked(item: QueuedUrl) -> float:
-    """The priority of a waiting URL once the links to it have doubled."""
-    return max(item.priority - _DOUBLED, item.depth - _MOST)
+    """Return the priority of a queued URL after the number of links to it has doubled."""
+    return max(item.priority - _LINK_BONUS, item.depth - _MAX_BONUS)
 
 
 def deferred(priority: float) -> float:
-    """The priority of a URL that comes after all others of its host."""
+    """Return the priority that puts a URL after all others of its host."""
     return priority if is_deferred(priority) else priority + _DEFERRED
 
 
 def is_deferred(priority: float) -> bool:
-    """Whether a URL comes after all others of its host."""
+    """Whether a priority puts a URL after all others of its host."""
     return priority >= _DEFERRED - 1

@@ -1,6 +1,6 @@
-"""Does this URL belong to the crawl?
+"""Is this URL in the scope of the crawl?
 
-Rules that need nothing but the URL and its depth, each with the reason code it gives.
+The rules need only the URL and its depth; each rule has its own reason code.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from periplus.model import Decision, Reason, Verdict
 
 
 class ScopeRules:
-    """The scope of a crawl: its settings, and the hosts of its seeds when no host pattern is set."""
+    """The scope of a crawl: its settings, and the hosts of its seeds when `scope.hosts` is empty."""
 
     def __init__(self, settings: Scope, seed_hosts: Iterable[str] = ()) -> None:
         self._settings = settings
@@ -25,12 +25,12 @@ class ScopeRules:
         self._host_verdicts: dict[str, bool] = {}
 
     def add_seed_host(self, host: str) -> None:
-        """A seed, or the address a seed redirects to, widens a scope that has no host patterns."""
+        """Add the host of a seed, or of a seed's redirect target; it counts only while `scope.hosts` is empty."""
         self._seed_hosts.add(host)
         self._host_verdicts.clear()
 
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
-        """Why the URL is out of scope, or None when it is in."""
+        """Return why a URL is out of scope, or None when it is in scope."""
         if not self.covers_host(host):
             return self.host_refusal(host)
         if depth > self._settings.depth:
@@ -43,7 +43,7 @@ class ScopeRules:
         return self._shape_refusal(path.partition("?")[0])
 
     def list_refusal(self, url: str, host: str) -> Decision | None:
-        """Why a sitemap is out of scope: it is no page, so neither its path nor its ending matters."""
+        """Return why a sitemap is out of scope; path and file extension do not matter, as it is not a page."""
         if len(url) > self._settings.url_length:
             return self._too_long(url)
         return self.host_refusal(host)
@@ -52,7 +52,7 @@ class ScopeRules:
         return _refused(Reason.TOO_LONG, f"{len(url)} characters are over scope.url_length")
 
     def host_refusal(self, host: str) -> Decision | None:
-        """Why no URL of a host is in scope, or None when some may be."""
+        """Return why all URLs of a host are out of scope, or None when some may be in scope."""
         return None if self.covers_host(host) else _refused(Reason.SCOPE_HOST, self._host_rule(host))
 
     def _shape_refusal(self, path: str) -> Decision | None:
@@ -60,14 +60,14 @@ class ScopeRules:
         dot = name.rfind(".")
         if dot >= 0 and (ending := name[dot:].lower()) in self._extensions:
             return _refused(Reason.EXTENSION, f"{ending} is in scope.skip_extensions")
-        segments = path.count("/", 0, -1)  # a slash at the end begins no segment
+        segments = path.count("/", 0, -1)  # a slash at the end starts no segment
         if segments > self._settings.path_depth:
             return _refused(Reason.TRAP_DEPTH, f"{segments} path segments are over scope.path_depth")
         parts = path.split("/")
-        if len(parts) - len(set(parts)) >= self._settings.path_repeats - 1:  # hardly ever, and counting takes longer
+        if len(parts) - len(set(parts)) >= self._settings.path_repeats - 1:  # rarely true, and counting is slower
             for segment, times in Counter(parts).most_common(2):
                 if segment and times >= self._settings.path_repeats:
-                    detail = f"the path segment {segment!r} comes {times} times, as many as scope.path_repeats refuses"
+                    detail = f"path segment {segment!r} occurs {times} times, the limit of scope.path_repeats"
                     return _refused(Reason.TRAP_REPEAT, detail)
         return None
 
@@ -82,17 +82,17 @@ class ScopeRules:
         return verdict
 
     def excludes_host(self, host: str) -> bool:
-        """Whether `scope.hosts` is set and does not match a host: nothing at all may be requested from it."""
+        """Whether `scope.hosts` is set and does not match a host: nothing may be requested from it."""
         return bool(self._hosts) and not self.covers_host(host)
 
     def _host_rule(self, host: str) -> str:
         if self._hosts:
             return f"{host} matches none of scope.hosts"
-        return f"{host} is not the host of a seed, and scope.hosts names no other"
+        return f"{host} is not the host of a seed, and scope.hosts is empty"
 
 
 def page_rules(settings: Scope) -> ScopeRules:
-    """The rules for pages that are imported or shown: those of the settings; seeds exclude no host."""
+    """Return the rules for pages that are imported or indexed: those of the settings; seeds exclude no host."""
     return ScopeRules(settings if settings.hosts else settings.model_copy(update={"hosts": [".*"]}))
 
 

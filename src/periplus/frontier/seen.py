@@ -1,7 +1,8 @@
-"""Has this URL been met before?
+"""Was this URL seen before?
 
-An open-addressing table of 64-bit keys: exact for all practical purposes (two of ten million URLs share a key once in
-300,000 crawls), at 8 bytes a slot and 15 a key at most. Never a Bloom filter: its false positives would lose URLs.
+A hash table of 64-bit keys with open addressing. It is exact in practice: two of ten million URLs share a key once in
+300,000 crawls. It takes 8 bytes per slot and at most 15 bytes per key. A Bloom filter would lose URLs by its false
+positives.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-_SMALLEST = 1 << 12
-_FULLEST = 0.75  # of the slots; beyond it probes grow long
-_GROWTH = 1.4  # doubling would leave tables that are a third full, at 21 bytes a key
+_MIN_SLOTS = 1 << 12
+_MAX_LOAD = 0.75  # of the slots; above it, probing becomes slow
+_GROWTH = 1.4  # doubling would leave the table a third full, with 21 bytes per key
 _EMPTY = 0
-_MOVED_AT_ONCE = 1 << 18  # slots; while a table grows, both are in memory, and little else should be
+_SLOTS_PER_COPY = 1 << 18  # limits temporary memory while the table grows
 
 Keys = NDArray[np.uint64]
 
@@ -23,21 +24,21 @@ class SeenFilter:
 
     def __init__(self) -> None:
         self._count = 0
-        self._use(np.zeros(_SMALLEST, np.uint64))
+        self._use(np.zeros(_MIN_SLOTS, np.uint64))
 
     def __len__(self) -> int:
         return self._count
 
     @property
     def bytes(self) -> int:
-        """Memory held by the table."""
+        """Memory of the table."""
         return self._table.nbytes
 
     def __contains__(self, key: int) -> bool:
         return self._slots[self._find(key or 1)] != _EMPTY
 
     def add(self, key: int) -> bool:
-        """Remember *key*; True when it is new."""
+        """Add *key*; returns whether it is new."""
         key = key or 1  # zero marks an empty slot
         slot = self._find(key)
         if self._slots[slot] != _EMPTY:
@@ -49,7 +50,7 @@ class SeenFilter:
         return True
 
     def add_many(self, keys: Keys) -> None:
-        """Remember every key of an array; for opening a collection."""
+        """Add every key of an array, when a collection is opened."""
         expected = self._count + len(keys)
         if expected > self._limit:
             self._grow(expected)
@@ -65,23 +66,23 @@ class SeenFilter:
 
     def _use(self, table: Keys) -> None:
         self._table = table
-        self._slots = table.data  # indexing it yields plain integers, three times as fast as the array
+        self._slots = table.data  # yields plain integers, three times as fast as indexing the array
         self._size = len(table)
-        self._limit = int(len(table) * _FULLEST)
+        self._limit = int(len(table) * _MAX_LOAD)
 
     def _grow(self, expected: int) -> None:
         size = self._size
-        while expected > size * _FULLEST:
+        while expected > size * _MAX_LOAD:
             size = int(size * _GROWTH)
         table = np.zeros(size, np.uint64)
-        for start in range(0, self._size, _MOVED_AT_ONCE):
-            part = self._table[start : start + _MOVED_AT_ONCE]
+        for start in range(0, self._size, _SLOTS_PER_COPY):
+            part = self._table[start : start + _SLOTS_PER_COPY]
             _place(table, part[part != _EMPTY])
         self._use(table)
 
 
 def _place(table: Keys, keys: Keys) -> None:
-    """Write keys into their slots, all at once and as often as slots collide."""
+    """Write keys into free slots, in vectorized rounds until no keys collide."""
     size = np.uint64(len(table))
     slots = (keys >> np.uint64(32)) * size >> np.uint64(32)
     while len(keys):

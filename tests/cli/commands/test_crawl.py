@@ -243,10 +243,10 @@ def nothing(path: Path) -> None:
 
 LONG_NAME = f"http://{'a' * 64}.test/"
 TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
-    ("not a url", nothing, ["crawl", "not-a-url"], 2, "'not-a-url' cannot be crawled: not a web address"),
+    ("not a url", nothing, ["crawl", "not-a-url"], 2, "'not-a-url' cannot be crawled: not a URL"),
     ("other scheme", nothing, ["crawl", "ftp://a.test/"], 2, "the scheme 'ftp' is not http or https"),
-    ("no host", nothing, ["crawl", "http://"], 2, "its host or port is not valid"),
-    ("bad port", nothing, ["crawl", "http://a.test:99999/"], 2, "its host or port is not valid"),
+    ("no host", nothing, ["crawl", "http://"], 2, "its host or port is invalid"),
+    ("bad port", nothing, ["crawl", "http://a.test:99999/"], 2, "its host or port is invalid"),
     ("bad toml", bad_toml, ["crawl", SEED], 2, "is not valid TOML"),
     ("unknown setting", unknown_setting, ["crawl", SEED], 2, "Did you mean 'fetch.timeout'?"),
     ("wrong value", wrong_value, ["config", "show"], 2, "fetch.slowest = 'soon' in periplus.toml is not valid"),

@@ -81,7 +81,7 @@ def test_a_seed_says_so(home: Path) -> None:
 def test_what_is_no_address_is_a_usage_error(home: Path) -> None:
     outcome = typed("inspect", "url", "nonsense", "--home", home)
     assert outcome.code == 2
-    assert "'nonsense' cannot be crawled: not a web address" in outcome.complaint
+    assert "'nonsense' cannot be crawled: not a URL" in outcome.complaint
 
 
 # -- hosts ----------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_an_unknown_host_gets_one_line_with_the_verdict_of_today(home: Path) -> 
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == (
         "b.test is not in this collection: "
-        "scope_host (b.test is not the host of a seed, and scope.hosts names no other); "
+        "scope_host (b.test is not the host of a seed, and scope.hosts is empty); "
         "refused links to it: 1 scope_host\n"
     )
     env = environment(scope__hosts=".*")

@@ -1,4 +1,4 @@
-"""Which limits has an address?"""
+"""Which limits has an IP address?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def limits(ip: str, *ranges: tuple[str, int, float], **settings: Any) -> tuple[i
 
 
 @pytest.mark.parametrize("ip", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "64:ff9b::5db8:d70e"])
-def test_a_public_address_is_spared_unless_somebody_says_otherwise(ip: str) -> None:
+def test_a_public_address_has_the_default_limits_unless_the_settings_differ(ip: str) -> None:
     assert limits(ip) == (4, 0.25)
     assert limits(ip, address_connections=2, address_delay=1.5) == (2, 1.5)
     assert limits(ip, address_connections=0, address_delay=0) is None
@@ -39,19 +39,19 @@ def test_the_smallest_network_counts_in_whatever_order_they_are_named() -> None:
         assert limits("94.0.0.1", *order) == (4, 0.25)
 
 
-def test_an_address_is_the_same_address_behind_a_translation() -> None:
+def test_an_address_inside_a_translation_has_the_same_rule() -> None:
     rules = AddressRules(Politeness())
     assert rules.of("93.184.215.14") == rules.of("::ffff:93.184.215.14") == rules.of("64:ff9b::5db8:d70e")
     assert rules.of("93.184.215.14") != rules.of("93.184.215.15")
 
 
-def test_half_of_the_connections_may_wait_for_their_next_use() -> None:
+def test_half_of_the_connections_may_be_idle() -> None:
     rule = AddressRules(Politeness(address_connections=4)).of("93.184.215.14")
     single = AddressRules(Politeness(address_connections=1)).of("93.184.215.14")
     endless = AddressRules(Politeness(address_connections=0)).of("93.184.215.14")
     assert rule is not None
     assert single is not None
     assert endless is not None
-    assert [rule.keeps(open_now) for open_now in (1, 2, 3, 4)] == [True, True, False, False]
-    assert not single.keeps(1)
-    assert endless.keeps(1000)
+    assert [rule.allows_idle(open_now) for open_now in (1, 2, 3, 4)] == [True, True, False, False]
+    assert not single.allows_idle(1)
+    assert endless.allows_idle(1000)

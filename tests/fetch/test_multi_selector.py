@@ -1,4 +1,4 @@
-"""A socket is ready when libcurl can read from it or write to it, and as long as it is watched."""
+"""A watched socket is ready when libcurl can read from it or write to it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield one, other
 
 
-def test_a_socket_is_ready_for_what_is_waited_for(
+def test_a_socket_is_ready_for_the_watched_events(
     watch: SocketSelector, ends: tuple[socket.socket, socket.socket]
 ) -> None:
     here, there = ends
@@ -44,7 +44,7 @@ def test_a_socket_is_ready_for_what_is_waited_for(
     assert watch.ready() == [(here.fileno(), OUT)]
     watch.change(here.fileno(), pycurl.POLL_INOUT)
     assert watch.ready() == [(here.fileno(), IN | OUT)]
-    watch.forget(here.fileno())
+    watch.unwatch(here.fileno())
     assert watch.ready() == []
 
 
@@ -56,18 +56,18 @@ def test_a_connection_that_ended_can_be_read(watch: SocketSelector, ends: tuple[
     assert (descriptor, ready & IN) == (here.fileno(), IN)
 
 
-def test_a_socket_that_was_closed_can_be_forgotten(
-    watch: SocketSelector, ends: tuple[socket.socket, socket.socket]
-) -> None:
+def test_a_closed_socket_can_be_unwatched(watch: SocketSelector, ends: tuple[socket.socket, socket.socket]) -> None:
     here, _ = ends
     descriptor = here.fileno()
     watch.watch(descriptor, pycurl.POLL_IN)
     here.close()
-    watch.forget(descriptor)
+    watch.unwatch(descriptor)
     assert watch.ready() == []
 
 
-def test_an_event_loop_wakes_up_for_it(watch: SocketSelector, ends: tuple[socket.socket, socket.socket]) -> None:
+def test_an_event_loop_wakes_up_for_the_selector(
+    watch: SocketSelector, ends: tuple[socket.socket, socket.socket]
+) -> None:
     here, there = ends
 
     async def wait() -> list[tuple[int, int]]:
@@ -82,7 +82,7 @@ def test_an_event_loop_wakes_up_for_it(watch: SocketSelector, ends: tuple[socket
     assert asyncio.run(wait()) == [(here.fileno(), IN)]
 
 
-def test_there_is_one_for_every_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_system_has_a_selector(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(select, "epoll", raising=False)
     with closing(socket_selector()) as made:
         assert type(made) is SocketSelector

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import pytest
 
-from crawl.voyage import Outcome
+from crawl.crawling import Outcome
 
 # What changes files: bytes, their length, their names, and when they are safe.
 CHANGING = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "truncate", "rename", "unlink", "mkdir")

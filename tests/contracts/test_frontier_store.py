@@ -435,7 +435,7 @@ class Voyage:
         self.visits: Counter[str] = Counter()
         self.kills = self.lost = 0
 
-    def sail(self) -> None:
+    def run_crawl(self) -> None:
         first, *_ = self.links
         self.kept.commit(batch_of(queued(first)))
         while not self.run(kill_within=self.rng.randrange(5, 60) if self.kills < 3 else 10**6):
@@ -498,7 +498,7 @@ def test_a_crawl_that_is_killed_fetches_everything_and_nothing_twice(
     with tempfile.TemporaryDirectory() as folder:
         kept = Kept(KINDS[kind](Path(folder)))
         voyage = Voyage(kept, seed)
-        voyage.sail()
+        voyage.run_crawl()
         assert voyage.kills
         reachable = voyage.reachable()
         with kept.open() as store:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crawl.voyage import environment, reach, start
+from crawl.crawling import environment, reach, start
 from testweb import Site, TestWeb, chain
 
 FRIENDS = [f"friend{number}.test" for number in range(20)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import sail, settings_for, sound
+from crawl.crawling import run_crawl, settings_for, sound
 from periplus.crawl.run import Request, crawl
 from testweb import Page, Site, TestWeb, hostile
 
@@ -71,7 +71,7 @@ def check_addresses(web: TestWeb) -> None:
 def test_a_thousand_hosts_on_two_hundred_addresses_are_all_treated_with_care(tmp_path: Path) -> None:
     sites, delays = crowd(1000, 200)
     with TestWeb(sites) as web:
-        result = sail(web, tmp_path, *(f"http://{site.host}/" for site in sites), **CARE)
+        result = run_crawl(web, tmp_path, *(f"http://{site.host}/" for site in sites), **CARE)
         check_hosts(web, delays)
         check_addresses(web)
         assert len(web.log.addresses()) == 200
@@ -102,7 +102,7 @@ def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
             site.pages["/"] = Page(handler=late)
         limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.02}]
         seeds = [f"http://{site.host}/" for site in [*crowded, free]]
-        result = sail(
+        result = run_crawl(
             web, tmp_path, *seeds, politeness__address_limits=limits, fetch__concurrency=4, fetch__timeout=30.0
         )
         done = web.log.entries("free.test")[-1].started
@@ -116,7 +116,7 @@ def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
 def test_addresses_that_were_admitted_by_hand_have_no_limits(tmp_path: Path) -> None:
     sites = [Site(f"h{number}.test", {"/": Page(delay=0.3)}) for number in range(10)]
     with TestWeb(sites) as web:
-        sail(web, tmp_path, *(f"http://{site.host}/" for site in sites))
+        run_crawl(web, tmp_path, *(f"http://{site.host}/" for site in sites))
         assert web.log.max_concurrent() == 10
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, settings_for
+from crawl.crawling import catalog_of, settings_for
 from periplus.crawl.clock import SteadyClock, wall_time
 from periplus.crawl.run import Request, crawl
 from testweb import Page, Site, TestWeb

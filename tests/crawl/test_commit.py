@@ -15,7 +15,7 @@ import pytest
 from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
-from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, environment, periplus, reach, run_crawl, segment_rows, settings_for, sound
 from periplus.crawl import commit
 from periplus.crawl.assignment import Budget
 from periplus.crawl.commit import Committer
@@ -62,7 +62,7 @@ def test_every_answer_lies_in_the_archive_as_it_was_sent(tmp_path: Path) -> None
         "/pieces": Page(body="p" * 5000, chunked=True),
     }
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     found = records(tmp_path)
     assert found[0][0] == "warcinfo"
     answers = {url.removeprefix("http://a.test"): body for kind, url, body in found if kind == "response"}
@@ -73,7 +73,7 @@ def test_every_answer_lies_in_the_archive_as_it_was_sent(tmp_path: Path) -> None
 
 def test_another_tool_reads_the_archive_too(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 20)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     (file,) = warc_files(tmp_path)
     with file.open("rb") as stream:
         kinds = Counter(record.headers["WARC-Type"] for record in FastIterator(stream))
@@ -83,7 +83,9 @@ def test_another_tool_reads_the_archive_too(tmp_path: Path) -> None:
 def test_a_new_file_is_begun_when_one_is_large_enough(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 40)]) as web:
         for pages in (15, 30):  # a run continues the last file of the one before
-            sail(web, tmp_path, SEED, budget=Budget(pages=pages), store__archive_bytes=10_000, store__commit_pages=3)
+            run_crawl(
+                web, tmp_path, SEED, budget=Budget(pages=pages), store__archive_bytes=10_000, store__commit_pages=3
+            )
     assert len(warc_files(tmp_path)) > 3
     assert Counter(kind for kind, _, _ in records(tmp_path))["response"] == 40
     assert sound(tmp_path).checked["records"] == 40
@@ -91,7 +93,7 @@ def test_a_new_file_is_begun_when_one_is_large_enough(tmp_path: Path) -> None:
 
 def test_pages_that_arrive_while_a_file_is_changed_are_found_where_they_lie(tmp_path: Path) -> None:
     with TestWeb(many_hosts(10, 30)) as web:
-        sail(
+        run_crawl(
             web,
             tmp_path,
             "http://h0001.test/",
@@ -110,7 +112,7 @@ def test_pages_that_arrive_while_a_file_is_changed_are_found_where_they_lie(tmp_
 @pytest.mark.parametrize("flags", [{"store__segment_seconds": 0.05}, {}])
 def test_every_page_lies_in_exactly_one_segment(tmp_path: Path, flags: dict[str, Any]) -> None:
     with TestWeb([mesh("a.test", 60)]) as web:
-        sail(web, tmp_path, SEED, store__commit_pages=4, politeness__delay=0.003, **flags)
+        run_crawl(web, tmp_path, SEED, store__commit_pages=4, politeness__delay=0.003, **flags)
     urls = [row["url"] for row in segment_rows(tmp_path, "pages")]
     assert len(urls) == len(set(urls)) == 60
     with catalog_of(tmp_path) as catalog:

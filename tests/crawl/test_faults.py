@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import strace
-from crawl.ordeal import Ordeal
-from crawl.voyage import environment, reach, sail
+from crawl.crawling import environment, reach, run_crawl
+from crawl.kill_checks import KillChecks
 from periplus.crawl.assignment import Budget
 from periplus.store.archive import archive_name
 from periplus.store.manifest import segment_name
@@ -39,18 +39,18 @@ class Stage:
         self._pages = HOSTS * pages
         if begun:
             with TestWeb(self.sites) as web:
-                sail(web, self._template, SEED, budget=Budget(pages=begun), scope__hosts=[".*"], **FLAGS)
+                run_crawl(web, self._template, SEED, budget=Budget(pages=begun), scope__hosts=[".*"], **FLAGS)
 
     @contextmanager
-    def scene(self) -> Iterator[Ordeal]:
+    def scene(self) -> Iterator[KillChecks]:
         """The web and the collection as they are before the crawl."""
         shutil.rmtree(self.home, ignore_errors=True)
         if self._template.exists():
             shutil.copytree(self._template, self.home)
         with TestWeb(self.sites) as web:
-            ordeal = Ordeal(web, self.sites, self.home)
-            ordeal.look(at_stake=0)
-            yield ordeal
+            checks = KillChecks(web, self.sites, self.home)
+            checks.look(at_stake=0)
+            yield checks
 
     def command(self, web: TestWeb) -> strace.Command:
         """The crawl that is failed."""
@@ -59,14 +59,14 @@ class Stage:
 
     def events(self, paths: list[Path] | None = None) -> list[strace.Event]:
         """What an undisturbed crawl does to the collection, on *paths* or anywhere."""
-        with self.scene() as ordeal:
-            return strace.trace(self.command(ordeal.web), self.home, paths or [])
+        with self.scene() as checks:
+            return strace.trace(self.command(checks.web), self.home, paths or [])
 
-    def resume(self, ordeal: Ordeal) -> None:
+    def resume(self, checks: KillChecks) -> None:
         """Crawl to the end, and look."""
-        sail(ordeal.web, self.home, *ordeal.seeds(SEED), scope__hosts=[".*"], **FLAGS)
-        ordeal.look(at_stake=0)
-        ordeal.assert_complete()
+        run_crawl(checks.web, self.home, *checks.seeds(SEED), scope__hosts=[".*"], **FLAGS)
+        checks.look(at_stake=0)
+        checks.assert_complete()
 
     def paths(self) -> list[Path]:
         """Every file that the crawl may write."""
@@ -144,14 +144,14 @@ def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
     ended = 0
     calls = strace.chosen(strace.calls(stage.events()), points)
     for call in calls:
-        with stage.scene() as ordeal:
-            outcome = strace.kill(stage.command(ordeal.web), call)
+        with stage.scene() as checks:
+            outcome = strace.kill(stage.command(checks.web), call)
             replaced = "worker_died" in outcome.out
             given_up = outcome.code == 1 and "5 workers of the crawl died" in outcome.err  # all of them at that call
             ended += outcome.code == -9 or replaced or given_up
             assert outcome.code in {0, -9} or given_up, (call, outcome)
-            ordeal.look(workers * AT_STAKE, workers_died=replaced or outcome.code != 0)
-            stage.resume(ordeal)
+            checks.look(workers * AT_STAKE, workers_died=replaced or outcome.code != 0)
+            stage.resume(checks)
     assert ended >= len(calls) // 2, "the calls are not where they were"
 
 
@@ -174,13 +174,13 @@ def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(
     ended = 0
     calls = strace.chosen(strace.calls(growing), points)
     for call in calls:
-        with stage.scene() as ordeal:
-            outcome = strace.refuse(stage.command(ordeal.web), call, "ENOSPC", stage.paths())
+        with stage.scene() as checks:
+            outcome = strace.refuse(stage.command(checks.web), call, "ENOSPC", stage.paths())
             if outcome.code:  # SQLite may also keep everything in its log, and go on
                 ended += 1
                 assert outcome.code == 3, (call, outcome)
                 assert "no room left to write" in outcome.complaint
                 assert "free some space and run the same command again" in outcome.complaint
-            ordeal.look(workers * AT_STAKE)
-            stage.resume(ordeal)
+            checks.look(workers * AT_STAKE)
+            stage.resume(checks)
     assert ended >= len(calls) // 2, "the calls are not where they were"

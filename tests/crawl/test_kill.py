@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from crawl.ordeal import Ordeal
-from crawl.voyage import environment, reach, start, wait
+from crawl.crawling import environment, reach, start, wait
+from crawl.kill_checks import KillChecks
 from testweb import Site, TestWeb, many_hosts
 
 HOSTS, PAGES = 6, 100
@@ -34,7 +34,7 @@ SETTINGS = environment(
 )
 
 
-class Killings(Ordeal):
+class Killings(KillChecks):
     """One collection, crawled and killed again and again until it is complete; by one worker, by two, by one..."""
 
     def __init__(self, web: TestWeb, sites: Sequence[Site], home: Path, dice: random.Random) -> None:
@@ -92,13 +92,13 @@ def test_a_crawl_that_is_killed_again_and_again_loses_nothing(tmp_path: Path, tu
     while killed < kills:
         home = tmp_path / f"home-{killed}"
         with TestWeb(sites) as web:
-            ordeal = Killings(web, sites, home, dice)
-            while not ordeal.run(kill=killed + ordeal.kills < kills):
+            checks = Killings(web, sites, home, dice)
+            while not checks.run(kill=killed + checks.kills < kills):
                 pass
-            killed += ordeal.kills
+            killed += checks.kills
             fetched = web.log.fetched()
-        assert set(fetched) == set(ordeal.expected)
-        assert max(fetched.values()) <= 1 + ordeal.kills
-        assert sum(fetched.values()) - len(ordeal.expected) <= ordeal.may_repeat
-        ordeal.assert_complete()
+        assert set(fetched) == set(checks.expected)
+        assert max(fetched.values()) <= 1 + checks.kills
+        assert sum(fetched.values()) - len(checks.expected) <= checks.may_repeat
+        checks.assert_complete()
         shutil.rmtree(home)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, segment_rows, settings_for, sound
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Request, Result, crawl
 from periplus.inspector.url_report import url_history

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from crawl.voyage import sail
+from crawl.crawling import run_crawl
 from testweb import Page, Site, TestWeb
 
 
 def test_the_c_library_which_is_told_to_give_back_early_also_serves_arrow(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()})]) as web:
-        sail(web, tmp_path, "http://a.test/")
+        run_crawl(web, tmp_path, "http://a.test/")
     assert pa.default_memory_pool().backend_name == "system"
 
 
@@ -54,10 +54,10 @@ def resident():
     return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() >> 20
 
 before = resident()
-housekeeper.tidy()
+housekeeper.trim_if_due()
 early = resident()
-time.sleep(memory._EVERY)
-housekeeper.tidy()
+time.sleep(memory._TRIM_EVERY)
+housekeeper.trim_if_due()
 print(before, early, resident())
 """
 

@@ -53,36 +53,36 @@ def test_a_request_that_comes_too_early_is_told_how_long_to_wait() -> None:
 def test_a_request_that_was_not_made_delays_nothing() -> None:
     polite = clock(delay=2)
     polite.claim(HOST, NOW)
-    polite.waive(HOST)
+    polite.cancel_claim(HOST)
     assert polite.claim(HOST, NOW) == 0
 
 
 def test_rests_that_requests_waited_for_are_added_up() -> None:
     polite = clock(delay=2)
     polite.claim(HOST, NOW)
-    assert polite.rested == 0  # the first request to a host waits for nothing
+    assert polite.waited == 0  # the first request to a host waits for nothing
     polite.after(HOST, answer(503, retry_after="10"), NOW + 1)
     polite.claim(HOST, NOW + 15)  # it was ready since NOW + 11
-    assert polite.rested == 10
+    assert polite.waited == 10
     polite.after(HOST, answer(), NOW + 16)
     assert polite.claim(HOST, NOW + 17) == 1  # too early: nothing is asked, so nothing has waited
-    assert polite.rested == 10
+    assert polite.waited == 10
     polite.claim(HOST, NOW + 18)
-    assert polite.rested == 12
+    assert polite.waited == 12
 
 
 @pytest.mark.parametrize(("asked", "delay"), [(5.0, 5.0), (0.5, 2.0), (None, 2.0)])
 def test_robots_may_ask_for_more_than_configured_but_not_for_less(asked: float | None, delay: float) -> None:
     polite = clock(delay=2)
-    polite.obey(HOST, asked)
+    polite.set_crawl_delay(HOST, asked)
     assert wait_after(polite, answer()) == delay
 
 
 def test_the_reason_of_a_longer_delay_is_kept() -> None:
     polite = clock(delay=2)
-    polite.obey(HOST, 5)
+    polite.set_crawl_delay(HOST, 5)
     assert polite.after(HOST, answer(), NOW).policy.why == "Crawl-delay in robots.txt"
-    polite.obey(HOST, None)
+    polite.set_crawl_delay(HOST, None)
     assert polite.after(HOST, answer(), NOW).policy.why == ""
 
 
@@ -175,13 +175,13 @@ def test_a_parked_host_that_asked_for_longer_gets_longer() -> None:
     polite = clock(delay=1, failures_to_park=1)
     polite.claim(HOST, NOW)
     assert polite.after(HOST, answer(503, retry_after="3600"), NOW).ready == NOW + 3600
-    assert polite.park(HOST, "robots.txt cannot be had", answer(503, retry_after="3600"), NOW).ready == NOW + 3600
+    assert polite.park(HOST, "robots.txt unreachable", answer(503, retry_after="3600"), NOW).ready == NOW + 3600
 
 
 def test_a_host_is_parked_for_this_run_only() -> None:
     polite = clock(delay=1)
     polite.claim(HOST, NOW)
-    rest = polite.park(HOST, "robots.txt cannot be had: dns", answer(0, Reason.DNS), NOW)
+    rest = polite.park(HOST, "robots.txt unreachable: dns", answer(0, Reason.DNS), NOW)
     assert (rest.parked, rest.ready) == ("dns", NOW + 180)
     assert rest.policy.next_fetch == NOW + 1
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import sail, sound, state_of
+from crawl.crawling import run_crawl, sound, state_of
 from fetch.test_ssrf_guard import spelled
 from periplus.crawl.run import Result
 from periplus.fetch import resolver
@@ -75,7 +75,7 @@ def sail_carefully(web: TestWeb, home: Path, *seeds: str, **flags: Any) -> Resul
     """Only the sites of the test web are known, and only their address may be dialled."""
     known = [rule for rule in web.connect_to if not rule.startswith(":")]
     flags |= {"fetch__allow_private": False, "fetch__private_addresses": [HERE], "fetch__connect_to": known}
-    return sail(web, home, *seeds, scope__hosts=[".*"], identity__contact="https://example.org/", **flags)
+    return run_crawl(web, home, *seeds, scope__hosts=[".*"], identity__contact="https://example.org/", **flags)
 
 
 def refused(home: Path, urls: list[str]) -> None:
@@ -166,7 +166,7 @@ def test_a_name_that_changes_its_meaning_leads_nowhere_new(
             "fetch__private_addresses": [HERE],
             "fetch__connect_to": [f"r.test:80::{rule.rpartition(':')[2]}"],  # the port, while the name is looked up
         }
-        sail(web, tmp_path, "http://r.test/", identity__contact="https://example.org/", **settings)
+        run_crawl(web, tmp_path, "http://r.test/", identity__contact="https://example.org/", **settings)
         assert web.log.paths("r.test") == ["/robots.txt", "/"]
     assert canary.visitors == []
     refused(tmp_path, [f"http://r.test:{canary.port}/z"])

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from crawl.seasons import BEGIN, DAY, HOUR, Calendar
-from crawl.voyage import (
+from crawl.changing_web import BEGIN, DAY, HOUR, Calendar
+from crawl.crawling import (
     catalog_of,
     environment,
     periplus,
     reach,
-    sail,
+    run_crawl,
     segment_rows,
     settings_for,
     sound,
@@ -58,7 +58,7 @@ def on_day(day: float, web: TestWeb, home: Path, *seeds: str, **more: Any) -> Re
     sitemaps, rounds = more.pop("sitemaps", ()), more.pop("rounds", None)
     web.log.clear()
     settings = settings_for(web, **more)
-    request = Request(home, settings, seeds, budget, workers, sitemaps=sitemaps, rounds=rounds, agenda=agenda)
+    request = Request(home, settings, seeds, budget, workers, sitemaps=sitemaps, rounds=rounds, recrawl=agenda)
     begin = BEGIN + day * DAY
     result = crawl(request, clock=Calendar(begin, begin + (budget.seconds or 1_000 * DAY)))
     sound(home)
@@ -110,7 +110,7 @@ def test_what_a_changed_page_links_to_is_fetched_too(web: TestWeb, tmp_path: Pat
 def test_new_pages_come_before_revisits(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
     web.site("a.test").pages["/late"] = Page("Late", links=[f"/late{n}" for n in range(5)])
-    on_day(2, web, tmp_path, f"{SEED}late", agenda=RecrawlPolicy(new_only=True), budget=Budget(pages=1))
+    on_day(2, web, tmp_path, f"{SEED}late", recrawl=RecrawlPolicy(new_only=True), budget=Budget(pages=1))
     on_day(2.1, web, tmp_path)
     paths = [path for path in web.log.paths("a.test") if path != "/robots.txt"]
     assert sorted(paths[:5]) == [f"/late{n}" for n in range(5)]
@@ -119,7 +119,7 @@ def test_new_pages_come_before_revisits(web: TestWeb, tmp_path: Path) -> None:
 
 def test_only_new_pages_when_that_is_asked_for(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
-    on_day(50, web, tmp_path, agenda=RecrawlPolicy(new_only=True))
+    on_day(50, web, tmp_path, recrawl=RecrawlPolicy(new_only=True))
     assert asked(web) == []
 
 
@@ -138,7 +138,7 @@ def test_a_class_alone_is_asked_again(web: TestWeb, tmp_path: Path) -> None:
         RecrawlClass.MONTHLY: ["/y"],
     }
     for name, paths in expected.items():
-        result = on_day(40, web, tmp_path, agenda=RecrawlPolicy(only=name), recrawl__pinned=pinned)
+        result = on_day(40, web, tmp_path, recrawl=RecrawlPolicy(only=name), recrawl__pinned=pinned)
         assert asked(web) == paths
         assert result.summary["revisits"] == len(paths)
 
@@ -284,7 +284,7 @@ def test_a_sitemap_that_is_the_same_is_not_stored_again(web: TestWeb, tmp_path: 
 
 
 def test_a_continuous_crawl_ends_by_its_budget_and_says_so(web: TestWeb, tmp_path: Path) -> None:
-    result = on_day(0, web, tmp_path, SEED, agenda=RecrawlPolicy(continuous=True), budget=Budget(seconds=10 * DAY))
+    result = on_day(0, web, tmp_path, SEED, recrawl=RecrawlPolicy(continuous=True), budget=Budget(seconds=10 * DAY))
     assert result.ending is Ending.BUDGET
     assert web.log.count("a.test", "/x") == 4  # on days 0, 1, 3, 7
     assert result.summary["seconds"] == pytest.approx(10 * DAY, abs=HOUR)
@@ -293,7 +293,7 @@ def test_a_continuous_crawl_ends_by_its_budget_and_says_so(web: TestWeb, tmp_pat
 def test_a_continuous_crawl_of_a_class_never_asks_for_the_others(web: TestWeb, tmp_path: Path) -> None:
     pinned = {"http://a[.]test/x": "hot"}
     agenda, budget = RecrawlPolicy(continuous=True, only=RecrawlClass.HOT), Budget(seconds=2 * DAY)
-    on_day(0, web, tmp_path, SEED, agenda=agenda, budget=budget, recrawl__pinned=pinned)
+    on_day(0, web, tmp_path, SEED, recrawl=agenda, budget=budget, recrawl__pinned=pinned)
     assert (web.log.count("a.test", "/x"), web.log.count("a.test", "/y")) == (48, 1)
 
 
@@ -350,7 +350,7 @@ def segment_files(home: Path) -> list[Path]:
     ],
 )
 def test_wishes_that_contradict_each_other_are_refused(tmp_path: Path, wish: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="do not go together"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         crawl(Request(tmp_path / "home", settings_for(None), [SEED], **wish))
     assert not (tmp_path / "home").exists()
 
@@ -367,10 +367,10 @@ def titles(home: Path, words: str) -> list[str]:
 
 def test_the_index_shows_the_newest_version_alone(web: TestWeb, tmp_path: Path) -> None:
     web.site("a.test").pages["/x"] = Page("Old", "The walrus said nothing.")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     assert titles(tmp_path, "walrus") == ["Old"]
     web.site("a.test").pages["/x"] = Page("New", "The carpenter said nothing.")
-    sail(web, tmp_path, f"{SEED}x")
+    run_crawl(web, tmp_path, f"{SEED}x")
     assert titles(tmp_path, "walrus") == []
     assert titles(tmp_path, "carpenter") == ["New"]
 
@@ -378,20 +378,20 @@ def test_the_index_shows_the_newest_version_alone(web: TestWeb, tmp_path: Path) 
 @pytest.mark.parametrize("page", [Page(status=404), Page(status=410), Page(redirect="/y")])
 def test_a_page_that_is_gone_or_moved_leaves_the_index(web: TestWeb, tmp_path: Path, page: Page) -> None:
     web.site("a.test").pages["/x"] = Page("Walrus", "The walrus said nothing.")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     web.site("a.test").pages["/x"] = page
-    sail(web, tmp_path, f"{SEED}x")
+    run_crawl(web, tmp_path, f"{SEED}x")
     assert titles(tmp_path, "walrus") == []
     web.site("a.test").pages["/x"] = Page("Walrus", "The walrus is back.")
-    sail(web, tmp_path, f"{SEED}x")
+    run_crawl(web, tmp_path, f"{SEED}x")
     assert titles(tmp_path, "walrus") == ["Walrus"]
 
 
 def test_a_page_whose_server_is_down_stays_in_the_index(web: TestWeb, tmp_path: Path) -> None:
     web.site("a.test").pages["/x"] = Page("Walrus", "The walrus said nothing.")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     web.site("a.test").pages["/x"] = Page(status=503)
-    sail(web, tmp_path, f"{SEED}x", fetch__attempts=1)
+    run_crawl(web, tmp_path, f"{SEED}x", fetch__attempts=1)
     assert titles(tmp_path, "walrus") == ["Walrus"]
 
 

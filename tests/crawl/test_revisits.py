@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
-from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
+from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, state_of
 from periplus.crawl.assignment import Budget
 from periplus.inspector.url_report import url_history
 from periplus.inspector.verify import verify
@@ -36,7 +36,7 @@ def crawl_again(web: TestWeb, home: Path, page: Page | None = None, **flags: Any
     if page is not None:
         web.site("a.test").pages["/"] = page
     web.log.clear()
-    result = sail(web, home, SEED, **flags)
+    result = run_crawl(web, home, SEED, **flags)
     sound(home)
     return result.summary
 
@@ -161,8 +161,8 @@ def test_links_of_an_unchanged_page_are_followed_when_the_scope_grows(web: TestW
 
 
 def test_nothing_is_asked_again_by_a_run_that_goes_on(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED, budget=Budget(pages=1))
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED, budget=Budget(pages=1))
+    run_crawl(web, tmp_path, SEED)
     assert web.log.paths("a.test") == ["/robots.txt", "/", "/x"]
 
 
@@ -190,7 +190,7 @@ def test_a_killed_run_with_revisits_is_put_in_order(web: TestWeb, tmp_path: Path
     database.close()
     shutil.rmtree(tmp_path / "segments")
     (tmp_path / "segments").mkdir()
-    sail(web, tmp_path)
+    run_crawl(web, tmp_path)
     assert sorted(row["offset"] for row in segment_rows(tmp_path, "pages")) == rows
     sound(tmp_path)
 

@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from crawl.voyage import catalog_of, settings_for, sound
+from crawl.crawling import catalog_of, settings_for, sound
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
@@ -112,7 +112,7 @@ def test_a_queue_larger_than_the_memory_for_it_is_crawled_in_rounds_too(tmp_path
 
 
 def test_rounds_and_an_entry_do_not_go_together(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="do not go together"):
+    with pytest.raises(UsageError, match="cannot be combined"):
         crawl(Request(tmp_path / "home", settings_for(None), [SEED], entries=[SEED], rounds=2))
     assert not (tmp_path / "home").exists()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import (
+from crawl.crawling import (
     Outcome,
     catalog_of,
     environment,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import Outcome, catalog_of, environment, reach, sail, settings_for, sound, state_of, typed
+from crawl.crawling import Outcome, catalog_of, environment, reach, run_crawl, settings_for, sound, state_of, typed
 from periplus.crawl.assignment import Budget
 from periplus.crawl.run import Request, crawl
 from periplus.model import UrlState
@@ -22,7 +22,7 @@ UNGUARDED = 5_000  # pages at most
 def visited(trap: Trap, home: Path, *, learning: int, pages: int = UNGUARDED) -> list[str]:
     """The paths that a crawl asks for."""
     with TestWeb([trap.site]) as web:
-        sail(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning, scope__depth=1_000)
+        run_crawl(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning, scope__depth=1_000)
         return [path for path in web.log.paths("a.test") if path != "/robots.txt"]
 
 
@@ -63,7 +63,7 @@ def test_a_trap_costs_a_twentieth_of_what_it_would(make: Callable[[str], Trap], 
 def lost(site: Site, home: Path) -> set[str]:
     """The pages of a site that a crawl does not ask for."""
     with TestWeb([site]) as web:
-        sail(web, home, SEED, frontier__trap_fetches=20, scope__depth=10_000, scope__pages_per_domain=20_000)
+        run_crawl(web, home, SEED, frontier__trap_fetches=20, scope__depth=10_000, scope__pages_per_domain=20_000)
         asked = set(web.log.paths("a.test"))
     sound(home)
     return set(site.pages) - asked
@@ -88,7 +88,7 @@ def test_a_finite_site_whose_pages_are_alike_loses_no_page(site: Callable[[], Si
 
 def test_pages_that_say_something_are_never_taken_for_a_trap(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 400)]) as web:
-        result = sail(web, tmp_path, SEED, frontier__trap_fetches=20)
+        result = run_crawl(web, tmp_path, SEED, frontier__trap_fetches=20)
     assert (result.summary["fetched"], result.summary["traps"]) == (400, {"learned": 0, "saved": 0})
     with catalog_of(tmp_path) as catalog:
         assert catalog.patterns() == []
@@ -103,7 +103,7 @@ def test_a_trap_is_found_out_even_on_a_host_that_is_trusted(tmp_path: Path) -> N
     forms = {f"/reply/{number}": Page("Reply", "Log in to reply.") for number in range(400)}
     home = {"/": Page("Home", prose.text("home"), ["/article/a"])}
     with TestWeb([Site("a.test", home | articles | forms)]) as web:
-        sail(web, tmp_path, SEED, frontier__trap_fetches=20, scope__depth=1_000, fetch__concurrency=1)
+        run_crawl(web, tmp_path, SEED, frontier__trap_fetches=20, scope__depth=1_000, fetch__concurrency=1)
         asked = set(web.log.paths("a.test"))
     assert articles.keys() <= asked
     assert len(forms.keys() & asked) < 100, "20 to learn, 50 of the allowance, and probes"
@@ -174,7 +174,7 @@ def test_a_verdict_that_was_wrong_is_undone_and_what_it_refused_comes_back(tmp_p
     days = {f"/day/{number}": Page("Day", "") for number in range(60)} | full
     pages = {"/": Page("Home", "", links=["/days"]), "/days": Page("Days", "", links=list(days)), **days}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED, frontier__trap_fetches=10, frontier__trap_allowance=0)
+        run_crawl(web, tmp_path, SEED, frontier__trap_fetches=10, frontier__trap_allowance=0)
         asked = web.log.paths("a.test")
     assert full.keys() <= set(asked)
     assert asked.index("/day/75") > asked.index("/day/199"), "it came back"
@@ -251,7 +251,7 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
 )
 def test_what_cannot_be_unlearned_is_said(words: list[str], complaint: str, tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 3)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     outcome = typed("traps", *words, "--home", tmp_path)
     assert outcome.code == 2
     assert complaint in outcome.complaint

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import Outcome, catalog_of, detail_of, environment, reach, sail, sound, start, state_of, wait
+from crawl.crawling import Outcome, catalog_of, detail_of, environment, reach, run_crawl, sound, start, state_of, wait
 from periplus.crawl.assignment import Budget, Ending
+from periplus.crawl.revisits import Revisits
 from periplus.model import UrlState
 from periplus.signals import handling
 from periplus.store.batch import Batch
@@ -29,7 +30,7 @@ EVERY = [".*"]
 @pytest.mark.parametrize("pages", [1, 2, 7, 40])
 def test_the_number_of_pages_is_reached_and_never_overshot(tmp_path: Path, pages: int) -> None:
     with TestWeb(many_hosts(8, 10)) as web:
-        result = sail(web, tmp_path, "http://h0001.test/", budget=Budget(pages=pages), scope__hosts=EVERY)
+        result = run_crawl(web, tmp_path, "http://h0001.test/", budget=Budget(pages=pages), scope__hosts=EVERY)
         assert sum(web.log.fetched().values()) == pages
     assert (result.ending, result.summary["fetched"]) == (Ending.BUDGET, pages)
     assert result.summary["queued"] == result.summary["known_urls"] - pages
@@ -40,7 +41,7 @@ def test_runs_with_a_budget_add_up_to_a_whole_crawl(tmp_path: Path) -> None:
     with TestWeb(many_hosts(3, 10)) as web:
         endings = []
         for _ in range(4):
-            result = sail(web, tmp_path, "http://h0001.test/", budget=Budget(pages=9), scope__hosts=EVERY)
+            result = run_crawl(web, tmp_path, "http://h0001.test/", budget=Budget(pages=9), scope__hosts=EVERY)
             endings.append((result.ending, result.summary["fetched"]))
         assert endings == [(Ending.BUDGET, 9)] * 3 + [(Ending.DONE, 3)]
         assert set(web.log.fetched().values()) == {1}
@@ -51,14 +52,14 @@ def test_runs_with_a_budget_add_up_to_a_whole_crawl(tmp_path: Path) -> None:
 def test_pages_that_fail_are_not_counted(tmp_path: Path) -> None:
     pages = {"/": Page(links=[f"/{n}" for n in range(9)])} | {f"/{n}": Page() for n in range(5, 9)}
     with TestWeb([Site("a.test", pages)]) as web:
-        result = sail(web, tmp_path, "http://a.test/", budget=Budget(pages=3))
+        result = run_crawl(web, tmp_path, "http://a.test/", budget=Budget(pages=3))
     assert result.summary["fetched"] == 3
 
 
 def test_time_ends_a_crawl_and_what_was_fetched_is_kept(tmp_path: Path) -> None:
     with TestWeb([chain("a.test", 10_000)]) as web:
         began = time.monotonic()
-        result = sail(
+        result = run_crawl(
             web, tmp_path, "http://a.test/", budget=Budget(seconds=0.5), politeness__delay=0.02, scope__depth=9999
         )
         assert time.monotonic() - began < 20
@@ -72,7 +73,7 @@ def test_time_that_is_up_waits_a_moment_for_what_is_under_way_and_no_longer(tmp_
     late = Site("late.test", {"/": Page(delay=0.9)})
     with TestWeb([stuck, late]) as web:
         began = time.monotonic()
-        result = sail(
+        result = run_crawl(
             web, tmp_path, "http://stuck.test/", "http://late.test/", budget=Budget(seconds=0.5), fetch__timeout=30.0
         )
         assert time.monotonic() - began < 20
@@ -88,8 +89,8 @@ def test_time_that_is_up_waits_a_moment_for_what_is_under_way_and_no_longer(tmp_
 @pytest.mark.parametrize("pages", [2, 5, 6])
 def test_a_crawl_stops_when_the_whole_collection_is_large_enough(tmp_path: Path, pages: int) -> None:
     with TestWeb([mesh("a.test", 20)]) as web:
-        sail(web, tmp_path, "http://a.test/", budget=Budget(pages=5))
-        result = sail(web, tmp_path, budget=Budget(until_pages=pages))
+        run_crawl(web, tmp_path, "http://a.test/", budget=Budget(pages=5))
+        result = run_crawl(web, tmp_path, budget=Budget(until_pages=pages))
         assert sum(web.log.fetched().values()) == max(pages, 5)
     assert result.ending is Ending.BUDGET
 
@@ -97,8 +98,8 @@ def test_a_crawl_stops_when_the_whole_collection_is_large_enough(tmp_path: Path,
 def test_a_crawl_stops_when_the_whole_collection_has_so_many_bytes(tmp_path: Path) -> None:
     pages = {"/": Page(links=[f"/{n}" for n in range(50)])} | {f"/{n}": Page(size=10_000) for n in range(50)}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, "http://a.test/", budget=Budget(pages=4))
-        result = sail(web, tmp_path, budget=Budget(until_bytes=65_000, pages=40))
+        run_crawl(web, tmp_path, "http://a.test/", budget=Budget(pages=4))
+        result = run_crawl(web, tmp_path, budget=Budget(until_bytes=65_000, pages=40))
     assert result.ending is Ending.BUDGET
     with catalog_of(tmp_path) as catalog:
         assert 65_000 <= catalog.counters()["bytes"] < 80_000
@@ -106,7 +107,7 @@ def test_a_crawl_stops_when_the_whole_collection_has_so_many_bytes(tmp_path: Pat
 
 def test_no_time_at_all_fetches_nothing(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 5)]) as web:
-        result = sail(web, tmp_path, "http://a.test/", budget=Budget(seconds=0))
+        result = run_crawl(web, tmp_path, "http://a.test/", budget=Budget(seconds=0))
         assert web.log.entries() == []
     assert (result.ending, result.summary["queued"]) == (Ending.BUDGET, 1)
 
@@ -114,7 +115,7 @@ def test_no_time_at_all_fetches_nothing(tmp_path: Path) -> None:
 def test_bytes_end_a_crawl(tmp_path: Path) -> None:
     pages = {"/": Page(links=[f"/{n}" for n in range(50)])} | {f"/{n}": Page(size=10_000) for n in range(50)}
     with TestWeb([Site("a.test", pages)]) as web:
-        result = sail(web, tmp_path, "http://a.test/", budget=Budget(bytes=45_000))
+        result = run_crawl(web, tmp_path, "http://a.test/", budget=Budget(bytes=45_000))
     assert result.ending is Ending.BUDGET
     assert 45_000 <= result.summary["bytes"] < 56_000  # one connection a host: one page more at most
 
@@ -125,24 +126,24 @@ def test_bytes_end_a_crawl(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("depth", "pages"), [(0, 1), (1, 4), (2, 13)])
 def test_links_are_followed_as_deep_as_asked(tmp_path: Path, depth: int, pages: int) -> None:
     with TestWeb([tree("a.test", 3, 4)]) as web:
-        result = sail(web, tmp_path, "http://a.test/", scope__depth=depth)
+        result = run_crawl(web, tmp_path, "http://a.test/", scope__depth=depth)
         assert len(web.log.fetched()) == pages
     assert result.summary["refused"] == {"too_deep": 3 ** (depth + 1)}
 
 
 def test_only_the_hosts_of_the_seeds_are_crawled_unless_asked_otherwise(tmp_path: Path) -> None:
     with TestWeb(many_hosts(4, 10)) as web:
-        sail(web, tmp_path / "one", "http://h0001.test/")
+        run_crawl(web, tmp_path / "one", "http://h0001.test/")
         assert {entry.host for entry in web.log.entries()} == {"h0001.test"}
         web.log.clear()
-        sail(web, tmp_path / "two", "http://h0001.test/", scope__hosts=["h000[12].test"])
+        run_crawl(web, tmp_path / "two", "http://h0001.test/", scope__hosts=["h000[12].test"])
         assert {entry.host for entry in web.log.entries()} == {"h0001.test", "h0002.test"}
 
 
 def test_a_host_pattern_has_to_match_the_whole_name(tmp_path: Path) -> None:
     pages = {"/": Page(links=["http://evil-a.test/", "http://a.test.evil.test/"])}
     with TestWeb([Site("a.test", pages), Site("*.test", {"/": Page()})]) as web:
-        result = sail(web, tmp_path, "http://a.test/", scope__hosts=["a.test"])
+        result = run_crawl(web, tmp_path, "http://a.test/", scope__hosts=["a.test"])
         assert {entry.host for entry in web.log.entries()} == {"a.test"}
     assert result.summary["refused"] == {"scope_host": 2}
 
@@ -151,7 +152,7 @@ def test_only_the_paths_asked_for_are_crawled(tmp_path: Path) -> None:
     links = ["/docs/a", "/docs/b?page=2", "/blog/a", "/?docs"]
     pages = {path: Page(links=links) for path in ("/docs/", *links)}
     with TestWeb([Site("a.test", pages)]) as web:
-        result = sail(web, tmp_path, "http://a.test/docs/", scope__paths=["^/docs/"])
+        result = run_crawl(web, tmp_path, "http://a.test/docs/", scope__paths=["^/docs/"])
         assert sorted(web.log.paths("a.test")) == ["/docs/", "/docs/a", "/docs/b?page=2", "/robots.txt"]
     assert result.summary["refused"] == {"scope_path": 6}
 
@@ -159,9 +160,9 @@ def test_only_the_paths_asked_for_are_crawled(tmp_path: Path) -> None:
 def test_a_narrower_scope_counts_for_what_waits_already(tmp_path: Path) -> None:
     pages = {"/": Page(links=["/docs/1", "/docs/2", "/blog/1", "http://b.test/"]), "/docs/1": Page(), "/docs/2": Page()}
     with TestWeb([Site("a.test", pages), Site("b.test", {"/": Page()})]) as web:
-        sail(web, tmp_path, "http://a.test/", budget=Budget(pages=1), scope__hosts=["[ab].test"])
+        run_crawl(web, tmp_path, "http://a.test/", budget=Budget(pages=1), scope__hosts=["[ab].test"])
         web.log.clear()
-        result = sail(web, tmp_path, scope__hosts=["a.test"], scope__paths=["^/docs/"])
+        result = run_crawl(web, tmp_path, scope__hosts=["a.test"], scope__paths=["^/docs/"])
         assert web.log.paths("a.test") == ["/docs/1", "/docs/2"]
         assert web.log.entries("b.test") == []
     assert result.summary["refused"] == {"scope_host": 1, "scope_path": 1}
@@ -173,7 +174,7 @@ def test_a_narrower_scope_counts_for_what_waits_already(tmp_path: Path) -> None:
 def test_links_to_what_is_known_are_counted_and_nothing_else(tmp_path: Path) -> None:
     links = ["/", "/1", "/2", "/x.zip", "http://b.test/"]
     with TestWeb([Site("a.test", {path: Page(links=links) for path in ("/", "/1", "/2")})]) as web:
-        result = sail(web, tmp_path, "http://a.test/")
+        result = run_crawl(web, tmp_path, "http://a.test/")
     assert result.summary["known_links"] == 1 + 3 + 3
     assert result.summary["refused"] == {"extension": 3, "scope_host": 3}
     with catalog_of(tmp_path) as catalog:
@@ -189,7 +190,7 @@ def test_one_slow_host_holds_up_no_other(tmp_path: Path) -> None:
     with TestWeb([slow, quick]) as web:
         late = hostile.held_until(lambda: web.log.count("quick.test") == 61, Page(links=["/2"]))
         slow.pages["/"] = Page(handler=late)
-        sail(web, tmp_path, "http://slow.test/", "http://quick.test/", fetch__timeout=30.0)
+        run_crawl(web, tmp_path, "http://slow.test/", "http://quick.test/", fetch__timeout=30.0)
         waiting = next(entry for entry in web.log.entries("slow.test") if entry.path == "/")
         last = web.log.entries("quick.test")[-1]
         assert waiting.finished is not None
@@ -200,7 +201,7 @@ def test_one_slow_host_holds_up_no_other(tmp_path: Path) -> None:
 def test_no_more_requests_are_under_way_than_asked_for(tmp_path: Path) -> None:
     sites = [Site(f"h{n}.test", {"/": Page(delay=0.1)}) for n in range(9)]
     with TestWeb(sites) as web:
-        sail(web, tmp_path, *(f"http://h{n}.test/" for n in range(9)), fetch__concurrency=3)
+        run_crawl(web, tmp_path, *(f"http://h{n}.test/" for n in range(9)), fetch__concurrency=3)
         assert web.log.max_concurrent() == 3
         assert len(web.log.fetched()) == 9
 
@@ -210,7 +211,7 @@ def test_a_host_that_never_answers_does_not_keep_the_others_from_ending(tmp_path
         with dead.outage():
             rules = [f"dead.test:80:127.0.0.1:{dead.http_port}", *web.connect_to]
             began = time.monotonic()
-            result = sail(web, tmp_path, "http://dead.test/", "http://a.test/", fetch__connect_to=rules)
+            result = run_crawl(web, tmp_path, "http://dead.test/", "http://a.test/", fetch__connect_to=rules)
         assert time.monotonic() - began < 20
     assert (result.ending, result.failure, result.summary["fetched"]) == (Ending.DONE, None, 5)
     assert result.summary["errors"] == {"robots_connect": 1}
@@ -221,7 +222,7 @@ def test_a_host_that_fails_too_often_is_parked_and_the_crawl_ends(tmp_path: Path
     pages = {"/": Page(links=[f"/{n}" for n in range(30)])}
     pages |= {f"/{n}": Page(handler=hostile.hang_up) for n in range(30)}
     with TestWeb([Site("a.test", pages)]) as web:
-        result = sail(web, tmp_path, "http://a.test/", politeness__failures_to_park=5)
+        result = run_crawl(web, tmp_path, "http://a.test/", politeness__failures_to_park=5)
         assert web.log.count("a.test") < 20
     assert (result.ending, result.failure) == (Ending.DONE, None)
     assert result.summary["queued"] > 20
@@ -231,7 +232,7 @@ def test_a_host_that_fails_too_often_is_parked_and_the_crawl_ends(tmp_path: Path
 def test_a_queue_larger_than_the_memory_for_it_is_crawled_whole(tmp_path: Path) -> None:
     pages = {"/": Page(links=[f"/{n}" for n in range(600)])} | {f"/{n}": Page(f"{n}") for n in range(600)}
     with TestWeb([Site("a.test", pages)]) as web:
-        result = sail(web, tmp_path, "http://a.test/", store__buffer_urls=64, store__commit_pages=16)
+        result = run_crawl(web, tmp_path, "http://a.test/", store__buffer_urls=64, store__commit_pages=16)
         assert set(web.log.fetched().values()) == {1}
     assert result.summary["fetched"] == 601
     sound(tmp_path)
@@ -313,7 +314,7 @@ def test_after_a_crawl_signals_are_answered_as_before(tmp_path: Path) -> None:
     def answer(*_: object) -> None: ...
 
     with TestWeb([mesh("a.test", 1)]) as web, handling(answer):
-        sail(web, tmp_path, "http://a.test/")
+        run_crawl(web, tmp_path, "http://a.test/")
         assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == [answer, answer]
 
 
@@ -366,7 +367,28 @@ def test_a_slow_disk_holds_fetching_up_instead_of_filling_memory(
     monkeypatch.setattr(os, "fsync", slow_sync)
     monkeypatch.setattr(Catalog, "commit", counted)
     with TestWeb(many_hosts(8, 30)) as web:
-        sail(web, tmp_path, "http://h0001.test/", scope__hosts=EVERY, store__commit_pages=4, fetch__concurrency=8)
+        run_crawl(web, tmp_path, "http://h0001.test/", scope__hosts=EVERY, store__commit_pages=4, fetch__concurrency=8)
     assert sum(batches) == 240
     assert max(batches) <= 4 * 4 + 8, "four commits' worth, and what was under way when they were full"
+    sound(tmp_path)
+
+
+# -- an error of our own --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("calls", [0, 5])
+def test_an_error_of_our_own_in_the_loop_ends_the_run_with_that_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    made: list[float] = []
+
+    def failing(revisits: Revisits, now: float) -> None:
+        made.append(now)
+        if len(made) > calls:
+            raise ValueError("a mistake of ours")
+
+    monkeypatch.setattr(Revisits, "queue_due", failing)
+    with TestWeb([mesh("a.test", 20)]) as web, pytest.raises(ValueError, match="a mistake of ours"):
+        run_crawl(web, tmp_path, "http://a.test/", budget=Budget(seconds=20), politeness__delay=0.02)
+    assert len(made) == calls + 1
     sound(tmp_path)

@@ -157,7 +157,7 @@ class CrawlOptions:
             self.entries,
             self.rounds,
             self.agenda,
-            apart=True,
+            own_process=True,
         )
 
     def _start(self) -> SeedList:

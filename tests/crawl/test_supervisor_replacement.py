@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import (
+from crawl.crawling import (
     catalog_of,
     environment,
     periplus,
@@ -228,7 +228,7 @@ def gorge() -> None:
 def sail_apart(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
     settings = settings_for(web, scope__hosts=[".*"], **flags)
     seeds = ["http://a.test/", "http://b.test/"]
-    return crawl(Request(home, settings, seeds, Budget(seconds=50), workers, apart=True))
+    return crawl(Request(home, settings, seeds, Budget(seconds=50), workers, own_process=True))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -300,7 +300,7 @@ def test_a_sitemap_that_brings_down_two_workers_is_given_up(tmp_path: Path, monk
     site.pages["/sitemap.xml"] = Page(body=b"<urlset></urlset>", content_type="application/xml")
     with TestWeb([site]) as web:
         sitemap = "http://a.test/sitemap.xml"
-        request = Request(tmp_path, settings_for(web), ["http://a.test/"], sitemaps=[sitemap], apart=True)
+        request = Request(tmp_path, settings_for(web), ["http://a.test/"], sitemaps=[sitemap], own_process=True)
         figures = crawl(request).summary
     assert (figures["fetched"], figures["errors"]) == (5, {"worker_died": 2})
     assert state_of(tmp_path, sitemap) == (UrlState.DONE, "parse_crash")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from crawl.voyage import sail, sound
+from crawl.crawling import run_crawl, sound
 from testweb import Page, Site, TestWeb
 
 KIB = 1024
@@ -62,7 +62,7 @@ def test_no_path_that_a_robots_file_closes_is_ever_asked_for_and_every_other_is(
         door = Site(f"door{number}.test", {"/": Page(links=[f"http://t{number}.test{path}" for path in paths])})
         sites += [door, Site(f"t{number}.test", pages, robots)]
     with TestWeb(sites) as web:
-        sail(web, tmp_path, *(f"http://door{number}.test/" for number in range(len(TABLE))), scope__hosts=[".*"])
+        run_crawl(web, tmp_path, *(f"http://door{number}.test/" for number in range(len(TABLE))), scope__hosts=[".*"])
         for number, (robots, open_paths, _closed) in enumerate(TABLE):
             asked = set(web.log.paths(f"t{number}.test")) - {"/robots.txt"}
             assert asked == set(open_paths.split()), robots
@@ -77,7 +77,7 @@ def test_rules_count_as_far_as_five_hundred_kilobytes(tmp_path: Path) -> None:
     beyond = start + filler * (500 * KIB // 100 + 10) + "Disallow: /last\n"
     pages = {"/": Page(links=["/first", "/last"]), "/first": Page(), "/last": Page()}
     with TestWeb([Site("within.test", dict(pages), within), Site("beyond.test", dict(pages), beyond)]) as web:
-        sail(web, tmp_path, "http://within.test/", "http://beyond.test/")
+        run_crawl(web, tmp_path, "http://within.test/", "http://beyond.test/")
         assert web.log.paths("within.test") == ["/robots.txt", "/"]
         assert web.log.paths("beyond.test") == ["/robots.txt", "/", "/last"]
 
@@ -90,18 +90,18 @@ def test_a_robots_file_is_asked_for_again_after_a_day_and_not_before(tmp_path: P
                 with sqlite3.connect(tmp_path / "crawl.db") as database:
                     database.execute("UPDATE robots SET fetched_at = strftime('%s', 'now') - ?", (age,))
                 database.close()
-            sail(web, tmp_path, f"http://a.test/{number}")
+            run_crawl(web, tmp_path, f"http://a.test/{number}")
         assert web.log.paths("a.test") == ["/robots.txt", "/0", "/1", "/robots.txt", "/2"]
 
 
 def test_a_site_that_changes_its_mind_is_obeyed_as_soon_as_its_file_is_read_again(tmp_path: Path) -> None:
     pages = {"/": Page(links=["/x"]), "/x": Page()}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, "http://a.test/", scope__depth=0)
+        run_crawl(web, tmp_path, "http://a.test/", scope__depth=0)
         with sqlite3.connect(tmp_path / "crawl.db") as database:
             database.execute("UPDATE robots SET fetched_at = 0")
         database.close()
         web.add(Site("a.test", pages, "User-agent: *\nDisallow: /x"))
-        result = sail(web, tmp_path, "http://a.test/x")
+        result = run_crawl(web, tmp_path, "http://a.test/x")
         assert web.log.count("a.test", "/x") == 0
     assert result.summary["refused"] == {"robots": 1}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import environment, reach_by_name, sail, typed
+from crawl.crawling import environment, reach_by_name, run_crawl, typed
 from periplus.fetch import resolver
 from testweb import Page, Site, TestWeb
 
@@ -42,7 +42,7 @@ def healthy_web() -> TestWeb:
 def test_silent_name_servers_keep_no_healthy_host_from_being_crawled(tmp_path: Path) -> None:
     with healthy_web() as web:
         quick: dict[str, Any] = {"fetch__connect_to": reach_by_name(web), "fetch__connect_timeout": 0.4}
-        result = sail(web, tmp_path, *SILENT, *HEALTHY, **quick)
+        result = run_crawl(web, tmp_path, *SILENT, *HEALTHY, **quick)
         assert {entry.host for entry in web.log.entries() if entry.path == "/"} == {f"h{n}.test" for n in range(20)}
     assert result.summary["fetched"] == 20
     assert result.summary["parked"] == {"dns": 40}

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from crawl.voyage import settings_for
+from crawl.crawling import settings_for
 from periplus.crawl.assignment import Budget, RecrawlPolicy
 from periplus.crawl.run import Request, Result, crawl
 from testweb import Page, Site, TestWeb, Writer
@@ -134,13 +134,13 @@ def _w3c(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def live_through(web: ChangingWeb, home: Path, **flags: Any) -> Result:
+def crawl_for_days(web: ChangingWeb, home: Path, **flags: Any) -> Result:
     """Crawl continuously until the last simulated day is over."""
     calendar = web.calendar
     with TestWeb([web.site()]) as running:
         budget = Budget(seconds=calendar.end - calendar.begin)
         request = Request(
-            home, settings_for(running, **flags), [f"http://{HOST}/"], budget, agenda=RecrawlPolicy(continuous=True)
+            home, settings_for(running, **flags), [f"http://{HOST}/"], budget, recrawl=RecrawlPolicy(continuous=True)
         )
         return crawl(request, clock=calendar)
 

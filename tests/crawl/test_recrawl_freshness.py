@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crawl.seasons import DAY, ChangingWeb, live_through, report
-from crawl.voyage import sound
+from crawl.changing_web import DAY, ChangingWeb, crawl_for_days, report
+from crawl.crawling import sound
 
 DAYS, LEARNING = 50, 25
 LONGEST = 8 * DAY
@@ -16,8 +16,8 @@ LONGEST = 8 * DAY
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> ChangingWeb:
     web = ChangingWeb(DAYS, 2, kinds=("daily", "weekly", "announced", "never", "gone"))
-    home = tmp_path_factory.mktemp("seasons")
-    live_through(web, home, recrawl__longest=LONGEST)
+    home = tmp_path_factory.mktemp("crawl")
+    crawl_for_days(web, home, recrawl__longest=LONGEST)
     sound(home)
     return web
 

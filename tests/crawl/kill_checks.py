@@ -11,11 +11,11 @@ from pathlib import Path
 from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
-from crawl.voyage import catalog_of, segment_rows, sound
+from crawl.crawling import catalog_of, segment_rows, sound
 from testweb import Site, TestWeb
 
 
-class Ordeal:
+class KillChecks:
     """One collection of one web, looked at after every run; the web's own log is the truth."""
 
     def __init__(self, web: TestWeb, sites: Sequence[Site], home: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, settings_for, sound, typed
+from crawl.crawling import catalog_of, run_crawl, settings_for, sound, typed
 from periplus.crawl.novelty import HostQualities, crawl_quality
 from periplus.crawl.run import Request
 from periplus.model import CrawlQuality, Link
@@ -19,33 +19,33 @@ ARTICLE = Parsed("A title", text="word " * 1_000, language="en")
 LINK = Link("http://a.test/x", "x", nofollow=False)
 
 
-def score(page: Parsed, size: int = 10_000, *, has_news: bool = True) -> float:
-    return crawl_quality(page, size, has_news=has_news).score
+def score(page: Parsed, size: int = 10_000, *, is_new: bool = True) -> float:
+    return crawl_quality(page, size, is_new=is_new).score
 
 
 def test_an_article_is_worth_all_and_an_empty_page_nothing() -> None:
     assert score(ARTICLE) == pytest.approx(1.0)
-    assert score(Parsed(), size=0, has_news=False) == 0.0
+    assert score(Parsed(), size=0, is_new=False) == 0.0
 
 
 @pytest.mark.parametrize(
     ("clue", "worse"),
     [
-        ("text", crawl_quality(ARTICLE, 1_000_000, has_news=True)),
-        ("length", crawl_quality(Parsed("A title", text="word " * 50, language="en"), 500, has_news=True)),
+        ("text", crawl_quality(ARTICLE, 1_000_000, is_new=True)),
+        ("length", crawl_quality(Parsed("A title", text="word " * 50, language="en"), 500, is_new=True)),
         (
             "links",
             crawl_quality(
-                Parsed("A title", text="word " * 1_000, language="en", links=(LINK,) * 150), 9_000, has_news=True
+                Parsed("A title", text="word " * 1_000, language="en", links=(LINK,) * 150), 9_000, is_new=True
             ),
         ),
-        ("title", crawl_quality(Parsed("", text="word " * 1_000, language="en"), 9_000, has_news=True)),
-        ("language", crawl_quality(Parsed("A title", text="word " * 1_000), 9_000, has_news=True)),
-        ("news", crawl_quality(ARTICLE, 9_000, has_news=False)),
+        ("title", crawl_quality(Parsed("", text="word " * 1_000, language="en"), 9_000, is_new=True)),
+        ("language", crawl_quality(Parsed("A title", text="word " * 1_000), 9_000, is_new=True)),
+        ("news", crawl_quality(ARTICLE, 9_000, is_new=False)),
     ],
 )
 def test_each_clue_counts_by_itself(clue: str, worse: CrawlQuality) -> None:
-    best = crawl_quality(ARTICLE, 9_000, has_news=True)
+    best = crawl_quality(ARTICLE, 9_000, is_new=True)
     assert {name for name, value in worse._asdict().items() if value != getattr(best, name)} == {clue}
     assert worse.score < best.score
 
@@ -68,7 +68,7 @@ def test_links_on_good_pages_come_first(tmp_path: Path) -> None:
         "/from-good": Page("B", prose.text("b")),
     }
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED, fetch__concurrency=1)
+        run_crawl(web, tmp_path, SEED, fetch__concurrency=1)
         assert web.log.paths("a.test")[-4:] == ["/poor", "/good", "/from-good", "/from-poor"]
     sound(tmp_path)
 
@@ -76,8 +76,8 @@ def test_links_on_good_pages_come_first(tmp_path: Path) -> None:
 def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> None:
     pages = {"/": Page("Home", prose.text("home"), links=["/poor"], lang="en"), "/poor": Page("", "")}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED)
-        sail(web, tmp_path, f"{SEED}poor")
+        run_crawl(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, f"{SEED}poor")
     with catalog_of(tmp_path) as catalog:
         number, worth = catalog.worth_of("a.test")
         assert (number, worth.title, worth.news) == (2, 0.5, 0.5)
@@ -92,7 +92,7 @@ def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> 
 
 def test_all_the_rest_is_told_of_a_page_that_is_damaged(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page("Home", prose.text("home"))})]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     (archive,) = (tmp_path / "archive").iterdir()
     content = bytearray(archive.read_bytes())
     content[-400:-40] = bytes(360)

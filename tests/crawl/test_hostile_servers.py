@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from crawl.crawling import catalog_of, sound
 from crawl.hostile_crawl import FRIENDS, SEEDS, SETTINGS, crawl_apart, friendly
-from crawl.voyage import catalog_of, sound
 from periplus.model import UrlState
 from testweb import TestWeb
 from testweb.menagerie import Beast, menagerie

@@ -1,9 +1,9 @@
-"""How fresh does a continuous crawl keep a web that changes for weeks, and at what price?
+"""How fresh does a continuous crawl keep a web that changes for weeks, and how many requests does that take?
 
-The weeks are simulated: the clock of the crawl jumps to the next moment at which there is something to do, and the web
-goes by the same clock. Everything else is real: the requests, the answers, the archive, the catalog. The result is
-compared with an oracle, which knows when pages change and asks for each right then, and with asking for all pages
-equally often, with as many requests.
+The weeks are simulated: the clock of the crawl jumps to the next time at which there is something to do, and the web
+uses the same clock. Everything else is real: requests, responses, archive, catalog. The result is compared with an
+oracle, which knows when pages change and fetches each right then. It is also compared with fetching all pages equally
+often, with as many requests.
 """
 
 from __future__ import annotations

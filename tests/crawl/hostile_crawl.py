@@ -1,4 +1,4 @@
-"""How does a test, or a bench, crawl friendly hosts beside hostile ones?"""
+"""Crawls friendly hosts together with hostile ones, for tests and benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked at when a crawl has ended suddenly: is anything lost, or fetched again without need?"""
+"""Checks after a killed crawl: is any page lost, or fetched again without need?"""
 
 from __future__ import annotations
 

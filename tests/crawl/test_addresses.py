@@ -1,4 +1,4 @@
-"""Is every address spared, however many hosts live there?"""
+"""Are the limits of an IP address kept, however many hosts it has?"""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def check_addresses(web: TestWeb) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_hosts_on_two_hundred_addresses_are_all_treated_with_care(tmp_path: Path) -> None:
+def test_delays_are_kept_for_a_thousand_hosts_on_two_hundred_ip_addresses(tmp_path: Path) -> None:
     sites, delays = crowd(1000, 200)
     with TestWeb(sites) as web:
         result = run_crawl(web, tmp_path, *(f"http://{site.host}/" for site in sites), **CARE)
@@ -80,7 +80,7 @@ def test_a_thousand_hosts_on_two_hundred_addresses_are_all_treated_with_care(tmp
 
 
 @pytest.mark.slow
-def test_workers_spare_an_address_together(tmp_path: Path) -> None:
+def test_the_limits_of_an_ip_address_hold_for_all_workers_together(tmp_path: Path) -> None:
     sites, delays = crowd(32, 4)
     with TestWeb(sites) as web:
         seeds = [f"http://{site.host}/" for site in sites]
@@ -91,7 +91,7 @@ def test_workers_spare_an_address_together(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
+def test_a_busy_ip_address_delays_no_host_elsewhere(tmp_path: Path) -> None:
     """Six hosts wait for one address, and only four requests may be under way."""
     crowded = [Site(f"c{number}.test", {}, address="127.0.9.1") for number in range(6)]
     pages = {f"/{number}": Page() for number in range(60)}
@@ -113,14 +113,14 @@ def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
     assert result.summary["fetched"] == 67
 
 
-def test_addresses_that_were_admitted_by_hand_have_no_limits(tmp_path: Path) -> None:
+def test_ip_addresses_allowed_by_the_user_have_no_limits(tmp_path: Path) -> None:
     sites = [Site(f"h{number}.test", {"/": Page(delay=0.3)}) for number in range(10)]
     with TestWeb(sites) as web:
         run_crawl(web, tmp_path, *(f"http://{site.host}/" for site in sites))
         assert web.log.max_concurrent() == 10
 
 
-def test_an_address_is_spared_from_one_round_to_the_next(tmp_path: Path) -> None:
+def test_the_delay_of_an_ip_address_is_kept_from_round_to_round(tmp_path: Path) -> None:
     """Two hosts share it, so that only the delay of the address can keep the second round waiting."""
     first = Site("a.test", {"/": Page(links=["http://b.test/"])}, address="127.0.9.1")
     second = Site("b.test", {"/": Page()}, address="127.0.9.1")

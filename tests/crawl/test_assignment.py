@@ -1,4 +1,4 @@
-"""Does a run stop when it has done enough, and not before?"""
+"""Does a budget end a run at its limit, and not before?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_limit_not_yet_reached_changes_nothing(budget: Budget, pages: int, siz
         (Budget(until_pages=2), 0, None),
     ],
 )
-def test_a_target_for_the_collection_leaves_what_it_does_not_hold_yet(
+def test_a_limit_for_the_collection_leaves_what_it_does_not_hold_yet(
     budget: Budget, pages: int | None, size: int | None
 ) -> None:
     found = budget.for_collection(pages=4, size=30)
@@ -77,5 +77,5 @@ def test_the_time_left_is_that_of_the_limit_reached_first(budget: Budget, left: 
     assert budget.seconds_left(pages=25, size=2000, seconds=10.0) == left
 
 
-def test_before_the_first_page_nothing_can_be_said_about_pages() -> None:
+def test_before_the_first_page_there_is_no_estimate() -> None:
     assert Budget(pages=100).seconds_left(0, 0, 1.0) is None

@@ -1,4 +1,4 @@
-"""What becomes of sites whose certificates are wrong?"""
+"""Are sites with bad certificates refused, with the reason?"""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def seeds() -> list[str]:
     return [f"https://{host}/" for host in (*BAD, "good.test")]
 
 
-def test_a_wrong_certificate_keeps_us_out_and_says_what_is_wrong(web: TestWeb, tmp_path: Path) -> None:
+def test_a_site_with_a_bad_certificate_is_not_crawled_and_the_reason_is_named(web: TestWeb, tmp_path: Path) -> None:
     web.log.clear()
     result = run_crawl(web, tmp_path, *seeds(), fetch__ca_file=str(web.ca_file))
     assert {entry.host for entry in web.log.entries()} == {"good.test"}
@@ -48,7 +48,7 @@ def test_a_wrong_certificate_keeps_us_out_and_says_what_is_wrong(web: TestWeb, t
     sound(tmp_path)
 
 
-def test_a_wrong_certificate_can_be_put_on_record(web: TestWeb, tmp_path: Path) -> None:
+def test_a_bad_certificate_can_be_recorded_instead(web: TestWeb, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"fetch__ca_file": str(web.ca_file), "fetch__tls_errors": "record"}
     result = run_crawl(web, tmp_path, *seeds(), **settings)
     assert (result.summary["fetched"], result.summary["errors"]) == (8, {})

@@ -1,4 +1,4 @@
-"""Is a page acknowledged only when it is safe, and is everything acknowledged readable?"""
+"""Is a page acknowledged only when it is durable, and is every acknowledged page readable?"""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from crawl.crawling import catalog_of, environment, periplus, reach, run_crawl, segment_rows, settings_for, sound
-from periplus.crawl import commit
 from periplus.crawl.assignment import Budget
 from periplus.crawl.commit import Committer
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
+from periplus.store import segments
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
@@ -52,7 +52,7 @@ def records(home: Path) -> list[tuple[str, str, bytes]]:
 # -- the archive ----------------------------------------------------------------------------------------------------
 
 
-def test_every_answer_lies_in_the_archive_as_it_was_sent(tmp_path: Path) -> None:
+def test_every_response_is_in_the_archive_as_it_was_sent(tmp_path: Path) -> None:
     pages = {
         "/": Page(body="<a href='/moved'>a</a><a href='/gone'>b</a><a href='/zipped'>c</a><a href='/pieces'>d</a>"),
         "/moved": Page(redirect="/end", body="moved"),
@@ -80,7 +80,7 @@ def test_another_tool_reads_the_archive_too(tmp_path: Path) -> None:
     assert kinds == {"warcinfo": 1, "request": 20, "response": 20}
 
 
-def test_a_new_file_is_begun_when_one_is_large_enough(tmp_path: Path) -> None:
+def test_a_new_archive_file_begins_when_one_is_large_enough(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 40)]) as web:
         for pages in (15, 30):  # a run continues the last file of the one before
             run_crawl(
@@ -91,7 +91,7 @@ def test_a_new_file_is_begun_when_one_is_large_enough(tmp_path: Path) -> None:
     assert sound(tmp_path).checked["records"] == 40
 
 
-def test_pages_that_arrive_while_a_file_is_changed_are_found_where_they_lie(tmp_path: Path) -> None:
+def test_pages_that_arrive_while_the_archive_file_is_changed_are_found_at_their_position(tmp_path: Path) -> None:
     with TestWeb(many_hosts(10, 30)) as web:
         run_crawl(
             web,
@@ -110,7 +110,7 @@ def test_pages_that_arrive_while_a_file_is_changed_are_found_where_they_lie(tmp_
 
 
 @pytest.mark.parametrize("flags", [{"store__segment_seconds": 0.05}, {}])
-def test_every_page_lies_in_exactly_one_segment(tmp_path: Path, flags: dict[str, Any]) -> None:
+def test_every_page_is_in_exactly_one_segment(tmp_path: Path, flags: dict[str, Any]) -> None:
     with TestWeb([mesh("a.test", 60)]) as web:
         run_crawl(web, tmp_path, SEED, store__commit_pages=4, politeness__delay=0.003, **flags)
     urls = [row["url"] for row in segment_rows(tmp_path, "pages")]
@@ -148,7 +148,7 @@ class Hours:
 
 def stream_of(collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> tuple[SegmentStream, Hours]:
     hours = Hours()
-    monkeypatch.setattr(commit, "time", hours)
+    monkeypatch.setattr(segments, "time", hours)
     return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), hours
 
 
@@ -221,7 +221,7 @@ def test_nothing_is_acknowledged_before_its_bytes_are_on_disk(
     assert (catalog.seeds(), catalog.archives()) == ([], [])
 
 
-def test_what_arrives_while_a_commit_begins_belongs_to_the_next(collection: Collection, catalog: Catalog) -> None:
+def test_pages_that_arrive_while_a_commit_begins_belong_to_the_next(collection: Collection, catalog: Catalog) -> None:
     answer = Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=b"x")
 
     async def work(committer: Committer) -> None:
@@ -300,7 +300,7 @@ def assert_resumes_whole(web: TestWeb, home: Path, env: dict[str, str]) -> None:
     ("room", "workers"),
     [(10_000, 1), (40_000, 1), (80_000, 1), (250_000, 1), (400_000, 2), (700_000, 1), (700_000, 2), (1_000_000, 1)],
 )
-def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path, room: int, workers: int) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing_once_there_is_room(tmp_path: Path, room: int, workers: int) -> None:
     env = environment(store__commit_pages=8, store__segment_bytes=50_000)
     with TestWeb(full_pages()) as web, small_disk(tmp_path / "disk", "40m") as disk:
         ballast = disk / "ballast"
@@ -328,7 +328,7 @@ def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path
         (300_000, 1),
     ],
 )
-def test_a_file_that_may_not_grow_is_told_and_costs_nothing(tmp_path: Path, limit: int, workers: int) -> None:
+def test_a_file_that_may_not_grow_is_reported_and_loses_nothing(tmp_path: Path, limit: int, workers: int) -> None:
     env = environment(store__commit_pages=8, store__segment_bytes=50_000)
 
     def limited() -> None:

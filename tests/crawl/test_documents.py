@@ -1,4 +1,4 @@
-"""What does a crawl make of documents that are no ordinary pages: PDFs, and pages in other languages?"""
+"""Are PDFs, large pages and pages in other languages crawled correctly?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def serve(web: TestWeb, **pages: Page) -> None:
     web.site("a.test").pages.update({"/": Page(links=list(named))} | named)
 
 
-def test_the_words_of_a_pdf_are_kept_like_those_of_a_page(web: TestWeb, tmp_path: Path) -> None:
+def test_the_text_of_a_pdf_is_stored_like_that_of_a_page(web: TestWeb, tmp_path: Path) -> None:
     serve(web, chart=paper(pdf("Soundings of the bay", info="/Title(Chart of the bay)")))
     figures = run_crawl(web, tmp_path, "http://a.test/").summary
     assert (figures["fetched"], figures["pdf"], figures["errors"]) == (2, 1, {})
@@ -46,7 +46,7 @@ def test_the_words_of_a_pdf_are_kept_like_those_of_a_page(web: TestWeb, tmp_path
     sound(tmp_path)
 
 
-def test_a_pdf_that_cannot_be_read_costs_one_page_and_says_why(web: TestWeb, tmp_path: Path) -> None:
+def test_a_broken_pdf_costs_one_page_and_the_reason_is_named(web: TestWeb, tmp_path: Path) -> None:
     serve(web, broken=paper(b"%PDF-1.7 and nothing more"), good=Page("Good"))
     figures = run_crawl(web, tmp_path, "http://a.test/").summary
     assert (figures["fetched"], figures["errors"]) == (3, {"pdf_broken": 1})
@@ -56,7 +56,7 @@ def test_a_pdf_that_cannot_be_read_costs_one_page_and_says_why(web: TestWeb, tmp
 
 
 @pytest.mark.slow
-def test_a_pdf_that_takes_too_long_keeps_nobody_waiting(web: TestWeb, tmp_path: Path) -> None:
+def test_a_pdf_that_takes_too_long_delays_no_other_page(web: TestWeb, tmp_path: Path) -> None:
     serve(web, endless=paper(bomb(b"BT /F 9 Tf (x) Tj ET\n", 40_000_000)))
     web.site("b.test").pages.update({"/": Page(links=["/1"]), "/1": Page(links=["/2"]), "/2": Page()})
     figures = run_crawl(web, tmp_path, "http://a.test/", "http://b.test/", parse__seconds=2.0).summary
@@ -69,7 +69,7 @@ def test_a_pdf_that_takes_too_long_keeps_nobody_waiting(web: TestWeb, tmp_path: 
 
 
 @pytest.mark.slow
-def test_readers_killed_while_they_read_lose_no_page(web: TestWeb, tmp_path: Path) -> None:
+def test_sandbox_processes_killed_while_parsing_lose_no_page(web: TestWeb, tmp_path: Path) -> None:
     """While one host answers, a paper of the other host is being read: every tenth answer kills its reader."""
     body, served, kills = pdf(*(f"Sheet {number} of this paper" for number in range(400))), 0, 0
 
@@ -105,7 +105,7 @@ def readers_of(parent: int) -> list[int]:
     return found
 
 
-def test_large_pages_of_many_hosts_come_one_after_the_other(tmp_path: Path) -> None:
+def test_large_pages_of_many_hosts_are_parsed_one_after_the_other(tmp_path: Path) -> None:
     large = Page("Large", "word " * 400_000)
     sites = [Site(f"h{number}.test", {"/": Page(links=["/1", "/2"]), "/1": large, "/2": large}) for number in range(6)]
     with TestWeb(sites) as web:

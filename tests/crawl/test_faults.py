@@ -1,4 +1,4 @@
-"""Is a crawl whole again after it was failed at any call that changes a file?"""
+"""Is a crawl complete after any file-changing system call failed?"""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _folder(path: str) -> str:
 
 
 @pytest.mark.slow
-def test_nothing_is_acknowledged_before_a_power_cut_could_not_take_it(tmp_path: Path) -> None:
+def test_nothing_is_acknowledged_before_it_survives_a_power_cut(tmp_path: Path) -> None:
     stage = Stage(tmp_path, begun=0, workers=1)
     disk, acknowledged = Disk(), 0
     pages_written = False
@@ -137,7 +137,7 @@ def test_nothing_is_acknowledged_before_a_power_cut_could_not_take_it(tmp_path: 
         pytest.param(BEGUN, 2, 3000, 100, id="long-two-workers", marks=[pytest.mark.long]),
     ],
 )
-def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
+def test_a_crawl_killed_at_any_write_is_complete_after_the_next_run(
     tmp_path: Path, begun: int, workers: int, points: int, pages: int
 ) -> None:
     stage = Stage(tmp_path, begun, workers, pages)
@@ -166,7 +166,7 @@ def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
         pytest.param(BEGUN, 2, 150, 50, id="long-two-workers", marks=[pytest.mark.long]),
     ],
 )
-def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(
+def test_a_disk_that_is_full_from_any_write_on_is_reported_and_loses_nothing(
     tmp_path: Path, begun: int, workers: int, points: int, pages: int
 ) -> None:
     stage = Stage(tmp_path, begun, workers, pages)

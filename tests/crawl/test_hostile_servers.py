@@ -1,4 +1,4 @@
-"""Does a crawl among hostile servers come to its end, with a reason for each, and at nobody else's cost?"""
+"""Does a crawl of hostile servers end, with a reason for each, without delaying other hosts?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def requests_beside_hung_ones(web: TestWeb) -> list[int]:
 
 
 @pytest.mark.slow
-def test_hostile_servers_end_with_a_reason_and_friendly_ones_are_served_meanwhile(tmp_path: Path) -> None:
+def test_hostile_servers_end_with_a_reason_and_friendly_hosts_are_crawled_meanwhile(tmp_path: Path) -> None:
     beasts = menagerie()
     assert len(beasts) >= 40
     with TestWeb([*friendly(PAGES), *(beast.site for beast in beasts)]) as web:

@@ -83,7 +83,7 @@ class Killings(KillChecks):
 @pytest.mark.parametrize(
     ("turn", "kills"), [(0, 10), (1, 10), pytest.param(2, 1000, marks=[pytest.mark.long], id="long")]
 )
-def test_a_crawl_that_is_killed_again_and_again_loses_nothing(tmp_path: Path, turn: int, kills: int) -> None:
+def test_a_crawl_that_is_killed_many_times_loses_nothing(tmp_path: Path, turn: int, kills: int) -> None:
     seed = int(os.environ.get("TEST_SEED", time.time_ns() % 10**9)) + turn
     print(f"TEST_SEED={seed - turn}")  # noqa: T201
     dice = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Do hosts whose names cannot be looked up hold up the hosts whose names can?"""
+"""Do hosts whose names cannot be resolved delay other hosts?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def healthy_web() -> TestWeb:
     return TestWeb([Site(f"h{number}.test", {"/": Page()}) for number in range(20)])
 
 
-def test_silent_name_servers_keep_no_healthy_host_from_being_crawled(tmp_path: Path) -> None:
+def test_name_servers_that_never_answer_delay_no_other_host(tmp_path: Path) -> None:
     with healthy_web() as web:
         quick: dict[str, Any] = {"fetch__connect_to": reach_by_name(web), "fetch__connect_timeout": 0.4}
         result = run_crawl(web, tmp_path, *SILENT, *HEALTHY, **quick)
@@ -49,7 +49,7 @@ def test_silent_name_servers_keep_no_healthy_host_from_being_crawled(tmp_path: P
     assert result.summary["queued"] == 40
 
 
-def test_the_summary_tells_how_many_hosts_were_left_for_the_next_run_and_why(tmp_path: Path) -> None:
+def test_the_summary_counts_parked_hosts_by_reason(tmp_path: Path) -> None:
     with healthy_web() as web:
         quick = environment(fetch__connect_timeout=0.4)
         rules = [word for rule in reach_by_name(web) for word in ("--connect-to", rule)]

@@ -1,4 +1,4 @@
-"""A page that repeats another one is known by it, whichever worker fetched it; other pages are not."""
+"""Are duplicates and near duplicates recognised, by any worker, and other pages not?"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def copy_of(home: Path, url: str) -> Copy | None:
         return catalog.copy(url)
 
 
-def test_the_same_bytes_at_two_addresses_are_a_copy_of_the_first(tmp_path: Path) -> None:
+def test_the_same_bytes_at_two_urls_are_a_copy_of_the_first(tmp_path: Path) -> None:
     with TestWeb([stories(one=Page("Story", STORY), two=Page("Story", STORY), other=Page("Else", "Else."))]) as web:
         run_crawl(web, tmp_path, SEED, fetch__concurrency=1)
     found = [copy_of(tmp_path, f"{SEED}{name}") for name in ("", "one", "two", "other")]
@@ -58,7 +58,7 @@ def test_the_same_bytes_are_recognised_across_workers(tmp_path: Path) -> None:
     assert found[hosts.index(original.split("/")[2])] is None
 
 
-def test_nearly_the_same_page_is_a_copy_with_the_bits_it_differs_in(tmp_path: Path) -> None:
+def test_a_near_duplicate_is_a_copy_with_the_number_of_differing_bits(tmp_path: Path) -> None:
     again = STORY.replace(STORY.split()[40], "elsewhere", 1)
     with TestWeb([stories(one=Page("Story", STORY), two=Page("Story", again))]) as web:
         run_crawl(web, tmp_path, SEED, fetch__concurrency=1)
@@ -77,7 +77,7 @@ def test_the_same_text_under_another_title_is_no_copy() -> None:
     assert copies.compare("a.test", "http://a.test/3", Parsed("Release notes of autumn", text=STORY)).copy is not None
 
 
-def test_a_page_that_goes_on_where_another_ends_is_no_copy() -> None:
+def test_a_much_longer_page_is_no_copy() -> None:
     copies = NoveltyDetector()
     beginning = "\n".join(prose.text(f"chapter {number}") for number in range(40))
     copies.compare("a.test", "http://a.test/1", Parsed("Book", text=beginning))
@@ -102,7 +102,7 @@ def test_a_page_adds_only_lines_that_its_host_has_not_shown() -> None:
     assert again.novelty is Novelty.NONE
 
 
-def test_a_line_that_comes_again_and_again_is_not_forgotten_for_lines_that_came_once() -> None:
+def test_a_repeated_line_is_not_forgotten_for_lines_seen_once() -> None:
     copies = NoveltyDetector()
     form = Parsed("Reply", text="Log in to reply to this.")
     copies.compare("a.test", "http://a.test/reply", form)
@@ -136,7 +136,7 @@ def test_a_title_that_differs_in_more_than_numbers_and_dates_is_new() -> None:
     assert _novelties(map(Parsed, dates), "")[1:] == [Novelty.NONE] * 3
 
 
-def test_a_title_that_an_index_has_named_before_is_new_all_the_same() -> None:
+def test_a_title_that_a_list_page_has_named_before_is_still_new() -> None:
     index = Parsed("Index", text="\n".join(COMBINATIONS))
     pages = [Parsed(title, text="See the index.") for title in COMBINATIONS]
     assert set(_novelties([index, *pages], "")) == {Novelty.NEW}
@@ -151,7 +151,7 @@ def test_a_page_with_the_text_of_another_repeats_it_and_one_with_other_numbers_d
     assert told[1].novelty is Novelty.NONE
 
 
-def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -> None:
+def test_a_host_whose_pages_were_all_new_is_trusted_until_it_repeats_itself() -> None:
     copies = NoveltyDetector()
     told = [copies.compare("a.test", f"http://a.test/{n}", Parsed("", text=prose.text(f"{n}"))) for n in range(100)]
     assert all(one.novelty is Novelty.NEW for one in told)
@@ -161,7 +161,7 @@ def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -
     assert all(dull[dull.index(True) + 9 :]), "and after two of them every page is looked at"
 
 
-def test_no_page_of_a_host_with_traps_is_taken_on_trust() -> None:
+def test_every_page_of_a_host_with_traps_is_compared() -> None:
     copies = NoveltyDetector()
     for number in range(200):
         told = copies.compare(
@@ -229,7 +229,7 @@ def test_nearly_the_same_pages_are_one_result(cache: Path) -> None:
     assert f"copy of {SEED}one (nearly: " in told(cache, "http://b.test/long/two")
 
 
-def test_folding_can_be_switched_off(cache: Path) -> None:
+def test_merging_near_duplicates_can_be_switched_off(cache: Path) -> None:
     (cache / "periplus.toml").write_text("[index]\nfold_near = false\n")
     assert typed("index", "--home", cache).code == 0
     try:

@@ -1,4 +1,4 @@
-"""A page looks better the more it has to say, and where pages look good the crawl goes first."""
+"""Is the quality of pages and hosts scored, and are links of good pages fetched first?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def score(page: Parsed, size: int = 10_000, *, is_new: bool = True) -> float:
     return crawl_quality(page, size, is_new=is_new).score
 
 
-def test_an_article_is_worth_all_and_an_empty_page_nothing() -> None:
+def test_an_article_has_the_best_quality_and_an_empty_page_the_worst() -> None:
     assert score(ARTICLE) == pytest.approx(1.0)
     assert score(Parsed(), size=0, is_new=False) == 0.0
 
@@ -44,13 +44,13 @@ def test_an_article_is_worth_all_and_an_empty_page_nothing() -> None:
         ("news", crawl_quality(ARTICLE, 9_000, is_new=False)),
     ],
 )
-def test_each_clue_counts_by_itself(clue: str, worse: CrawlQuality) -> None:
+def test_each_score_counts_by_itself(clue: str, worse: CrawlQuality) -> None:
     best = crawl_quality(ARTICLE, 9_000, is_new=True)
     assert {name for name, value in worse._asdict().items() if value != getattr(best, name)} == {clue}
     assert worse.score < best.score
 
 
-def test_a_host_is_worth_what_its_pages_are_on_average_with_those_of_earlier_runs() -> None:
+def test_the_quality_of_a_host_is_the_mean_of_its_pages_including_earlier_runs() -> None:
     worths = HostQualities(
         lambda host: (98, CrawlQuality(1, 1, 1, 1, 1, 1)) if host == "old.test" else (0, CrawlQuality())
     )
@@ -73,7 +73,7 @@ def test_links_on_good_pages_come_first(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> None:
+def test_inspect_shows_each_score_of_hosts_and_pages(tmp_path: Path) -> None:
     pages = {"/": Page("Home", prose.text("home"), links=["/poor"], lang="en"), "/poor": Page("", "")}
     with TestWeb([Site("a.test", pages)]) as web:
         run_crawl(web, tmp_path, SEED)
@@ -90,7 +90,7 @@ def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> 
     assert found["score"] > 0.8
 
 
-def test_all_the_rest_is_told_of_a_page_that_is_damaged(tmp_path: Path) -> None:
+def test_inspect_shows_everything_else_of_a_page_that_is_damaged(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page("Home", prose.text("home"))})]) as web:
         run_crawl(web, tmp_path, SEED)
     (archive,) = (tmp_path / "archive").iterdir()
@@ -103,7 +103,7 @@ def test_all_the_rest_is_told_of_a_page_that_is_damaged(tmp_path: Path) -> None:
     assert "quality" not in told.out
 
 
-def test_of_two_pages_that_match_alike_the_better_one_comes_first_and_says_why(tmp_path: Path) -> None:
+def test_of_two_equal_matches_the_page_of_higher_quality_comes_first_and_explains_why(tmp_path: Path) -> None:
     shouting = "<p>Lighthouse!</p>" * 300
     pages = {
         "/": Page("Home", "", links=["/1", "/2"]),

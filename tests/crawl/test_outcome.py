@@ -1,4 +1,4 @@
-"""What becomes of a URL, whatever its server answers?"""
+"""Is every response recorded with the right decision for its URL?"""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def attempts(home: Path, url: str) -> list[tuple[int, str, str]]:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
-def test_an_answer_that_says_no_is_asked_once_and_recorded(web: TestWeb, tmp_path: Path, status: int) -> None:
+def test_a_client_error_is_fetched_once_and_recorded(web: TestWeb, tmp_path: Path, status: int) -> None:
     serve(web, gone=Page(status=status))
     result = run_crawl(web, tmp_path, SEED)
     assert web.log.count("a.test", "/gone") == 1
@@ -64,7 +64,7 @@ def test_an_answer_that_says_no_is_asked_once_and_recorded(web: TestWeb, tmp_pat
     "status",
     [408, 425, 500, 502, 504, pytest.param(429, marks=pytest.mark.slow), pytest.param(503, marks=pytest.mark.slow)],
 )
-def test_a_server_in_trouble_is_tried_three_times(web: TestWeb, tmp_path: Path, status: int) -> None:
+def test_a_server_error_is_tried_three_times(web: TestWeb, tmp_path: Path, status: int) -> None:
     serve(web, x=Page(status=status))
     result = run_crawl(web, tmp_path, SEED, politeness__longest_backoff=1)
     assert web.log.count("a.test", "/x") == 3
@@ -74,7 +74,7 @@ def test_a_server_in_trouble_is_tried_three_times(web: TestWeb, tmp_path: Path, 
     sound(tmp_path)
 
 
-def test_a_server_that_recovers_is_not_lost(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_of_a_server_that_recovers_is_fetched(web: TestWeb, tmp_path: Path) -> None:
     serve(web, x=Page(handler=hostile.in_turn(Page(status=500), Page(status=502), Page("Back"))))
     result = run_crawl(web, tmp_path, SEED)
     assert (result.summary["fetched"], result.summary["errors"]) == (2, {"http_500": 1, "http_502": 1})
@@ -90,7 +90,7 @@ def test_the_second_try_waits_longer_than_the_first(web: TestWeb, tmp_path: Path
     assert second >= 0.4 - 0.1
 
 
-def test_a_retry_that_was_planned_survives_the_end_of_the_run(web: TestWeb, tmp_path: Path) -> None:
+def test_a_planned_retry_survives_the_end_of_the_run(web: TestWeb, tmp_path: Path) -> None:
     serve(web, x=Page(handler=hostile.in_turn(Page(status=500), Page("Back"))))
     run_crawl(web, tmp_path, SEED, budget=Budget(seconds=1.0), fetch__retry_seconds=2.0)
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.QUEUED, "retry")
@@ -175,7 +175,7 @@ def test_five_redirects_in_a_row_are_followed_and_not_six(
 @pytest.mark.parametrize(
     "location", ["file:///etc/passwd", "ftp://a.test/x", "javascript:alert(1)", "http://[", "gopher:"]
 )
-def test_a_redirect_that_leaves_the_web_is_dropped(web: TestWeb, tmp_path: Path, location: str) -> None:
+def test_a_redirect_to_another_scheme_is_dropped(web: TestWeb, tmp_path: Path, location: str) -> None:
     serve(web, x=Page(redirect=location))
     result = run_crawl(web, tmp_path, SEED)
     assert result.summary["errors"] == {"not_web": 1}
@@ -192,7 +192,7 @@ def test_a_redirect_to_another_host_stays_in_scope_only_if_the_host_does(web: Te
     assert web.log.paths("b.test") == ["/robots.txt", "/x"]
 
 
-def test_a_seed_that_moved_to_its_www_host_takes_the_scope_along(tmp_path: Path) -> None:
+def test_a_seed_that_redirects_to_its_www_host_adds_that_host_to_the_scope(tmp_path: Path) -> None:
     sites = [
         Site("a.test", {"/": Page(redirect="https://www.a.test/")}, scheme="http"),
         Site("www.a.test", {"/": Page(links=["/x", "http://other.test/"]), "/x": Page()}, scheme="https"),
@@ -288,7 +288,7 @@ def test_a_compressed_page_is_read_like_any_other(web: TestWeb, tmp_path: Path) 
         Page(links=["/x"], headers={"X-Robots-Tag": "nofollow"}),
     ],
 )
-def test_a_link_that_asks_not_to_be_followed_is_not(web: TestWeb, tmp_path: Path, page: Page) -> None:
+def test_a_nofollow_link_is_not_followed(web: TestWeb, tmp_path: Path, page: Page) -> None:
     web.site("a.test").pages.update({"/": page, "/x": Page()})
     result = run_crawl(web, tmp_path, SEED)
     assert web.log.paths("a.test") == ["/robots.txt", "/"]
@@ -297,7 +297,7 @@ def test_a_link_that_asks_not_to_be_followed_is_not(web: TestWeb, tmp_path: Path
         assert catalog.refusal_of("a.test", f"{SEED}x") == ("nofollow", "", SEED)
 
 
-def test_a_page_that_asks_not_to_be_shown_is_marked(web: TestWeb, tmp_path: Path) -> None:
+def test_a_noindex_page_is_marked(web: TestWeb, tmp_path: Path) -> None:
     serve(web, hidden=Page(head='<meta name="robots" content="noindex">'))
     run_crawl(web, tmp_path, SEED)
     assert {row["url"]: row["noindex"] for row in segment_rows(tmp_path, "pages")} == {
@@ -316,7 +316,7 @@ def test_a_link_found_on_many_pages_is_fetched_once_and_counted_often(web: TestW
         assert catalog.refusals() == {"scope_host": 4}
 
 
-def test_spellings_of_one_address_are_one_page(web: TestWeb, tmp_path: Path) -> None:
+def test_spellings_of_one_url_are_one_page(web: TestWeb, tmp_path: Path) -> None:
     links = ["/x", "/x#a", "/./x", "/x?utm_source=n", "/%78", "HTTP://A.test:80/x", "/x?", "/y;jsessionid=1", "/y"]
     web.site("a.test").pages.update({"/": Page(links=links), "/x": Page(), "/y": Page()})
     run_crawl(web, tmp_path, SEED)
@@ -335,7 +335,7 @@ def test_https_pages_are_fetched_with_a_certificate_that_is_trusted(tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", [kind for kind in get_args(Certificate) if kind != "valid"])
-def test_a_bad_certificate_is_an_error_and_nothing_is_asked(tmp_path: Path, kind: Certificate) -> None:
+def test_a_bad_certificate_is_an_error_and_nothing_is_requested(tmp_path: Path, kind: Certificate) -> None:
     with TestWeb([Site("a.test", {"/": Page()}, certificate=kind)], https=True) as web:
         result = run_crawl(web, tmp_path, "https://a.test/", fetch__ca_file=str(web.ca_file))
         assert web.log.entries() == []
@@ -381,9 +381,7 @@ def test_what_the_guard_refuses_is_refused_and_not_a_failure(
     assert settled.fetch is None
 
 
-def test_a_retry_keeps_the_place_of_its_answer_in_the_archive(
-    recorder: OutcomeRecorder, context: WorkerContext
-) -> None:
+def test_a_retry_keeps_the_archive_position_of_its_response(recorder: OutcomeRecorder, context: WorkerContext) -> None:
     context.queues.add(ITEM)
     assert context.queues.take(0.0) == ITEM
     recorder.record(ITEM, Response(SEED, 1.0, 500), 2.0)

@@ -1,4 +1,4 @@
-"""An exception over one page costs that page: the crawl goes on, and says what happened."""
+"""Does an exception of ours cost only the page that caused it, and is it reported?"""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_an_exception_in_the_middle_of_a_sitemap_keeps_what_came_before(
     assert web.log.count("a.test", "/listed0") == 1
 
 
-def test_an_exception_over_a_redirect_costs_that_address(
+def test_an_exception_over_a_redirect_costs_that_url(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     web.site("a.test").pages["/bad"] = Page(redirect="/0")
@@ -169,7 +169,7 @@ def test_an_exception_over_a_redirect_costs_that_address(
     assert_all_others_fetched(web, tmp_path)
 
 
-def test_an_exception_before_the_request_costs_that_address(
+def test_an_exception_before_the_request_costs_that_url(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_over(monkeypatch, Admission, "recheck")
@@ -213,7 +213,9 @@ def test_several_workers_go_on_too(web: TestWeb, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.slow
-def test_the_host_rests_after_a_page_that_failed(web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_delay_is_kept_after_a_page_that_failed(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fail_over(monkeypatch, PageAssessor, "assess")
     run_crawl(web, tmp_path, SEED, politeness__delay=0.3)
     assert min(web.log.gaps("a.test")) >= 0.3
@@ -246,7 +248,7 @@ def test_an_error_of_files_or_memory_stops_the_crawl(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     with monkeypatch.context() as broken:
-        fail_over(broken, PageAssessor, "assessor", error=error)
+        fail_over(broken, PageAssessor, "assess", error=error)
         with pytest.raises(type(error)):
             run_crawl(web, tmp_path, SEED)
     sound(tmp_path)
@@ -284,7 +286,7 @@ def test_the_summary_names_each_kind_with_its_first_page_and_how_to_report_it(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in ("/1", "/2", "/3"):
-        fail_over(monkeypatch, PageAssessor, "assessor", url=f"http://a.test{path}")
+        fail_over(monkeypatch, PageAssessor, "assess", url=f"http://a.test{path}")
     told = typed("crawl", SEED, "--home", tmp_path, *reach(web))
     assert "3 internal_error" in told.out
     assert "3 pages: ValueError in periplus/crawl/digest.py:" in told.out
@@ -300,7 +302,7 @@ def _raised(message: str = "x") -> Exception:
     raise AssertionError(message)
 
 
-def test_three_exceptions_of_one_kind_in_a_row_are_reported_once_and_aloud(caplog: pytest.LogCaptureFixture) -> None:
+def test_three_exceptions_of_one_kind_in_a_row_are_logged_once_as_an_error(caplog: pytest.LogCaptureFixture) -> None:
     errors = PageErrors(RunCounters(1, 0.0))
     for number in range(5):
         errors.record(f"http://a.test/{number}", _raised())
@@ -330,7 +332,7 @@ def test_kinds_of_several_workers_add_up_and_keep_the_first_page() -> None:
     assert kind == {"pages": 3, "first": "http://a/"}
 
 
-def test_a_worker_that_takes_the_place_of_another_keeps_its_exceptions() -> None:
+def test_the_replacement_of_a_worker_keeps_its_exceptions() -> None:
     counters, heir = RunCounters(1, 0.0), RunCounters(1, 0.0)
     PageErrors(counters).record("http://a/", ValueError("made elsewhere"))
     counters.count_reading(ReadPage(failed_extractors=("facts",)))

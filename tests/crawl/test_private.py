@@ -86,7 +86,7 @@ def refused(home: Path, urls: list[str]) -> None:
         assert state_of(home, address) == (UrlState.REFUSED, "private_address"), url
 
 
-def test_the_canary_sings_when_somebody_comes(canary: Canary) -> None:
+def test_the_canary_notices_a_connection(canary: Canary) -> None:
     socket.create_connection(("127.1.2.3", canary.port)).close()
     for _ in range(100):
         if canary.visitors:
@@ -151,7 +151,7 @@ def test_no_name_leads_to_this_machine(canary: Canary, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("ip", ["127.0.0.1", "::1", "::ffff:127.1.2.3"])
-def test_a_name_that_changes_its_meaning_leads_nowhere_new(
+def test_a_name_that_later_resolves_to_another_ip_address_is_still_checked(
     canary: Canary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ip: str
 ) -> None:
     """DNS rebinding: the first answers are harmless, the later ones are not, and no answer is remembered."""

@@ -1,4 +1,4 @@
-"""Is a web that changes for weeks kept fresh, at a price that can be named?"""
+"""How fresh is a web that changes for weeks, and how many requests does that take?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def figures(lived: ChangingWeb) -> dict[str, Any]:
     return report(lived, LEARNING)
 
 
-def test_a_page_that_changes_daily_is_seen_daily(lived: ChangingWeb) -> None:
+def test_a_page_that_changes_daily_is_fetched_daily(lived: ChangingWeb) -> None:
     since = lived.calendar.begin + LEARNING * DAY
     for leaf in lived.of("daily"):
         assert max(leaf.gaps(since)) <= DAY
@@ -43,13 +43,13 @@ def test_a_page_that_never_changes_costs_a_conditional_request_at_the_longest_in
         assert set(leaf.gaps(since)) == {LONGEST}
 
 
-def test_a_page_that_is_gone_is_asked_for_at_the_longest_interval(lived: ChangingWeb) -> None:
+def test_a_page_that_is_gone_is_recrawled_at_the_longest_interval(lived: ChangingWeb) -> None:
     for leaf in lived.of("gone"):
         gone = next(when for when, status in leaf.visits if status == 404)
         assert set(leaf.gaps(gone)) == {LONGEST}
 
 
-def test_a_page_whose_changes_are_announced_is_fresher_and_costs_less(figures: dict[str, Any]) -> None:
+def test_a_page_whose_changes_are_in_a_sitemap_is_fresher_and_costs_less(figures: dict[str, Any]) -> None:
     announced, weekly = figures["kinds"]["announced"], figures["kinds"]["weekly"]
     assert announced["freshness"] > weekly["freshness"]
     assert announced["requests"] <= weekly["requests"]

@@ -46,11 +46,11 @@ def put(cache: RobotsCache, origin: str, response: Response) -> tuple[RobotsFile
     return asyncio.run(cache.put(origin, response))
 
 
-def test_an_unknown_origin_has_to_be_asked(catalog: Catalog) -> None:
+def test_the_robots_txt_of_an_unknown_origin_has_to_be_fetched(catalog: Catalog) -> None:
     assert find(RobotsCache(catalog, DAY), ORIGIN, NOW) is None
 
 
-def test_what_was_fetched_is_used_until_it_is_too_old(catalog: Catalog) -> None:
+def test_a_file_is_used_until_it_is_too_old(catalog: Catalog) -> None:
     cache = RobotsCache(catalog, DAY)
     put(cache, ORIGIN, fetched(body=b"User-agent: *\nDisallow: /x"))
     rules = find(cache, ORIGIN, NOW + DAY - 1)
@@ -59,7 +59,7 @@ def test_what_was_fetched_is_used_until_it_is_too_old(catalog: Catalog) -> None:
     assert find(cache, ORIGIN, NOW + DAY) is None
 
 
-def test_what_an_earlier_run_fetched_is_used_too(catalog: Catalog) -> None:
+def test_a_file_of_an_earlier_run_is_used_too(catalog: Catalog) -> None:
     remember(catalog, RobotsFile(ORIGIN, NOW, 200, b"User-agent: *\nDisallow: /x"))
     rules = find(RobotsCache(catalog, DAY), ORIGIN, NOW + 10)
     assert rules is not None
@@ -69,7 +69,7 @@ def test_what_an_earlier_run_fetched_is_used_too(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 429, 500, 503])
-def test_a_file_that_could_not_be_had_is_asked_for_again(catalog: Catalog, status: int) -> None:
+def test_an_unreachable_file_is_fetched_again(catalog: Catalog, status: int) -> None:
     remember(catalog, RobotsFile(ORIGIN, NOW, status, b""))
     assert find(RobotsCache(catalog, DAY), ORIGIN, NOW + 10) is None
 
@@ -81,7 +81,7 @@ def test_a_transfer_that_broke_off_is_not_an_empty_file(catalog: Catalog) -> Non
     assert not rules.verdict("/").allowed
 
 
-def test_a_forgotten_file_is_asked_for_again(catalog: Catalog) -> None:
+def test_a_forgotten_file_is_fetched_again(catalog: Catalog) -> None:
     cache = RobotsCache(catalog, DAY)
     put(cache, ORIGIN, fetched())
     cache.forget(ORIGIN)
@@ -92,7 +92,7 @@ def test_a_forgotten_file_is_asked_for_again(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("status", "open_question"), [(0, True), (200, False), (301, False), (404, False), (429, True), (503, True)]
 )
-def test_only_no_answer_leaves_the_question_open(status: int, open_question: bool) -> None:
+def test_only_some_statuses_mean_unreachable(status: int, open_question: bool) -> None:
     assert is_unreachable(status) is open_question
 
 

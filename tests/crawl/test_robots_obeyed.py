@@ -1,4 +1,4 @@
-"""Does the server's own log show that every rule of a site was kept?"""
+"""Does the server's log show that every rule of robots.txt was obeyed?"""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TABLE: list[tuple[str, str, str]] = [
 ]
 
 
-def test_no_path_that_a_robots_file_closes_is_ever_asked_for_and_every_other_is(tmp_path: Path) -> None:
+def test_no_path_that_robots_txt_disallows_is_ever_fetched_and_every_other_is(tmp_path: Path) -> None:
     sites = []
     for number, (robots, open_paths, closed_paths) in enumerate(TABLE):
         paths = [*open_paths.split(), *closed_paths.split()]
@@ -69,7 +69,7 @@ def test_no_path_that_a_robots_file_closes_is_ever_asked_for_and_every_other_is(
     sound(tmp_path)
 
 
-def test_rules_count_as_far_as_five_hundred_kilobytes(tmp_path: Path) -> None:
+def test_rules_count_up_to_five_hundred_kilobytes(tmp_path: Path) -> None:
     """RFC 9309 asks crawlers to read so much; a rule that is cut in two there is none."""
     start = "User-agent: *\nDisallow: /first\n"
     filler = "#" * 99 + "\n"
@@ -82,7 +82,7 @@ def test_rules_count_as_far_as_five_hundred_kilobytes(tmp_path: Path) -> None:
         assert web.log.paths("beyond.test") == ["/robots.txt", "/", "/last"]
 
 
-def test_a_robots_file_is_asked_for_again_after_a_day_and_not_before(tmp_path: Path) -> None:
+def test_robots_txt_is_fetched_again_after_a_day_and_not_before(tmp_path: Path) -> None:
     pages = {f"/{number}": Page() for number in range(3)}
     with TestWeb([Site("a.test", pages, "User-agent: *\nDisallow: /none")]) as web:
         for number, age in enumerate((0, 86_000, 86_500)):
@@ -94,7 +94,7 @@ def test_a_robots_file_is_asked_for_again_after_a_day_and_not_before(tmp_path: P
         assert web.log.paths("a.test") == ["/robots.txt", "/0", "/1", "/robots.txt", "/2"]
 
 
-def test_a_site_that_changes_its_mind_is_obeyed_as_soon_as_its_file_is_read_again(tmp_path: Path) -> None:
+def test_changed_rules_count_as_soon_as_robots_txt_is_fetched_again(tmp_path: Path) -> None:
     pages = {"/": Page(links=["/x"]), "/x": Page()}
     with TestWeb([Site("a.test", pages)]) as web:
         run_crawl(web, tmp_path, "http://a.test/", scope__depth=0)

@@ -1,4 +1,4 @@
-"""Does a crawl begin where it is told, go on where it stopped, and end with the truth?"""
+"""Does a crawl begin at its seeds, continue where it stopped, and report its result?"""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_page_is_fetched_exactly_once(tmp_path: Path) -> None:
     assert sound(tmp_path).checked == {"records": 300, "segments": 2, "pages": 300, "urls": 300}
 
 
-def test_pages_and_links_lie_in_the_segments(web: TestWeb, tmp_path: Path) -> None:
+def test_pages_and_links_are_in_the_segments(web: TestWeb, tmp_path: Path) -> None:
     run_crawl(web, tmp_path, SEED)
     pages, links = segment_rows(tmp_path, "pages"), segment_rows(tmp_path, "links")
     described = {f"http://a.test{path}": page for path, page in web.site("a.test").pages.items()}
@@ -72,7 +72,7 @@ def test_the_summary_says_where_the_time_went(tmp_path: Path) -> None:
     assert min(timing["parse"], timing["store"]) > 0
 
 
-def test_the_same_command_again_asks_for_its_seed_again_and_nothing_else(web: TestWeb, tmp_path: Path) -> None:
+def test_the_same_command_again_recrawls_its_seed_and_nothing_else(web: TestWeb, tmp_path: Path) -> None:
     run_crawl(web, tmp_path, SEED)
     web.log.clear()
     again = run_crawl(web, tmp_path, SEED)
@@ -150,7 +150,9 @@ def test_when_every_seed_is_refused_the_rule_is_named(web: TestWeb, tmp_path: Pa
         ({"scope__path_depth": 1}, "trap_depth"),
     ],
 )
-def test_each_rule_of_the_scope_is_told(web: TestWeb, tmp_path: Path, flags: dict[str, Any], reason: str) -> None:
+def test_the_message_names_the_rule_of_the_scope(
+    web: TestWeb, tmp_path: Path, flags: dict[str, Any], reason: str
+) -> None:
     result = run_crawl(web, tmp_path, f"http://a.test/long/{'x' * 64}", **flags)
     assert web.log.connections() == []
     assert f"refused by {reason} (" in str(result.failure)
@@ -199,7 +201,7 @@ def test_a_seed_that_robots_forbade_gets_another_chance_too(web: TestWeb, tmp_pa
     assert run_crawl(web, tmp_path, SEED).summary["fetched"] == 12
 
 
-def test_a_seed_that_moved_to_a_dead_end_is_told(tmp_path: Path) -> None:
+def test_a_seed_that_redirects_to_a_missing_page_is_reported(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page(redirect="/gone")})]) as web:
         result = run_crawl(web, tmp_path, SEED)
     assert "nothing was crawled: no seed led to a page" in str(result.failure)
@@ -208,19 +210,19 @@ def test_a_seed_that_moved_to_a_dead_end_is_told(tmp_path: Path) -> None:
 # -- folders that cannot be used ------------------------------------------------------------------------------------
 
 
-def test_what_is_not_a_url_makes_no_collection(tmp_path: Path) -> None:
+def test_an_invalid_url_creates_no_collection(tmp_path: Path) -> None:
     with pytest.raises(BadUrl):
         run_crawl(None, tmp_path / "new", "not a url")
     assert not (tmp_path / "new").exists()
 
 
-def test_without_any_seed_nothing_is_made(tmp_path: Path) -> None:
+def test_without_any_seed_no_file_is_created(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no seed was given, now or before"):
         run_crawl(None, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_somebody_elses_folder_is_not_touched(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("important")
     with pytest.raises(NoCollection, match="neither empty nor a collection"):
         run_crawl(None, tmp_path, SEED)
@@ -234,7 +236,7 @@ def test_two_crawls_cannot_write_one_collection(web: TestWeb, tmp_path: Path) ->
     assert run_crawl(web, tmp_path, SEED).summary["fetched"] == 11
 
 
-def test_a_collection_of_a_later_release_is_left_alone(web: TestWeb, tmp_path: Path) -> None:
+def test_a_collection_of_a_later_release_is_not_changed(web: TestWeb, tmp_path: Path) -> None:
     run_crawl(web, tmp_path, SEED, budget=Budget(pages=1))
     (tmp_path / "collection.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(NewerFormat, match="format 99"):
@@ -257,6 +259,6 @@ def test_an_archive_without_its_catalog_is_never_written_over(
         assert warc.read_bytes() == before
 
 
-def test_what_failed_stays_explained(web: TestWeb, tmp_path: Path) -> None:
+def test_the_reason_of_a_failed_page_stays_recorded(web: TestWeb, tmp_path: Path) -> None:
     run_crawl(web, tmp_path, SEED, "http://a.test/nowhere")
     assert state_of(tmp_path, "http://a.test/nowhere") == (UrlState.FAILED, "http_error")

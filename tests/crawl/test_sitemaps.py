@@ -1,4 +1,4 @@
-"""Are pages found that no page links to, in whatever form a site lists them?"""
+"""Are pages found that only a sitemap or a feed lists?"""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_sitemaps_are_no_pages_and_feeds_are_not_search_results(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("mime", ["application/x-gzip", "application/octet-stream", "text/xml", "", "text/html"])
-def test_a_compressed_sitemap_is_read_whatever_its_type_is_said_to_be(tmp_path: Path, mime: str) -> None:
+def test_a_compressed_sitemap_is_read_whatever_its_content_type(tmp_path: Path, mime: str) -> None:
     with TestWeb([site(xml(gzip.compress(LISTED.encode()), mime), url="/sitemap.xml.gz")]) as web:
         run_crawl(web, tmp_path, SEED)
         assert web.log.count("a.test", "/hidden") == 1
@@ -104,7 +104,7 @@ def test_an_index_leads_to_sitemaps_and_they_to_pages(tmp_path: Path) -> None:
     assert result.summary["refused"] == {"scope_host": 1}
 
 
-def test_a_sitemap_of_a_domain_that_is_another_workers_is_read_there(tmp_path: Path) -> None:
+def test_a_sitemap_of_another_workers_domain_is_read_by_that_worker(tmp_path: Path) -> None:
     names = [f"d{number}.test" for number in range(6)]
     sites = [
         Site(name, {"/s.xml.gz": xml(gzip.compress(urlset(entry(f"http://{name}/x")).encode())), "/x": Page()})
@@ -119,7 +119,7 @@ def test_a_sitemap_of_a_domain_that_is_another_workers_is_read_there(tmp_path: P
     sound(tmp_path)
 
 
-def test_a_sitemap_that_moved_is_still_a_sitemap(tmp_path: Path) -> None:
+def test_a_sitemap_that_redirects_is_still_a_sitemap(tmp_path: Path) -> None:
     moved = {"new.xml.gz": xml(gzip.compress(LISTED.encode()), "application/gzip")}
     with TestWeb([site(Page(redirect="/new.xml.gz"), moved)]) as web:
         run_crawl(web, tmp_path, SEED)
@@ -158,7 +158,7 @@ def test_robots_may_forbid_its_own_sitemap(tmp_path: Path) -> None:
 # -- in which order -------------------------------------------------------------------------------------------------
 
 
-def test_what_a_sitemap_recommends_comes_first_within_its_level(tmp_path: Path) -> None:
+def test_pages_with_a_higher_sitemap_priority_come_first_within_their_depth(tmp_path: Path) -> None:
     entries = [
         entry("http://a.test/low", "<priority>0.1</priority>"),
         entry("http://a.test/high", "<priority>1.0</priority>"),
@@ -176,7 +176,7 @@ def test_what_a_sitemap_recommends_comes_first_within_its_level(tmp_path: Path) 
     assert order[3:] == ["low", "feed.xml"]
 
 
-def test_a_sitemap_cannot_recommend_pages_of_others(tmp_path: Path) -> None:
+def test_a_sitemap_sets_no_priority_for_pages_of_other_domains(tmp_path: Path) -> None:
     listed = urlset(entry("http://b.test/x", "<priority>1.0</priority>"), entry("http://a.test/hidden"))
     with TestWeb([site(xml(listed)), Site("b.test", {"/x": Page()})]) as web:
         run_crawl(web, tmp_path, SEED, scope__hosts=["[ab].test"])
@@ -202,7 +202,9 @@ def test_a_sitemap_cannot_recommend_pages_of_others(tmp_path: Path) -> None:
     ],
     ids=["not closed", "cut", "html", "gzip", "empty"],
 )
-def test_a_broken_sitemap_harms_nothing_and_says_what_is_wrong(tmp_path: Path, page: Page, detail: str) -> None:
+def test_a_broken_sitemap_harms_nothing_and_the_detail_names_the_problem(
+    tmp_path: Path, page: Page, detail: str
+) -> None:
     with TestWeb([site(page)]) as web:
         assert run_crawl(web, tmp_path, SEED).summary["fetched"] == 3
     with catalog_of(tmp_path) as catalog:
@@ -219,7 +221,7 @@ def test_a_broken_sitemap_harms_nothing_and_says_what_is_wrong(tmp_path: Path, p
         (Page(handler=hostile.hang_up), "cut_short"),
     ],
 )
-def test_a_sitemap_that_cannot_be_had_is_an_error_like_any_other(tmp_path: Path, page: Page, reason: str) -> None:
+def test_an_unreachable_sitemap_is_an_error_like_any_other(tmp_path: Path, page: Page, reason: str) -> None:
     with TestWeb([site(page)]) as web:
         run_crawl(web, tmp_path, SEED)
     assert state_of(tmp_path, f"{SEED}sitemap.xml") == (UrlState.FAILED, reason)
@@ -234,7 +236,7 @@ def test_an_index_that_leads_to_ever_new_indexes_ends(tmp_path: Path) -> None:
     assert result.summary["refused"]["too_many_redirects"] == 2  # the next one, and the first one again
 
 
-def test_no_more_is_read_of_a_sitemap_than_asked_for(tmp_path: Path) -> None:
+def test_no_more_of_a_sitemap_is_read_than_its_limit(tmp_path: Path) -> None:
     listed = urlset(*(entry(f"http://a.test/{n}") for n in range(1000)))
     with TestWeb([site(xml(listed))]) as web:
         run_crawl(web, tmp_path, SEED, fetch__sitemap_bytes=2000)
@@ -242,7 +244,7 @@ def test_no_more_is_read_of_a_sitemap_than_asked_for(tmp_path: Path) -> None:
         assert 20 < catalog.counters()["known"] < 80
 
 
-def test_a_long_sitemap_keeps_nobody_waiting_and_survives_a_kill(tmp_path: Path) -> None:
+def test_a_long_sitemap_delays_no_other_host_and_survives_a_kill(tmp_path: Path) -> None:
     entries = urlset(*(entry(f"http://a.test/page/{number}") for number in range(3_000)))
     stopped: list[int] = []
     follow = LinkIntake.follow_list

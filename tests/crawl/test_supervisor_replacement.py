@@ -1,4 +1,4 @@
-"""Does a page that brings down its worker, or a worker that somebody kills, cost more than itself?"""
+"""Are dead workers replaced, and are pages that crash a worker parsed in the sandbox?"""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def workers_of(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_another_worker_goes_on_where_a_killed_one_stopped(
+def test_a_replacement_goes_on_where_a_killed_worker_stopped(
     web: TestWeb, sites: list[Site], tmp_path: Path, workers: int
 ) -> None:
     child = start(*command(web, tmp_path / "c", "--delay", "0.05", workers=workers))
@@ -137,7 +137,7 @@ def archived(archive: Path) -> Counter[str]:
     return sizes
 
 
-def test_a_budget_is_kept_to_the_page_though_workers_die(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_budget_is_kept_exactly_when_workers_die(web: TestWeb, tmp_path: Path) -> None:
     child = start(*command(web, tmp_path / "c", "--delay", "0.02", "--pages", "151"))
     for requests in (30, 60):
         web.log.wait_for(requests)
@@ -232,7 +232,7 @@ def sail_apart(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_page_that_crashes_its_worker_is_read_behind_the_fence(
+def test_a_page_that_crashes_its_worker_is_parsed_in_the_sandbox(
     harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     poisoned(monkeypatch, crash)
@@ -247,7 +247,7 @@ def test_a_page_that_crashes_its_worker_is_read_behind_the_fence(
     ("effect", "reason"),
     [("os.kill(os.getpid(), signal.SIGSEGV)", "parse_crash"), ("while True: pass", "parse_time")],
 )
-def test_a_page_that_nobody_can_read_costs_itself_and_says_why(
+def test_a_page_that_crashes_the_sandbox_too_fails_with_a_reason(
     harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: str, reason: str
 ) -> None:
     poisoned(monkeypatch, crash)
@@ -264,7 +264,7 @@ def test_a_page_that_nobody_can_read_costs_itself_and_says_why(
 @pytest.mark.parametrize(
     ("effect", "limit"), [(hang, {"parse__seconds": 0.2}), (gorge, {"parse__memory_mb": 256, "parse__seconds": 60.0})]
 )
-def test_a_page_that_takes_its_worker_too_long_or_too_much_memory_is_read_behind_the_fence(
+def test_a_page_that_takes_too_long_or_too_much_memory_is_parsed_in_the_sandbox(
     harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None], limit: dict[str, Any]
 ) -> None:
     poisoned(monkeypatch, effect)
@@ -273,7 +273,7 @@ def test_a_page_that_takes_its_worker_too_long_or_too_much_memory_is_read_behind
     sound(tmp_path)
 
 
-def test_a_site_full_of_poison_costs_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_site_full_of_crashing_pages_costs_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     poisoned(monkeypatch, crash)
     pages = {f"/{number}": Page(f"{number}", POISON.decode()) for number in range(30)}
     with TestWeb([Site("a.test", {"/": Page(links=list(pages))} | pages), mesh("b.test", 5)]) as web:
@@ -281,7 +281,7 @@ def test_a_site_full_of_poison_costs_one_worker(tmp_path: Path, monkeypatch: pyt
     assert (figures["fetched"], figures["errors"]) == (36, {"worker_died": 1})
 
 
-def test_a_reader_that_fails_costs_one_page(harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_that_fails_costs_one_page(harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise RecursionError
 
@@ -291,7 +291,7 @@ def test_a_reader_that_fails_costs_one_page(harbour: TestWeb, tmp_path: Path, mo
     sound(tmp_path)
 
 
-def test_a_sitemap_that_brings_down_two_workers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sitemap_that_crashes_two_workers_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def brittle(*_: object, **__: object) -> None:
         crash()
 
@@ -307,7 +307,7 @@ def test_a_sitemap_that_brings_down_two_workers_is_given_up(tmp_path: Path, monk
     sound(tmp_path)
 
 
-def test_acknowledged_poison_is_met_again_by_recovery_and_does_no_harm(
+def test_recovery_parses_an_acknowledged_crashing_page_in_the_sandbox(
     harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sail_apart(harbour, tmp_path, 1)
@@ -322,7 +322,7 @@ def test_acknowledged_poison_is_met_again_by_recovery_and_does_no_harm(
     sound(tmp_path)
 
 
-def test_when_one_worker_after_the_other_dies_the_crawl_says_so(
+def test_the_crawl_fails_with_a_message_when_workers_keep_dying(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("periplus.crawl.worker_process.recover", lambda *_: crash())
@@ -335,7 +335,7 @@ def test_when_one_worker_after_the_other_dies_the_crawl_says_so(
 
 
 @pytest.mark.parametrize("aside", [4 << 20, pytest.param(256 << 10, marks=[pytest.mark.long], id="long")])
-def test_bombs_keep_nobody_waiting(tmp_path: Path, aside: int) -> None:
+def test_compression_bombs_delay_no_other_page(tmp_path: Path, aside: int) -> None:
     bombs = {f"/{number}": Page(body=bomb.encode()) for number, bomb in enumerate(BOMBS.values())}
     site = Site("a.test", {"/": Page(links=list(bombs))} | bombs)
     others = {f"/{number}": Page(f"{number}") for number in range(100)}
@@ -349,7 +349,7 @@ def test_bombs_keep_nobody_waiting(tmp_path: Path, aside: int) -> None:
     sound(tmp_path)
 
 
-def test_nobody_is_left_behind(web: TestWeb, tmp_path: Path) -> None:
+def test_no_process_is_left_running(web: TestWeb, tmp_path: Path) -> None:
     before = threading.active_count(), set(workers_of(os.getpid()))
     sail_apart(web, tmp_path, 2)
     assert (threading.active_count(), set(workers_of(os.getpid()))) == before

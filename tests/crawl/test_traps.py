@@ -1,4 +1,4 @@
-"""A calendar, a maze of visit numbers and a faceted list cost next to nothing, and nothing good in them is lost."""
+"""Do calendars, session numbers and faceted lists cost few requests, without losing a good page?"""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_finite_site_whose_pages_are_alike_loses_no_page(site: Callable[[], Si
     assert lost(site(), tmp_path) == set()
 
 
-def test_pages_that_say_something_are_never_taken_for_a_trap(tmp_path: Path) -> None:
+def test_pages_with_new_text_are_never_taken_for_a_trap(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 400)]) as web:
         result = run_crawl(web, tmp_path, SEED, frontier__trap_fetches=20)
     assert (result.summary["fetched"], result.summary["traps"]) == (400, {"learned": 0, "saved": 0})
@@ -94,7 +94,7 @@ def test_pages_that_say_something_are_never_taken_for_a_trap(tmp_path: Path) -> 
         assert catalog.patterns() == []
 
 
-def test_a_trap_is_found_out_even_on_a_host_that_is_trusted(tmp_path: Path) -> None:
+def test_a_trap_is_detected_even_on_a_trusted_host(tmp_path: Path) -> None:
     """Hundreds of articles, each of which also leads to the same empty form under another number."""
     articles = {
         f"/article/{name}": Page(prose.title(name), prose.text(name), [f"/article/{after}", f"/reply/{number}"])
@@ -131,7 +131,7 @@ def told(*words: str, home: Path, learning: int = 20) -> str:
     return " ".join(typed(*words, "--home", home, env=env).out.split())
 
 
-def test_the_savings_of_a_host_are_told_by_pattern(home: Path) -> None:
+def test_inspect_host_shows_the_skipped_urls_of_each_pattern(home: Path) -> None:
     text = told("inspect", "host", "a.test", home=home)
     with catalog_of(home) as catalog:
         days, _ = catalog.patterns_of("a.test")
@@ -148,7 +148,7 @@ def test_a_refused_url_names_its_pattern_whether_it_waited_or_not(home: Path) ->
         assert "pages like /calendar/#/#/# said nothing new" in told("inspect", "url", url, home=home)
 
 
-def test_the_summary_of_a_run_tells_what_was_saved(tmp_path: Path) -> None:
+def test_the_summary_of_a_run_counts_skipped_urls(tmp_path: Path) -> None:
     env = environment(frontier__trap_fetches=20)
     with TestWeb([event_calendar("a.test").site]) as web:
         outcome = typed("crawl", SEED, "--home", tmp_path, *reach(web), env=env)
@@ -168,7 +168,7 @@ def test_the_next_run_knows_the_traps_of_the_last(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_a_verdict_that_was_wrong_is_undone_and_what_it_refused_comes_back(tmp_path: Path) -> None:
+def test_a_wrong_verdict_is_undone_and_the_urls_that_it_refused_are_queued_again(tmp_path: Path) -> None:
     """Sixty empty days, then many full ones, all linked from a page that says nothing."""
     full = {f"/day/{number}": Page(f"Day {number}", prose.text(f"day {number}")) for number in range(60, 200)}
     days = {f"/day/{number}": Page("Day", "") for number in range(60)} | full
@@ -183,7 +183,7 @@ def test_a_verdict_that_was_wrong_is_undone_and_what_it_refused_comes_back(tmp_p
 
 
 @pytest.mark.slow
-def test_every_worker_guards_its_own_hosts(tmp_path: Path) -> None:
+def test_every_worker_detects_traps_on_its_own_hosts(tmp_path: Path) -> None:
     hosts = [f"h{number}.test" for number in range(6)]
     traps = [event_calendar(host) for host in hosts]
     with TestWeb([trap.site for trap in traps]) as web:
@@ -249,7 +249,7 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
         (["a.test", "--pattern", "/x/#"], "--pattern goes with --unlearn"),
     ],
 )
-def test_what_cannot_be_unlearned_is_said(words: list[str], complaint: str, tmp_path: Path) -> None:
+def test_unlearning_an_unknown_trap_is_an_error(words: list[str], complaint: str, tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 3)]) as web:
         run_crawl(web, tmp_path, SEED)
     outcome = typed("traps", *words, "--home", tmp_path)
@@ -271,7 +271,7 @@ def test_a_crawl_without_traps_fetches_what_they_refused(web: TestWeb, tmp_path:
     sound(tmp_path)
 
 
-def test_a_url_that_is_deferred_says_why_it_waits(tmp_path: Path) -> None:
+def test_a_deferred_url_has_a_reason(tmp_path: Path) -> None:
     """A page budget ends the crawl before suspected traps have their turn."""
     trap = event_calendar("a.test")
     visited(trap, tmp_path, learning=5, pages=40)

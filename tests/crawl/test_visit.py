@@ -1,4 +1,4 @@
-"""Is every site asked only for what it allows, and never more often than it likes?"""
+"""Does every visit obey robots.txt, the delay of its host and the guard against private addresses?"""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_site_without_robots_file_allows_everything(tmp_path: Path, status: in
 
 
 @pytest.mark.parametrize("robots", [Page(status=500), Page(status=503), Page(status=429), Page(handler=hostile.reset)])
-def test_a_site_whose_robots_file_cannot_be_had_is_left_alone(tmp_path: Path, robots: Page) -> None:
+def test_a_site_whose_robots_file_is_unreachable_is_not_crawled(tmp_path: Path, robots: Page) -> None:
     sites = [Site("a.test", {"/": Page()}, robots), mesh("b.test", 3)]
     with TestWeb(sites) as web:
         began = time.monotonic()
@@ -113,7 +113,7 @@ def test_a_site_whose_robots_file_cannot_be_had_is_left_alone(tmp_path: Path, ro
 
 
 @pytest.mark.parametrize("robots", [Page(status=503), Page(handler=hostile.short_body)])
-def test_the_next_run_asks_again_for_a_robots_file_that_could_not_be_had(tmp_path: Path, robots: Page) -> None:
+def test_the_next_run_fetches_an_unreachable_robots_file_again(tmp_path: Path, robots: Page) -> None:
     pages = {"/": Page(links=["/x"]), "/x": Page()}
     with TestWeb([Site("a.test", pages, robots)]) as web:
         failed = run_crawl(web, tmp_path, "http://a.test/")
@@ -126,7 +126,7 @@ def test_the_next_run_asks_again_for_a_robots_file_that_could_not_be_had(tmp_pat
 
 
 @pytest.mark.parametrize("hops", [1, 5, 6])
-def test_a_robots_file_may_move_five_times(tmp_path: Path, hops: int) -> None:
+def test_a_robots_file_may_redirect_five_times(tmp_path: Path, hops: int) -> None:
     pages = {"/": Page(links=["/x"]), "/x": Page()}
     robots = Page(redirect="/moved/1")
     pages |= {f"/moved/{n}": Page(redirect=f"/moved/{n + 1}") for n in range(1, hops)}
@@ -148,7 +148,7 @@ def test_a_robots_file_on_another_host_is_followed(tmp_path: Path) -> None:
         assert web.log.paths("a.test") == ["/robots.txt", "/"]
 
 
-def test_a_robots_file_that_moved_to_a_host_outside_scope_hosts_is_not_asked_for(tmp_path: Path) -> None:
+def test_a_robots_file_that_redirects_to_a_host_outside_scope_hosts_is_not_fetched(tmp_path: Path) -> None:
     """Neither is its site: its rules exist, and we do not know them."""
     sites = [
         Site("a.test", {"/": Page()}, Page(redirect="/moved")),
@@ -182,7 +182,7 @@ def test_a_huge_robots_file_is_read_as_far_as_allowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_next_run_obeys_many_large_robots_files_without_asking_for_them_again(tmp_path: Path) -> None:
+def test_the_next_run_obeys_many_large_robots_files_without_fetching_them_again(tmp_path: Path) -> None:
     rules = "User-agent: *\nDisallow: /x\n" + "".join(f"Disallow: /{number}/\n" for number in range(6_000))
     pages = {"/": Page(), "/new": Page(), "/x": Page()}
     with TestWeb([Site(f"h{number}.test", pages, robots=rules) for number in range(4)]) as web:
@@ -193,7 +193,7 @@ def test_the_next_run_obeys_many_large_robots_files_without_asking_for_them_agai
     assert result.summary["refused"] == {"robots": 4}
 
 
-def test_a_crawl_delay_over_the_limit_refuses_the_host_and_says_so(tmp_path: Path) -> None:
+def test_a_crawl_delay_over_the_limit_refuses_the_host_with_a_reason(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()}, robots="User-agent: *\nCrawl-delay: 3600")]) as web:
         result = run_crawl(web, tmp_path, "http://a.test/")
         assert web.log.paths("a.test") == ["/robots.txt"]
@@ -204,7 +204,7 @@ def test_a_crawl_delay_over_the_limit_refuses_the_host_and_says_so(tmp_path: Pat
 # -- how often a host is asked --------------------------------------------------------------------------------------
 
 
-def test_the_delay_lies_between_all_requests_of_a_host_robots_included(tmp_path: Path) -> None:
+def test_the_delay_is_kept_between_all_requests_to_a_host_robots_included(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 3), mesh("b.test", 3)]) as web:
         run_crawl(web, tmp_path, "http://a.test/", "http://b.test/", politeness__delay=DELAY)
         for host in ("a.test", "b.test"):
@@ -231,7 +231,7 @@ def test_the_delay_is_kept_from_one_run_to_the_next(tmp_path: Path) -> None:
         assert delays_kept(web, "a.test")
 
 
-def test_the_delay_is_kept_while_a_robots_file_moves(tmp_path: Path) -> None:
+def test_the_delay_is_kept_while_a_robots_file_redirects(tmp_path: Path) -> None:
     pages = {"/": Page(), "/r": Page(body="", content_type="text/plain")}
     with TestWeb([Site("a.test", pages, robots=Page(redirect="/r"))]) as web:
         run_crawl(web, tmp_path, "http://a.test/", politeness__delay=DELAY)
@@ -239,7 +239,7 @@ def test_the_delay_is_kept_while_a_robots_file_moves(tmp_path: Path) -> None:
         assert delays_kept(web, "a.test")
 
 
-def test_a_robots_file_that_moved_to_a_host_being_crawled_waits_for_its_turn(tmp_path: Path) -> None:
+def test_a_robots_file_that_redirects_to_a_host_being_crawled_waits_for_its_delay(tmp_path: Path) -> None:
     moved = Site("a.test", {"/": Page()}, Page(redirect="http://b.test/robots.txt"))
     with TestWeb([mesh("b.test", 2), moved]) as web:
         run_crawl(web, tmp_path, "http://b.test/", "http://a.test/", politeness__delay=DELAY)
@@ -247,7 +247,7 @@ def test_a_robots_file_that_moved_to_a_host_being_crawled_waits_for_its_turn(tmp
         assert delays_kept(web, "b.test")
 
 
-def test_a_large_robots_file_of_another_host_takes_up_no_room_once_it_was_read(tmp_path: Path) -> None:
+def test_a_large_robots_file_of_another_host_takes_no_memory_once_it_was_read(tmp_path: Path) -> None:
     rules = Page(body=b"# rules\n" * 200_000, content_type="text/plain")
     large = Page("Large", "word " * 400_000)
     sites = [Site("a.test", {"/": large}, robots=Page(redirect="http://b.test/r")), Site("b.test", {"/r": rules})]
@@ -257,7 +257,7 @@ def test_a_large_robots_file_of_another_host_takes_up_no_room_once_it_was_read(t
     assert (result.ending, result.summary["fetched"]) == (Ending.DONE, 1)
 
 
-def test_a_robots_file_that_moved_is_never_asked_for_while_its_host_answers_another(tmp_path: Path) -> None:
+def test_a_redirected_robots_file_is_never_fetched_while_its_host_answers_another_request(tmp_path: Path) -> None:
     """Ten hosts send us to one that is slow, and that has a queue of its own."""
     moved = [Site(f"m{number}.test", {"/": Page()}, Page(redirect="http://b.test/robots.txt")) for number in range(10)]
     pages = {"/": Page(links=[f"/{page}" for page in range(10)], delay=0.1)}
@@ -272,7 +272,7 @@ def test_a_robots_file_that_moved_is_never_asked_for_while_its_host_answers_anot
     sound(tmp_path)
 
 
-def test_two_hosts_that_send_us_to_each_other_for_robots_come_to_an_end(tmp_path: Path) -> None:
+def test_two_robots_files_that_redirect_to_each_other_end(tmp_path: Path) -> None:
     sites = [
         Site("a.test", {"/": Page()}, Page(redirect="http://b.test/robots.txt")),
         Site("b.test", {"/": Page()}, Page(redirect="http://a.test/robots.txt")),
@@ -283,7 +283,7 @@ def test_two_hosts_that_send_us_to_each_other_for_robots_come_to_an_end(tmp_path
     assert result.summary["fetched"] == 2
 
 
-def test_a_robots_file_that_moved_to_a_host_left_alone_leaves_its_site_alone_too(tmp_path: Path) -> None:
+def test_a_site_whose_robots_file_redirects_to_a_parked_host_is_parked_too(tmp_path: Path) -> None:
     tired = Site("b.test", {"/": Page(status=503, headers={"Retry-After": "7200"})})
     moved = Site(
         "a.test", {"/": Page()}, Page(handler=hostile.in_turn(Page(status=500), Page(redirect="http://b.test/r")))
@@ -305,7 +305,7 @@ def test_a_host_never_has_two_connections_at_once(tmp_path: Path) -> None:
             assert web.log.max_concurrent(f"h000{number}.test") == 1
 
 
-def test_a_host_that_asks_to_come_back_later_is_not_asked_before(tmp_path: Path) -> None:
+def test_a_host_with_a_retry_after_is_not_fetched_before(tmp_path: Path) -> None:
     busy = Page(handler=hostile.in_turn(Page(status=503, headers={"Retry-After": "1"}), Page()))
     with TestWeb([Site("a.test", {"/": busy})]) as web:
         result = run_crawl(web, tmp_path, "http://a.test/")
@@ -315,7 +315,7 @@ def test_a_host_that_asks_to_come_back_later_is_not_asked_before(tmp_path: Path)
     sound(tmp_path)
 
 
-def test_a_host_that_asks_for_hours_does_not_keep_the_crawl_alive(tmp_path: Path) -> None:
+def test_a_retry_after_of_hours_does_not_keep_the_crawl_running(tmp_path: Path) -> None:
     tired = Page(status=503, headers={"Retry-After": "7200"})
     with TestWeb([Site("a.test", {"/": tired}), mesh("b.test", 5)]) as web:
         for requests in (2, 2):  # the second run does not even ask
@@ -358,7 +358,7 @@ def test_a_refused_seed_gets_another_chance_when_it_is_allowed(tmp_path: Path) -
     sound(tmp_path)
 
 
-def test_many_urls_of_a_host_that_may_not_be_dialled_take_no_time(tmp_path: Path) -> None:
+def test_many_urls_of_a_private_host_take_no_time(tmp_path: Path) -> None:
     links = [f"http://127.0.0.2/{number}" for number in range(100)]
     with TestWeb([Site("a.test", {"/": Page(links=links)})]) as web:
         rules = [f"a.test:80:127.0.0.1:{web.http_port}", "127.0.0.2:80:169.254.0.1:80"]

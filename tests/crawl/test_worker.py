@@ -1,4 +1,4 @@
-"""Does the loop stop when it should, keep moving while it may, and give way when it is told to?"""
+"""Does the event loop of a worker keep budgets, scope and limits, and end on signals and errors?"""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_time_ends_a_crawl_and_what_was_fetched_is_kept(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_time_that_is_up_waits_a_moment_for_what_is_under_way_and_no_longer(tmp_path: Path) -> None:
+def test_after_the_time_limit_requests_under_way_have_a_second_to_finish(tmp_path: Path) -> None:
     stuck = Site("stuck.test", {"/": Page(handler=hostile.silence)})
     late = Site("late.test", {"/": Page(delay=0.9)})
     with TestWeb([stuck, late]) as web:
@@ -124,14 +124,14 @@ def test_bytes_end_a_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("depth", "pages"), [(0, 1), (1, 4), (2, 13)])
-def test_links_are_followed_as_deep_as_asked(tmp_path: Path, depth: int, pages: int) -> None:
+def test_links_are_followed_up_to_the_given_depth(tmp_path: Path, depth: int, pages: int) -> None:
     with TestWeb([tree("a.test", 3, 4)]) as web:
         result = run_crawl(web, tmp_path, "http://a.test/", scope__depth=depth)
         assert len(web.log.fetched()) == pages
     assert result.summary["refused"] == {"too_deep": 3 ** (depth + 1)}
 
 
-def test_only_the_hosts_of_the_seeds_are_crawled_unless_asked_otherwise(tmp_path: Path) -> None:
+def test_only_the_hosts_of_the_seeds_are_crawled_by_default(tmp_path: Path) -> None:
     with TestWeb(many_hosts(4, 10)) as web:
         run_crawl(web, tmp_path / "one", "http://h0001.test/")
         assert {entry.host for entry in web.log.entries()} == {"h0001.test"}
@@ -148,7 +148,7 @@ def test_a_host_pattern_has_to_match_the_whole_name(tmp_path: Path) -> None:
     assert result.summary["refused"] == {"scope_host": 2}
 
 
-def test_only_the_paths_asked_for_are_crawled(tmp_path: Path) -> None:
+def test_only_paths_in_scope_are_crawled(tmp_path: Path) -> None:
     links = ["/docs/a", "/docs/b?page=2", "/blog/a", "/?docs"]
     pages = {path: Page(links=links) for path in ("/docs/", *links)}
     with TestWeb([Site("a.test", pages)]) as web:
@@ -157,7 +157,7 @@ def test_only_the_paths_asked_for_are_crawled(tmp_path: Path) -> None:
     assert result.summary["refused"] == {"scope_path": 6}
 
 
-def test_a_narrower_scope_counts_for_what_waits_already(tmp_path: Path) -> None:
+def test_a_narrower_scope_counts_for_urls_already_queued(tmp_path: Path) -> None:
     pages = {"/": Page(links=["/docs/1", "/docs/2", "/blog/1", "http://b.test/"]), "/docs/1": Page(), "/docs/2": Page()}
     with TestWeb([Site("a.test", pages), Site("b.test", {"/": Page()})]) as web:
         run_crawl(web, tmp_path, "http://a.test/", budget=Budget(pages=1), scope__hosts=["[ab].test"])
@@ -171,7 +171,7 @@ def test_a_narrower_scope_counts_for_what_waits_already(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_links_to_what_is_known_are_counted_and_nothing_else(tmp_path: Path) -> None:
+def test_links_to_known_urls_are_counted_and_nothing_else(tmp_path: Path) -> None:
     links = ["/", "/1", "/2", "/x.zip", "http://b.test/"]
     with TestWeb([Site("a.test", {path: Page(links=links) for path in ("/", "/1", "/2")})]) as web:
         result = run_crawl(web, tmp_path, "http://a.test/")
@@ -184,7 +184,7 @@ def test_links_to_what_is_known_are_counted_and_nothing_else(tmp_path: Path) -> 
 # -- many hosts at once ---------------------------------------------------------------------------------------------
 
 
-def test_one_slow_host_holds_up_no_other(tmp_path: Path) -> None:
+def test_one_slow_host_delays_no_other(tmp_path: Path) -> None:
     quick = mesh("quick.test", 60)
     slow = Site("slow.test", {"/2": Page()})
     with TestWeb([slow, quick]) as web:
@@ -198,7 +198,7 @@ def test_one_slow_host_holds_up_no_other(tmp_path: Path) -> None:
         assert web.log.paths("slow.test") == ["/robots.txt", "/", "/2"]
 
 
-def test_no_more_requests_are_under_way_than_asked_for(tmp_path: Path) -> None:
+def test_no_more_requests_are_under_way_than_configured(tmp_path: Path) -> None:
     sites = [Site(f"h{n}.test", {"/": Page(delay=0.1)}) for n in range(9)]
     with TestWeb(sites) as web:
         run_crawl(web, tmp_path, *(f"http://h{n}.test/" for n in range(9)), fetch__concurrency=3)
@@ -310,7 +310,7 @@ def test_a_second_ctrl_c_does_not_wait_for_what_is_under_way(
     sound(tmp_path)
 
 
-def test_after_a_crawl_signals_are_answered_as_before(tmp_path: Path) -> None:
+def test_after_a_crawl_signal_handlers_are_as_before(tmp_path: Path) -> None:
     def answer(*_: object) -> None: ...
 
     with TestWeb([mesh("a.test", 1)]) as web, handling(answer):
@@ -319,7 +319,7 @@ def test_after_a_crawl_signals_are_answered_as_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_one_ctrl_c_waits_for_an_answer_that_is_on_its_way(tmp_path: Path) -> None:
+def test_one_ctrl_c_waits_for_a_response_that_is_under_way(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page("Late", delay=1.0)})]) as web:
         child = set_out(web, tmp_path, "http://a.test/")
         web.log.wait_for(2)
@@ -350,9 +350,7 @@ def test_the_delay_is_kept_even_when_the_run_before_was_killed(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_slow_disk_holds_fetching_up_instead_of_filling_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_disk_slows_fetching_instead_of_filling_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick_sync, quick_commit = os.fsync, Catalog.commit
     batches: list[int] = []
 

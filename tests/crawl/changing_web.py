@@ -60,7 +60,7 @@ class Leaf:
     kind: str
     calendar: Calendar
     changes: list[float] = field(default_factory=list)
-    listed: bool = False  # the sitemap tells its changes
+    listed: bool = False  # the sitemap lists its changes
     gone: float = float("inf")  # from then on there is nothing
     visits: list[tuple[float, int]] = field(default_factory=list)  # when, and with which status
 

@@ -23,8 +23,8 @@ CARE: dict[str, Any] = {
 }
 
 
-def crowd(hosts: int, addresses: int) -> tuple[list[Site], dict[str, float]]:
-    """Hosts that share addresses, each with a delay and secrets of its own; some of their pages take their time."""
+def sharing_hosts(hosts: int, addresses: int) -> tuple[list[Site], dict[str, float]]:
+    """Hosts that share IP addresses, each with its own delay and disallowed paths; some pages are slow."""
     seed = random.randrange(1 << 32)
     sys.stdout.write(f"random.Random({seed})\n")  # shown when the test fails
     chance = random.Random(seed)
@@ -44,7 +44,7 @@ def crowd(hosts: int, addresses: int) -> tuple[list[Site], dict[str, float]]:
 
 
 def check_hosts(web: TestWeb, delays: dict[str, float]) -> None:
-    """Every host, by the server's own clock: its delay from request to request, and one connection at a time."""
+    """Every host, by the clock of the server: its delay is kept, with one connection at a time."""
     starts: dict[str, list[float]] = defaultdict(list)
     users: dict[str, set[int]] = defaultdict(set)
     for entry in web.log.entries():
@@ -69,7 +69,7 @@ def check_addresses(web: TestWeb) -> None:
 
 @pytest.mark.slow
 def test_delays_are_kept_for_a_thousand_hosts_on_two_hundred_ip_addresses(tmp_path: Path) -> None:
-    sites, delays = crowd(1000, 200)
+    sites, delays = sharing_hosts(1000, 200)
     with TestWeb(sites) as web:
         result = run_crawl(web, tmp_path, *(f"http://{site.host}/" for site in sites), **CARE)
         check_hosts(web, delays)
@@ -81,7 +81,7 @@ def test_delays_are_kept_for_a_thousand_hosts_on_two_hundred_ip_addresses(tmp_pa
 
 @pytest.mark.slow
 def test_the_limits_of_an_ip_address_hold_for_all_workers_together(tmp_path: Path) -> None:
-    sites, delays = crowd(32, 4)
+    sites, delays = sharing_hosts(32, 4)
     with TestWeb(sites) as web:
         seeds = [f"http://{site.host}/" for site in sites]
         result = crawl(Request(tmp_path, settings_for(web, **CARE), seeds, workers=3))
@@ -121,7 +121,7 @@ def test_ip_addresses_allowed_by_the_user_have_no_limits(tmp_path: Path) -> None
 
 
 def test_the_delay_of_an_ip_address_is_kept_from_round_to_round(tmp_path: Path) -> None:
-    """Two hosts share it, so that only the delay of the address can keep the second round waiting."""
+    """Two hosts share the IP address, so that only its delay can make the second round wait."""
     first = Site("a.test", {"/": Page(links=["http://b.test/"])}, address="127.0.9.1")
     second = Site("b.test", {"/": Page()}, address="127.0.9.1")
     limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.8}]

@@ -54,8 +54,8 @@ def test_a_bad_certificate_can_be_recorded_instead(web: TestWeb, tmp_path: Path)
     assert (result.summary["fetched"], result.summary["errors"]) == (8, {})
     with catalog_of(tmp_path) as catalog:
         for host in (*BAD, "good.test"):
-            told = url_history(catalog, settings_for(web, **settings), f"https://{host}/next")
-            (fetch,) = told["fetches"]
+            history = url_history(catalog, settings_for(web, **settings), f"https://{host}/next")
+            (fetch,) = history["fetches"]
             assert (fetch["verdict"], fetch["reason"]) == ("fetched", "ok")
             expected = f"certificate not believed: {BAD[host]} (SSL" if host in BAD else ""
             assert fetch["detail"].startswith(expected)

@@ -16,7 +16,7 @@ DAY = 86_400.0
 
 
 class Machine:
-    """The clocks of a machine, moved by hand."""
+    """The clocks of a machine, set by the test."""
 
     def __init__(self) -> None:
         self.boot, self.wall = 5_000.0, 1_700_000_000.0

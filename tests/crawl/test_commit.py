@@ -49,7 +49,7 @@ def records(home: Path) -> list[tuple[str, str, bytes]]:
     return found
 
 
-# -- the archive ----------------------------------------------------------------------------------------------------
+# -- the archive ------------------------------------------------------------------------------------------------------
 
 
 def test_every_response_is_in_the_archive_as_it_was_sent(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_pages_that_arrive_while_the_archive_file_is_changed_are_found_at_their_
     assert sound(tmp_path).checked["records"] == 300
 
 
-# -- segments -------------------------------------------------------------------------------------------------------
+# -- segments ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flags", [{"store__segment_seconds": 0.05}, {}])
@@ -121,7 +121,7 @@ def test_every_page_is_in_exactly_one_segment(tmp_path: Path, flags: dict[str, A
     sound(tmp_path)
 
 
-# -- the order of a commit ------------------------------------------------------------------------------------------
+# -- the order of a commit --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def catalog(collection: Collection) -> Iterator[Catalog]:
     found.close()
 
 
-class Hours:
+class ManualClock:
     """A clock that a test sets."""
 
     def __init__(self) -> None:
@@ -146,10 +146,12 @@ class Hours:
         return self.now
 
 
-def stream_of(collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> tuple[SegmentStream, Hours]:
-    hours = Hours()
-    monkeypatch.setattr(segments, "time", hours)
-    return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), hours
+def stream_of(
+    collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> tuple[SegmentStream, ManualClock]:
+    clock = ManualClock()
+    monkeypatch.setattr(segments, "time", clock)
+    return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), clock
 
 
 def archived(catalog: Catalog) -> int:
@@ -163,20 +165,20 @@ ROW = PageRow(Fetch(SEED, 1.0, 200, Decision(Verdict.FETCHED, Reason.OK), conten
 def test_pages_of_an_idle_worker_are_sealed_within_seconds_but_not_one_by_one(
     collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream, hours = stream_of(collection, catalog, monkeypatch)
+    stream, clock = stream_of(collection, catalog, monkeypatch)
     archive_id = archived(catalog)
     assert not stream.is_overdue(idle=True), "there is nothing to seal"
     stream.add([ROW], archive_id, 50)
     assert not stream.is_overdue(idle=True), "more may come"
-    hours.now += 5
+    clock.now += 5
     assert stream.is_overdue(idle=True)
     assert not stream.is_overdue(idle=False), "more will come"
     stream.seal()
     assert not stream.is_overdue(idle=True)
     stream.add([ROW], archive_id, 100)
-    hours.now += 10
+    clock.now += 10
     assert not stream.is_overdue(idle=True), "the last segment was sealed a moment ago"
-    hours.now += 50
+    clock.now += 50
     assert stream.is_overdue(idle=True)
     stream.discard()
 
@@ -184,9 +186,9 @@ def test_pages_of_an_idle_worker_are_sealed_within_seconds_but_not_one_by_one(
 def test_an_old_segment_is_sealed_even_if_no_more_pages_come(
     collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream, hours = stream_of(collection, catalog, monkeypatch)
+    stream, clock = stream_of(collection, catalog, monkeypatch)
     stream.add([ROW], archived(catalog), 50)
-    hours.now += settings_for(None).store.segment_seconds
+    clock.now += settings_for(None).store.segment_seconds
     assert stream.is_overdue(idle=False)
     stream.discard()
 
@@ -253,7 +255,7 @@ def test_bytes_without_acknowledgement_are_cut_off_by_the_next_run(collection: C
     assert path.stat().st_size == file.committed
 
 
-# -- no room --------------------------------------------------------------------------------------------------------
+# -- no room ----------------------------------------------------------------------------------------------------------
 
 
 def full_pages() -> list[Site]:

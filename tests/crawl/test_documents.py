@@ -70,7 +70,7 @@ def test_a_pdf_that_takes_too_long_delays_no_other_page(web: TestWeb, tmp_path: 
 
 @pytest.mark.slow
 def test_sandbox_processes_killed_while_parsing_lose_no_page(web: TestWeb, tmp_path: Path) -> None:
-    """While one host answers, a paper of the other host is being read: every tenth answer kills its reader."""
+    """A PDF is being parsed while the other host answers: every tenth response kills the sandbox process."""
     body, served, kills = pdf(*(f"Sheet {number} of this paper" for number in range(400))), 0, 0
 
     async def answer(request: Asked, writer: Writer) -> Page:
@@ -95,7 +95,7 @@ def test_sandbox_processes_killed_while_parsing_lose_no_page(web: TestWeb, tmp_p
 
 
 def readers_of(parent: int) -> list[int]:
-    """The processes of this one that read documents."""
+    """The sandbox processes of this process."""
     found = []
     for task in Path(f"/proc/{parent}/task").iterdir():
         with suppress(OSError):  # threads and processes come and go

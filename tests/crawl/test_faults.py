@@ -29,7 +29,7 @@ FLAGS: dict[str, Any] = {f"store__{name}": value for name, value in STORE.items(
 
 
 class Stage:
-    """The collection from which a crawl sets out again and again, with some pages in it or none."""
+    """The collection that every crawl of a test starts from, with some pages in it or none."""
 
     def __init__(self, folder: Path, begun: int, workers: int, pages: int = PAGES) -> None:
         strace.require()
@@ -53,17 +53,17 @@ class Stage:
             yield checks
 
     def command(self, web: TestWeb) -> strace.Command:
-        """The crawl that is failed."""
+        """The command of the crawl whose system calls fail."""
         options = ["--home", str(self.home), "--scope-host", ".*", "--workers", str(self.workers), "--json"]
         return strace.Command(["crawl", SEED, *options, *reach(web)], environment(**FLAGS))
 
     def events(self, paths: list[Path] | None = None) -> list[strace.Event]:
-        """What an undisturbed crawl does to the collection, on *paths* or anywhere."""
+        """The system calls of an undisturbed crawl on *paths* or anywhere."""
         with self.scene() as checks:
             return strace.trace(self.command(checks.web), self.home, paths or [])
 
     def resume(self, checks: KillChecks) -> None:
-        """Crawl to the end, and look."""
+        """Crawl to the end, and check the collection."""
         run_crawl(checks.web, self.home, *checks.seeds(SEED), scope__hosts=[".*"], **FLAGS)
         checks.look(at_stake=0)
         checks.assert_complete()
@@ -79,18 +79,18 @@ class Stage:
 
 
 class Disk:
-    """What a power cut could take away: written bytes and made names, until somebody asks for them to be safe."""
+    """What a power cut could lose: bytes and names that were written and not yet fsynced."""
 
     def __init__(self) -> None:
         self.unsafe: set[str] = set()  # files, and folders whose names are new
         self._known: set[str] = set()
 
     def see(self, name: str, files: list[str]) -> None:
-        """Take note of a call."""
+        """Record a system call."""
         path = files[0]
         if name in {"write", "pwrite64"}:
             self.unsafe.add(path)
-            if path not in self._known and not path.endswith(".tmp"):  # nobody looks for those
+            if path not in self._known and not path.endswith(".tmp"):  # readers ignore those
                 self._known.add(path)
                 self.unsafe.add(_folder(path))
         elif name == "rename":
@@ -114,7 +114,7 @@ def test_nothing_is_acknowledged_before_it_survives_a_power_cut(tmp_path: Path) 
         name, files = event.call.name, event.files
         if name == "pwrite64" and files[0] == "crawl.db-wal":
             at_risk = {path for path in disk.unsafe if path.startswith("archive") or path == "segments"}
-            assert not at_risk, f"the catalog speaks of {sorted(at_risk)}, which a power cut could take away"
+            assert not at_risk, f"the catalog refers to {sorted(at_risk)}, which a power cut could lose"
         elif name == "fdatasync" and files[0] == "crawl.db-wal":
             acknowledged += pages_written
             pages_written = False

@@ -21,7 +21,7 @@ from testweb import Site, TestWeb, many_hosts
 HOSTS, PAGES = 6, 100
 COMMIT_PAGES = 4
 CONCURRENCY = HOSTS  # one connection a host
-# What a worker may have done that nobody acknowledged: requests under way, the batch being written, the one behind it.
+# What a worker may have done without acknowledging it: requests under way, the batch being written, the one behind it.
 # Fetching waits for the disk when a batch holds four commits' worth of pages.
 AT_STAKE = CONCURRENCY + 2 * (4 * COMMIT_PAGES + CONCURRENCY)
 SETTINGS = environment(
@@ -45,7 +45,7 @@ class Killings(KillChecks):
         self.may_repeat = 0  # requests that all kills together may have cost
 
     def run(self, *, kill: bool) -> bool:
-        """Crawl, to the end or to a sudden one; returns whether it came to its end."""
+        """Crawl to the end, or kill the crawl; returns whether it came to its end."""
         self.workers = 3 - self.workers
         options = ["--home", str(self.home), "--scope-host", ".*", "--workers", str(self.workers), "--json"]
         command = ["crawl", *self.seeds("http://h0001.test/"), *options]
@@ -71,7 +71,7 @@ class Killings(KillChecks):
         time.sleep(self.dice.uniform(0, 0.05) if more else self.dice.uniform(0, 0.6))
 
     def end(self, child: subprocess.Popen[str]) -> None:
-        """Kill the process that was started, and its workers with it or by it."""
+        """Kill the supervisor, which ends its workers, or the workers as well."""
         if self.dice.random() < 0.5:
             child.kill()
         else:

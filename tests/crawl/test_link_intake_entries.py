@@ -22,7 +22,7 @@ def enter(web: TestWeb, home: Path, *seeds: str, entry: str = RANDOM, **more: An
 
 
 def lottery(pages: int, **more: Page) -> Site:
-    """A site of islands: only the address of a random page leads from one to the next, in turn."""
+    """A site of pages without links: only the entry URL leads from one to the next, in turn."""
     found = {f"/{n}": Page(f"Island {n}", links=["/random"]) for n in range(pages)}
     draws = Page(handler=hostile.in_turn(*(Page(redirect=f"/{n % pages}") for n in range(10 * pages + 100))))
     return Site("a.test", found | {"/random": draws} | {f"/{path}": page for path, page in more.items()})

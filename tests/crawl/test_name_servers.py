@@ -23,13 +23,13 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A name server that never answers for some names, and answers for all others at once."""
     end = threading.Event()
 
-    def ask(host: str) -> list[str]:
+    def resolve(host: str) -> list[str]:
         if "silent" in host:
             end.wait(60)
             raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
         return ["127.0.0.1"]
 
-    monkeypatch.setattr(resolver, "_ask_system", ask)
+    monkeypatch.setattr(resolver, "_ask_system", resolve)
     monkeypatch.setattr(resolver, "_SLOW_AFTER", 0.1, raising=False)
     yield
     end.set()
@@ -53,7 +53,7 @@ def test_the_summary_counts_parked_hosts_by_reason(tmp_path: Path) -> None:
     with healthy_web() as web:
         quick = environment(fetch__connect_timeout=0.4)
         rules = [word for rule in reach_by_name(web) for word in ("--connect-to", rule)]
-        told = typed("crawl", *SILENT[:3], HEALTHY[0], "--home", tmp_path, "--allow-private", *rules, env=quick)
-    assert told.code == 0, told.err
-    (line,) = [line for line in told.out.splitlines() if line.startswith("parked")]
+        outcome = typed("crawl", *SILENT[:3], HEALTHY[0], "--home", tmp_path, "--allow-private", *rules, env=quick)
+    assert outcome.code == 0, outcome.err
+    (line,) = [line for line in outcome.out.splitlines() if line.startswith("parked")]
     assert "3 dns" in line

@@ -51,12 +51,12 @@ def test_each_score_counts_by_itself(clue: str, worse: CrawlQuality) -> None:
 
 
 def test_the_quality_of_a_host_is_the_mean_of_its_pages_including_earlier_runs() -> None:
-    worths = HostQualities(
+    qualities = HostQualities(
         lambda host: (98, CrawlQuality(1, 1, 1, 1, 1, 1)) if host == "old.test" else (0, CrawlQuality())
     )
-    assert worths.count("old.test", 0.0) == pytest.approx(99 / 101)
-    assert worths.count("new.test", 1.0) == pytest.approx(2 / 3), "one page is no proof"
-    assert worths.count("new.test", 1.0) == pytest.approx(3 / 4)
+    assert qualities.count("old.test", 0.0) == pytest.approx(99 / 101)
+    assert qualities.count("new.test", 1.0) == pytest.approx(2 / 3), "one page is no proof"
+    assert qualities.count("new.test", 1.0) == pytest.approx(3 / 4)
 
 
 def test_links_on_good_pages_come_first(tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def test_inspect_shows_each_score_of_hosts_and_pages(tmp_path: Path) -> None:
         run_crawl(web, tmp_path, SEED)
         run_crawl(web, tmp_path, f"{SEED}poor")
     with catalog_of(tmp_path) as catalog:
-        number, worth = catalog.worth_of("a.test")
-        assert (number, worth.title, worth.news) == (2, 0.5, 0.5)
+        number, quality = catalog.worth_of("a.test")
+        assert (number, quality.title, quality.news) == (2, 0.5, 0.5)
         assert catalog.worth_of("b.test") == (0, CrawlQuality())
     text = " ".join(typed("inspect", "host", "a.test", "--home", tmp_path).out.split())
-    assert f"quality {worth.score:.2f}: text " in text
+    assert f"quality {quality.score:.2f}: text " in text
     assert "title 0.50, language 0.50, nothing new noticed on 50% of 2 pages" in text
     found = typed("inspect", "url", SEED, "--home", tmp_path, "--json").json["quality"]
     assert found["score"] == pytest.approx(sum(part for name, part in found.items() if name != "score"), abs=0.005)
@@ -97,10 +97,10 @@ def test_inspect_shows_everything_else_of_a_page_that_is_damaged(tmp_path: Path)
     content = bytearray(archive.read_bytes())
     content[-400:-40] = bytes(360)
     archive.write_bytes(content)
-    told = typed("inspect", "url", SEED, "--home", tmp_path)
-    assert told.code == 0
-    assert "200: fetched, ok" in told.out
-    assert "quality" not in told.out
+    shown = typed("inspect", "url", SEED, "--home", tmp_path)
+    assert shown.code == 0
+    assert "200: fetched, ok" in shown.out
+    assert "quality" not in shown.out
 
 
 def test_of_two_equal_matches_the_page_of_higher_quality_comes_first_and_explains_why(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_an_exception_over_a_page_costs_that_page(
     assert attempt.status == 200
     assert (attempt.position is None) == (function == "append"), "what was archived is where the record says"
     run_crawl(web, tmp_path, SEED)
-    assert web.log.count("a.test", "/bad") == 1, "the next run does not ask at once again"
+    assert web.log.count("a.test", "/bad") == 1, "the next run does not fetch it at once"
 
 
 def test_links_admitted_before_the_exception_are_fetched(
@@ -279,7 +279,7 @@ def test_an_exception_over_a_link_of_another_worker_costs_that_link(monkeypatch:
     assert [found["first"] for found in context.counters.exceptions.values()] == [BAD]
 
 
-# -- who is told -----------------------------------------------------------------------------------------------------
+# -- reports ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_summary_names_each_kind_with_its_first_page_and_how_to_report_it(
@@ -287,11 +287,11 @@ def test_the_summary_names_each_kind_with_its_first_page_and_how_to_report_it(
 ) -> None:
     for path in ("/1", "/2", "/3"):
         fail_over(monkeypatch, PageAssessor, "assess", url=f"http://a.test{path}")
-    told = typed("crawl", SEED, "--home", tmp_path, *reach(web))
-    assert "3 internal_error" in told.out
-    assert "3 pages: ValueError in periplus/crawl/digest.py:" in told.out
-    assert "first http://a.test/1" in told.out
-    assert "report" in told.out
+    shown = typed("crawl", SEED, "--home", tmp_path, *reach(web))
+    assert "3 internal_error" in shown.out
+    assert "3 pages: ValueError in periplus/crawl/outcome.py:" in shown.out
+    assert "first http://a.test/1" in shown.out
+    assert "report" in shown.out
 
 
 def _raised(message: str = "x") -> Exception:
@@ -341,7 +341,7 @@ def test_the_replacement_of_a_worker_keeps_its_exceptions() -> None:
     assert heir.summary(3.0)["failed_extractors"] == {"facts": 1}
 
 
-# -- a field that could not be extracted ----------------------------------------------------------------------------
+# -- a field that could not be extracted ------------------------------------------------------------------------------
 
 
 def test_a_field_that_could_not_be_extracted_is_counted_and_named(

@@ -32,7 +32,7 @@ def wait_after(polite: PolitenessClock, response: Response) -> float:
     return polite.after(HOST, response, NOW).ready - NOW
 
 
-# -- the delay ------------------------------------------------------------------------------------------------------
+# -- the delay --------------------------------------------------------------------------------------------------------
 
 
 def test_the_delay_counts_from_the_end_of_a_request() -> None:
@@ -86,7 +86,7 @@ def test_the_reason_of_a_longer_delay_is_kept() -> None:
     assert polite.after(HOST, answer(), NOW).policy.why == ""
 
 
-# -- hosts in trouble -----------------------------------------------------------------------------------------------
+# -- hosts in trouble -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -186,7 +186,7 @@ def test_a_host_is_parked_for_this_run_only() -> None:
     assert rest.policy.next_fetch == NOW + 1
 
 
-# -- across runs ----------------------------------------------------------------------------------------------------
+# -- across runs ------------------------------------------------------------------------------------------------------
 
 
 def test_the_next_run_waits_until_the_host_may_be_fetched() -> None:
@@ -222,7 +222,7 @@ def test_a_host_is_known_once_it_was_recalled_or_requested() -> None:
     assert polite.knows(HOST)
 
 
-# -- when the clock of the machine is set ---------------------------------------------------------------------------
+# -- when the clock of the machine is set -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", [-3_600.0, 3_600.0])
@@ -230,7 +230,7 @@ def test_a_recorded_pause_lasts_as_long_whenever_the_clock_is_set(step: float) -
     ahead = 0.0
     polite = PolitenessClock(Politeness(delay=20), ahead=lambda: ahead)
     early = polite.after(HOST, answer(), NOW).policy
-    ahead = step  # somebody sets the clock of the machine; that of the crawl goes on
+    ahead = step  # the system clock is set; the clock of the crawl goes on
     late = polite.after("b.test", answer(), NOW).policy
     assert (early.next_fetch, late.next_fetch) == (NOW + 20, NOW + 20 + step)
     assert polite.recall(late, NOW).ready == NOW + 20

@@ -1,6 +1,6 @@
 """Can any page, name or file on the web make the crawler touch this machine?
 
-A canary listens on loopback at addresses that nobody allowed. Whatever the web says, nobody ever knocks there.
+A canary listens on loopback addresses that are not allowed. No content of the web may cause a connection to it.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def test_a_page_that_robots_txt_allows_again_is_fetched(web: TestWeb, tmp_path: 
 
 
 def test_a_page_whose_text_is_the_same_has_not_changed(web: TestWeb, tmp_path: Path) -> None:
-    """A token in a form makes every answer different, and is no news to anybody."""
+    """A token in a form makes every response different, and is no change of the text."""
     for day, token in enumerate(("one", "two")):
         field = f'<input type="hidden" value="{token}">'
         web.site("a.test").pages["/x"] = Page("X", "The same words.", html=field)
@@ -230,7 +230,7 @@ def test_an_unchanged_page_in_another_language_is_recovered(web: TestWeb, tmp_pa
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.DONE, "same_content")
 
 
-# -- sitemaps ---------------------------------------------------------------------------------------------------
+# -- sitemaps ---------------------------------------------------------------------------------------------------------
 
 
 def listing(lastmod: str) -> Page:
@@ -256,7 +256,7 @@ def test_a_page_that_a_sitemap_calls_unchanged_is_recrawled_later(web: TestWeb, 
     on_day(2, web, tmp_path)
     assert "/x" not in asked(web)
     assert "/y" in asked(web)
-    on_day(4.1, web, tmp_path)  # but not for long: not every sitemap tells the truth
+    on_day(4.1, web, tmp_path)  # but not for long: some sitemaps are wrong
     assert "/x" in asked(web)
 
 
@@ -278,7 +278,7 @@ def test_a_sitemap_that_is_the_same_is_not_stored_again(web: TestWeb, tmp_path: 
     assert row_of(tmp_path, f"{SEED}s.xml")["interval"] > DAY
 
 
-# -- continuous -------------------------------------------------------------------------------------------------
+# -- continuous -------------------------------------------------------------------------------------------------------
 
 
 def test_a_continuous_crawl_ends_by_its_budget_and_says_so(web: TestWeb, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_continuous_crawl_of_a_class_never_fetches_the_others(web: TestWeb, tm
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_continuous_crawl_sleeps_until_it_is_stopped(web: TestWeb, tmp_path: Path, workers: str) -> None:
-    """In real time, as somebody would run it."""
+    """In real time, as a user would run it."""
     options = ("--continuous", "--json", "--workers", workers, *reach(web))
     child = start("crawl", SEED, "--home", tmp_path, *options, env=environment())
     web.log.wait_for(4)
@@ -353,7 +353,7 @@ def test_contradictory_options_are_refused(tmp_path: Path, wish: dict[str, Any])
     assert not (tmp_path / "home").exists()
 
 
-# -- what searchers see -----------------------------------------------------------------------------------------
+# -- what searchers see -----------------------------------------------------------------------------------------------
 
 
 def titles(home: Path, words: str) -> list[str]:
@@ -402,7 +402,7 @@ def test_a_page_that_robots_txt_now_forbids_leaves_the_index(web: TestWeb, tmp_p
     assert titles(tmp_path, "walrus") == []
 
 
-# -- as processes, in real time ---------------------------------------------------------------------------------
+# -- as processes, in real time ---------------------------------------------------------------------------------------
 
 
 def make_due(home: Path, at: float) -> None:

@@ -56,7 +56,7 @@ def test_a_page_whose_changes_are_in_a_sitemap_is_fresher_and_costs_less(figures
 
 
 def test_freshness_and_requests_beside_an_oracle(figures: dict[str, Any]) -> None:
-    """The oracle knows when pages change: it is always right, and asks once for every change."""
+    """The oracle knows when pages change: it is always current, with one request per change."""
     kinds = figures["kinds"]
     for kind in ("daily", "weekly"):
         assert kinds[kind]["freshness"] >= 0.7

@@ -61,8 +61,8 @@ def dates_of(home: Path, kind: str) -> list[str]:
 
 def fetches(home: Path, url: str = SEED) -> list[tuple[str, str, int]]:
     with catalog_of(home) as catalog:
-        told = url_history(catalog, settings_for(None), url)["fetches"]
-    return [(fetch["verdict"], fetch["reason"], fetch["status"]) for fetch in told]
+        history = url_history(catalog, settings_for(None), url)["fetches"]
+    return [(fetch["verdict"], fetch["reason"], fetch["status"]) for fetch in history]
 
 
 @pytest.mark.parametrize(

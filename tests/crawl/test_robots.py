@@ -86,7 +86,7 @@ def test_a_forgotten_file_is_fetched_again(catalog: Catalog) -> None:
     put(cache, ORIGIN, fetched())
     cache.forget(ORIGIN)
     assert find(cache, ORIGIN, NOW) is None
-    cache.forget("http://never-met.test")
+    cache.forget("http://unknown.test")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_only_some_statuses_mean_unreachable(status: int, open_question: bool) -
     assert is_unreachable(status) is open_question
 
 
-# -- hostile files --------------------------------------------------------------------------------------------------
+# -- hostile files ----------------------------------------------------------------------------------------------------
 
 
 def hostile(number: int, size: int = 40_000) -> bytes:

@@ -9,7 +9,7 @@ from crawl.crawling import run_crawl, sound
 from testweb import Page, Site, TestWeb
 
 KIB = 1024
-# What a robots.txt says, which paths it opens and which it closes: RFC 9309 as it is met on the wire.
+# A robots.txt, the paths that it allows and the paths that it disallows, by RFC 9309.
 TABLE: list[tuple[str, str, str]] = [
     ("", "/a /b?c", ""),
     ("User-agent: *\nDisallow:", "/a /b", ""),
@@ -70,7 +70,7 @@ def test_no_path_that_robots_txt_disallows_is_ever_fetched_and_every_other_is(tm
 
 
 def test_rules_count_up_to_five_hundred_kilobytes(tmp_path: Path) -> None:
-    """RFC 9309 asks crawlers to read so much; a rule that is cut in two there is none."""
+    """RFC 9309 requires crawlers to read so much; a rule that is cut there does not count."""
     start = "User-agent: *\nDisallow: /first\n"
     filler = "#" * 99 + "\n"
     within = start + filler * ((500 * KIB - len(start) - 200) // 100) + "Disallow: /last\n" + filler * 200

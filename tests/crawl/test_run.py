@@ -30,7 +30,7 @@ def web() -> Iterator[TestWeb]:
         yield running
 
 
-# -- a whole crawl --------------------------------------------------------------------------------------------------
+# -- a whole crawl ----------------------------------------------------------------------------------------------------
 
 
 def test_every_page_is_fetched_exactly_once(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_the_summary_says_where_the_time_went(tmp_path: Path) -> None:
     assert timing["robots"] >= 0.1
     assert timing["fetch"] >= 0.2
     assert timing["delay"] == pytest.approx(0.6, abs=0.01)  # before each page; before robots.txt nothing was asked
-    assert 0.5 <= timing["idle"] <= figures["seconds"]  # there is no other host to ask meanwhile
+    assert 0.5 <= timing["idle"] <= figures["seconds"]  # there is no other host to fetch from meanwhile
     assert sum(timing[step] for step in ("idle", "robots", "connect", "fetch")) <= whole
     assert min(timing["parse"], timing["store"]) > 0
 
@@ -107,7 +107,7 @@ def test_progress_can_be_watched(web: TestWeb, tmp_path: Path) -> None:
     assert seen[0].summary["known_urls"] > 0
 
 
-# -- traps ----------------------------------------------------------------------------------------------------------
+# -- traps ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_endless_site_ends_at_the_cap_of_its_domain(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_session_ids_do_not_make_new_pages(tmp_path: Path) -> None:
         assert len(web.log.fetched()) == 21
 
 
-# -- seeds that lead nowhere ----------------------------------------------------------------------------------------
+# -- seeds that lead nowhere ------------------------------------------------------------------------------------------
 
 
 def test_when_every_seed_is_refused_the_rule_is_named(web: TestWeb, tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_seed_that_redirects_to_a_missing_page_is_reported(tmp_path: Path) -> 
     assert "nothing was crawled: no seed led to a page" in str(result.failure)
 
 
-# -- folders that cannot be used ------------------------------------------------------------------------------------
+# -- folders that cannot be used --------------------------------------------------------------------------------------
 
 
 def test_an_invalid_url_creates_no_collection(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_a_page_budget_is_kept_to_the_page(web: TestWeb, sites: list[Site], tmp_
     again = periplus(*command(web, tmp_path / "c", "--pages", "50", workers=2, seeds=())).json
     assert again["fetched"] == 50
     periplus(*command(web, tmp_path / "c", workers=1, seeds=()))
-    assert web.log.fetched() == everything(sites), "whoever continues, nothing is lost or fetched twice"
+    assert web.log.fetched() == everything(sites), "the next run loses nothing and fetches nothing twice"
     sound(tmp_path / "c")
 
 

@@ -69,7 +69,7 @@ def workers_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-# -- workers that somebody kills ------------------------------------------------------------------------------------
+# -- workers that are killed ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -163,12 +163,12 @@ def test_a_worker_that_dies_while_all_are_stopping_is_not_replaced(
     sound(tmp_path / "c")
 
 
-# -- pages that bring their worker down -----------------------------------------------------------------------------
+# -- pages that crash their worker ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def harbour() -> Iterator[TestWeb]:
-    """Two sites, one of which has a page like poison."""
+def poisoned() -> Iterator[TestWeb]:
+    """Two sites, one of which has a page that crashes its parser."""
     pages = {
         "/": Page(links=["/poison", "/1", "/2"]),
         "/poison": Page("Poison", POISON.decode(), links=["/behind"]),
@@ -179,8 +179,8 @@ def harbour() -> Iterator[TestWeb]:
         yield running
 
 
-def poisoned(monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None]) -> None:
-    """From now on, reading a page with poison in it has an effect; not behind the fence, which is another program."""
+def crash_on_poison(monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None]) -> None:
+    """Let workers run *effect* when they parse a page with POISON; the sandbox is another program."""
     skim = PageParser._skim
 
     def brittle(self: PageParser, response: Response) -> ReadPage:
@@ -210,7 +210,7 @@ cell.main()
 
 
 def crash() -> None:
-    faulthandler.disable()  # pytest's would tell of it at length
+    faulthandler.disable()  # pytest's would print a long traceback
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
@@ -225,7 +225,7 @@ def gorge() -> None:
         time.sleep(0.002)
 
 
-def sail_apart(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
+def crawl_in_own_process(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
     settings = settings_for(web, scope__hosts=[".*"], **flags)
     seeds = ["http://a.test/", "http://b.test/"]
     return crawl(Request(home, settings, seeds, Budget(seconds=50), workers, own_process=True))
@@ -233,13 +233,13 @@ def sail_apart(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_page_that_crashes_its_worker_is_parsed_in_the_sandbox(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    poisoned(monkeypatch, crash)
-    figures = sail_apart(harbour, tmp_path, workers).summary
+    crash_on_poison(monkeypatch, crash)
+    figures = crawl_in_own_process(poisoned, tmp_path, workers).summary
     assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
     assert state_of(tmp_path, "http://a.test/behind") == (UrlState.DONE, "ok"), "its links are followed"
-    assert harbour.log.count("a.test", "/poison") == 2
+    assert poisoned.log.count("a.test", "/poison") == 2
     sound(tmp_path)
 
 
@@ -248,45 +248,51 @@ def test_a_page_that_crashes_its_worker_is_parsed_in_the_sandbox(
     [("os.kill(os.getpid(), signal.SIGSEGV)", "parse_crash"), ("while True: pass", "parse_time")],
 )
 def test_a_page_that_crashes_the_sandbox_too_fails_with_a_reason(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: str, reason: str
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: str, reason: str
 ) -> None:
-    poisoned(monkeypatch, crash)
+    crash_on_poison(monkeypatch, crash)
     poisoned_behind_the_fence(monkeypatch, effect)
-    figures = sail_apart(harbour, tmp_path, 1, parse__seconds=1.0).summary
+    figures = crawl_in_own_process(poisoned, tmp_path, 1, parse__seconds=1.0).summary
     assert (figures["fetched"], figures["errors"]) == (24, {"worker_died": 1, reason: 1})
     assert state_of(tmp_path, "http://a.test/poison") == (UrlState.DONE, reason)
-    asked = harbour.log.count("a.test", "/poison")
+    asked = poisoned.log.count("a.test", "/poison")
     sound(tmp_path)
-    sail_apart(harbour, tmp_path, 1)
-    assert harbour.log.count("a.test", "/poison") == asked, "it is not asked for again"
+    crawl_in_own_process(poisoned, tmp_path, 1)
+    assert poisoned.log.count("a.test", "/poison") == asked, "it is not fetched again"
 
 
 @pytest.mark.parametrize(
     ("effect", "limit"), [(hang, {"parse__seconds": 0.2}), (gorge, {"parse__memory_mb": 256, "parse__seconds": 60.0})]
 )
 def test_a_page_that_takes_too_long_or_too_much_memory_is_parsed_in_the_sandbox(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None], limit: dict[str, Any]
+    poisoned: TestWeb,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    effect: Callable[[], None],
+    limit: dict[str, Any],
 ) -> None:
-    poisoned(monkeypatch, effect)
-    figures = sail_apart(harbour, tmp_path, 2, **limit).summary
+    crash_on_poison(monkeypatch, effect)
+    figures = crawl_in_own_process(poisoned, tmp_path, 2, **limit).summary
     assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
     sound(tmp_path)
 
 
 def test_a_site_full_of_crashing_pages_costs_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    poisoned(monkeypatch, crash)
+    crash_on_poison(monkeypatch, crash)
     pages = {f"/{number}": Page(f"{number}", POISON.decode()) for number in range(30)}
     with TestWeb([Site("a.test", {"/": Page(links=list(pages))} | pages), mesh("b.test", 5)]) as web:
-        figures = sail_apart(web, tmp_path, 1).summary
+        figures = crawl_in_own_process(web, tmp_path, 1).summary
     assert (figures["fetched"], figures["errors"]) == (36, {"worker_died": 1})
 
 
-def test_a_sandbox_that_fails_costs_one_page(harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_that_fails_costs_one_page(
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail() -> None:
         raise RecursionError
 
-    poisoned(monkeypatch, fail)
-    figures = sail_apart(harbour, tmp_path, 1).summary
+    crash_on_poison(monkeypatch, fail)
+    figures = crawl_in_own_process(poisoned, tmp_path, 1).summary
     assert (figures["fetched"], figures["errors"]) == (24, {"parse_crash": 1})
     sound(tmp_path)
 
@@ -308,16 +314,16 @@ def test_a_sitemap_that_crashes_two_workers_is_skipped(tmp_path: Path, monkeypat
 
 
 def test_recovery_parses_an_acknowledged_crashing_page_in_the_sandbox(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sail_apart(harbour, tmp_path, 1)
+    crawl_in_own_process(poisoned, tmp_path, 1)
     with catalog_of(tmp_path) as catalog:  # as if no segment had been sealed yet
         for statement in ("DELETE FROM segments", "UPDATE archives SET sealed = 0"):
             catalog._database._connection.execute(statement)
     for segment in (tmp_path / "segments").iterdir():
         segment.unlink()
-    poisoned(monkeypatch, crash)
-    sail_apart(harbour, tmp_path, 1)
+    crash_on_poison(monkeypatch, crash)
+    crawl_in_own_process(poisoned, tmp_path, 1)
     assert len(segment_rows(tmp_path, "pages")) == 26
     sound(tmp_path)
 
@@ -328,7 +334,7 @@ def test_the_crawl_fails_with_a_message_when_workers_keep_dying(
     monkeypatch.setattr("periplus.crawl.worker_process.recover", lambda *_: crash())
     monkeypatch.setattr("periplus.store.catalog.Catalog.archive_workers", lambda _: [0])
     with pytest.raises(WorkerDied, match="5 workers of the crawl died one after the other"):
-        sail_apart(web, tmp_path, 1)
+        crawl_in_own_process(web, tmp_path, 1)
     monkeypatch.undo()
     periplus(*command(web, tmp_path))
     sound(tmp_path)
@@ -341,7 +347,7 @@ def test_compression_bombs_delay_no_other_page(tmp_path: Path, aside: int) -> No
     others = {f"/{number}": Page(f"{number}") for number in range(100)}
     with TestWeb([site, Site("b.test", {"/": Page(links=list(others))} | others)]) as web:
         flags = {"politeness__delay": 0.05, "parse__aside_bytes": aside, "parse__seconds": 30.0}
-        figures = sail_apart(web, tmp_path, 1, scope__depth=1, **flags).summary
+        figures = crawl_in_own_process(web, tmp_path, 1, scope__depth=1, **flags).summary
         slowest = max(web.log.gaps("b.test"))
     assert figures["fetched"] == len(bombs) + 1 + 101
     assert figures["errors"] == {}
@@ -351,5 +357,5 @@ def test_compression_bombs_delay_no_other_page(tmp_path: Path, aside: int) -> No
 
 def test_no_process_is_left_running(web: TestWeb, tmp_path: Path) -> None:
     before = threading.active_count(), set(workers_of(os.getpid()))
-    sail_apart(web, tmp_path, 2)
+    crawl_in_own_process(web, tmp_path, 2)
     assert (threading.active_count(), set(workers_of(os.getpid()))) == before

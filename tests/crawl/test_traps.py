@@ -20,7 +20,7 @@ UNGUARDED = 5_000  # pages at most
 
 
 def visited(trap: Trap, home: Path, *, learning: int, pages: int = UNGUARDED) -> list[str]:
-    """The paths that a crawl asks for."""
+    """The paths that a crawl fetches."""
     with TestWeb([trap.site]) as web:
         run_crawl(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning, scope__depth=1_000)
         return [path for path in web.log.paths("a.test") if path != "/robots.txt"]
@@ -30,7 +30,7 @@ TRAPS = pytest.mark.parametrize("make", [event_calendar, visit_maze, faceted_sho
 
 
 def wasted(trap: Trap, home: Path) -> int:
-    """The requests of a guarded crawl that led to nothing; it must find all that is good."""
+    """The useless requests of a crawl with trap detection; it must find all good pages."""
     guarded = visited(trap, home, learning=20)
     assert trap.found(guarded) == trap.good
     sound(home)
@@ -57,11 +57,11 @@ def test_a_trap_costs_a_twentieth_of_what_it_would(make: Callable[[str], Trap], 
     assert wasted(trap, tmp_path / "guarded") <= 0.05 * (len(unguarded) - len(trap.found(unguarded)))
 
 
-# -- finite sites whose pages are alike -----------------------------------------------------------------------------
+# -- finite sites whose pages are alike -------------------------------------------------------------------------------
 
 
 def lost(site: Site, home: Path) -> set[str]:
-    """The pages of a site that a crawl does not ask for."""
+    """The pages of a site that a crawl does not fetch."""
     with TestWeb([site]) as web:
         run_crawl(web, home, SEED, frontier__trap_fetches=20, scope__depth=10_000, scope__pages_per_domain=20_000)
         asked = set(web.log.paths("a.test"))
@@ -115,7 +115,7 @@ def _word(number: int) -> str:
     return chr(ord("a") + number % 26) * (1 + number // 26)
 
 
-# -- what is told ---------------------------------------------------------------------------------------------------
+# -- reports ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -126,13 +126,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def told(*words: str, home: Path, learning: int = 20) -> str:
+def output(*words: str, home: Path, learning: int = 20) -> str:
     env = environment(frontier__trap_fetches=learning)
     return " ".join(typed(*words, "--home", home, env=env).out.split())
 
 
 def test_inspect_host_shows_the_skipped_urls_of_each_pattern(home: Path) -> None:
-    text = told("inspect", "host", "a.test", home=home)
+    text = output("inspect", "host", "a.test", home=home)
     with catalog_of(home) as catalog:
         days, _ = catalog.patterns_of("a.test")
     assert f"fetches saved by 2 learned patterns /calendar/#/#/# ({days.wasted} of {days.fetched} pages" in text
@@ -144,8 +144,8 @@ def test_a_refused_url_names_its_pattern_whether_it_waited_or_not(home: Path) ->
         rows = [row for url in catalog.known_urls() if (row := catalog.url(url))]
     waited = next(row["url"] for row in rows if row["reason"] == "trap_learned" and row["url"].count("/") == 6)
     for url in (waited, f"{SEED}calendar/1807/03/09"):
-        assert "trap_learned (" in told("inspect", "url", url, home=home)
-        assert "pages like /calendar/#/#/# said nothing new" in told("inspect", "url", url, home=home)
+        assert "trap_learned (" in output("inspect", "url", url, home=home)
+        assert "pages like /calendar/#/#/# said nothing new" in output("inspect", "url", url, home=home)
 
 
 def test_the_summary_of_a_run_counts_skipped_urls(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_the_summary_of_a_run_counts_skipped_urls(tmp_path: Path) -> None:
     assert "URLs of suspected traps (2 patterns learned in this run); `periplus traps` lists them" in outcome.out
 
 
-# -- what lasts, and what is undone ---------------------------------------------------------------------------------
+# -- what lasts, and what is undone -----------------------------------------------------------------------------------
 
 
 def test_the_next_run_knows_the_traps_of_the_last(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_every_worker_detects_traps_on_its_own_hosts(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-# -- what a person can do about it ----------------------------------------------------------------------------------
+# -- what a person can do about it ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -215,9 +215,9 @@ def test_suspected_traps_are_listed(web: TestWeb, tmp_path: Path) -> None:
     crawled(web, tmp_path)
     with catalog_of(tmp_path) as catalog:
         days = next(one for one in catalog.patterns_of("a.test") if one.pattern == "/calendar/#/#/#")
-    listed = told("traps", home=tmp_path, learning=10)
+    listed = output("traps", home=tmp_path, learning=10)
     assert f"a.test /calendar/#/#/# {days.fetched} {days.wasted} {days.saved}" in listed
-    assert told("traps", "b.test", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
+    assert output("traps", "b.test", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
     found = typed("traps", "a.test", "--home", tmp_path, "--json", env=environment(**LEARNING)).json["traps"]
     assert {"host": "a.test", "pattern": days.pattern, "fetched": days.fetched, "wasted": days.wasted} == {
         key: value for key, value in found[0].items() if key != "refused"
@@ -228,7 +228,7 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
     crawled(web, tmp_path)
     with catalog_of(tmp_path) as catalog:
         refused = catalog.counters()["refused"]
-    said = told("traps", "a.test", "--unlearn", home=tmp_path, learning=10)
+    said = output("traps", "a.test", "--unlearn", home=tmp_path, learning=10)
     assert said.startswith("Unlearned /calendar/#/#/#, /calendar/#/# of a.test; URLs queued again: ")
     sound(tmp_path)
     with catalog_of(tmp_path) as catalog:
@@ -236,7 +236,7 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
     assert crawled(web, tmp_path).code == 0
     with catalog_of(tmp_path) as catalog:
         assert catalog.counters()["fetched"] > 500
-    assert told("traps", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
+    assert output("traps", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
     sound(tmp_path)
 
 
@@ -279,6 +279,6 @@ def test_a_deferred_url_has_a_reason(tmp_path: Path) -> None:
         waiting = [row for url in catalog.known_urls() if (row := catalog.url(url)) and row["state"] == 0]
     deferred = [row for row in waiting if row["reason"] == "trap_suspected"]
     assert deferred
-    text = told("inspect", "url", deferred[0]["url"], home=tmp_path, learning=10)
+    text = output("inspect", "url", deferred[0]["url"], home=tmp_path, learning=10)
     assert "state queued reason trap_suspected (" in text
     assert "pages like /calendar/#/#/# said nothing new" in text

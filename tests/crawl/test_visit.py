@@ -21,7 +21,7 @@ def delays_kept(web: TestWeb, host: str, delay: float = DELAY) -> bool:
     return min(web.log.gaps(host)) >= delay - JITTER
 
 
-# -- what robots.txt says -------------------------------------------------------------------------------------------
+# -- rules of robots.txt ----------------------------------------------------------------------------------------------
 
 
 def test_nothing_that_robots_disallows_is_ever_requested(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_robots_file_on_another_host_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_robots_file_that_redirects_to_a_host_outside_scope_hosts_is_not_fetched(tmp_path: Path) -> None:
-    """Neither is its site: its rules exist, and we do not know them."""
+    """Its site is not crawled either: it has rules that we do not know."""
     sites = [
         Site("a.test", {"/": Page()}, Page(redirect="/moved")),
         Site("blocked.test", {"/": Page()}, "User-agent: *\nDisallow: /x"),
@@ -201,7 +201,7 @@ def test_a_crawl_delay_over_the_limit_refuses_the_host_with_a_reason(tmp_path: P
     assert "Crawl-delay 3600 s exceeds politeness.longest_crawl_delay = 30 s" in str(result.failure)
 
 
-# -- how often a host is asked --------------------------------------------------------------------------------------
+# -- how often a host is fetched --------------------------------------------------------------------------------------
 
 
 def test_the_delay_is_kept_between_all_requests_to_a_host_robots_included(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_large_robots_file_of_another_host_takes_no_memory_once_it_was_read(tm
 
 
 def test_a_redirected_robots_file_is_never_fetched_while_its_host_answers_another_request(tmp_path: Path) -> None:
-    """Ten hosts send us to one that is slow, and that has a queue of its own."""
+    """Ten hosts redirect to one that is slow and has queued URLs of its own."""
     moved = [Site(f"m{number}.test", {"/": Page()}, Page(redirect="http://b.test/robots.txt")) for number in range(10)]
     pages = {"/": Page(links=[f"/{page}" for page in range(10)], delay=0.1)}
     pages |= {f"/{page}": Page(delay=0.1) for page in range(10)}
@@ -318,7 +318,7 @@ def test_a_host_with_a_retry_after_is_not_fetched_before(tmp_path: Path) -> None
 def test_a_retry_after_of_hours_does_not_keep_the_crawl_running(tmp_path: Path) -> None:
     tired = Page(status=503, headers={"Retry-After": "7200"})
     with TestWeb([Site("a.test", {"/": tired}), mesh("b.test", 5)]) as web:
-        for requests in (2, 2):  # the second run does not even ask
+        for requests in (2, 2):  # the second run makes no request
             began = time.monotonic()
             result = run_crawl(web, tmp_path, "http://a.test/", "http://b.test/")
             assert time.monotonic() - began < 20
@@ -327,7 +327,7 @@ def test_a_retry_after_of_hours_does_not_keep_the_crawl_running(tmp_path: Path) 
     sound(tmp_path)
 
 
-# -- addresses that must not be dialled -----------------------------------------------------------------------------
+# -- addresses that must not be dialled -------------------------------------------------------------------------------
 
 
 def test_a_private_address_is_refused_without_a_single_connection(tmp_path: Path) -> None:

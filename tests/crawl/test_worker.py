@@ -24,7 +24,7 @@ from testweb import Page, Site, TestWeb, chain, hostile, many_hosts, mesh, tree
 EVERY = [".*"]
 
 
-# -- budgets --------------------------------------------------------------------------------------------------------
+# -- budgets ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pages", [1, 2, 7, 40])
@@ -82,7 +82,7 @@ def test_after_the_time_limit_requests_under_way_have_a_second_to_finish(tmp_pat
     with catalog_of(tmp_path) as catalog:
         policy = catalog.policy("stuck.test")
     assert policy is not None
-    assert policy.next_fetch > 0, "the next run does not ask again too soon"
+    assert policy.next_fetch > 0, "the next run keeps the delay"
     sound(tmp_path)
 
 
@@ -120,7 +120,7 @@ def test_bytes_end_a_crawl(tmp_path: Path) -> None:
     assert 45_000 <= result.summary["bytes"] < 56_000  # one connection a host: one page more at most
 
 
-# -- scope ----------------------------------------------------------------------------------------------------------
+# -- scope ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("depth", "pages"), [(0, 1), (1, 4), (2, 13)])
@@ -181,7 +181,7 @@ def test_links_to_known_urls_are_counted_and_nothing_else(tmp_path: Path) -> Non
         assert catalog.refusals() == {"extension": 3, "scope_host": 3}
 
 
-# -- many hosts at once ---------------------------------------------------------------------------------------------
+# -- many hosts at once -----------------------------------------------------------------------------------------------
 
 
 def test_one_slow_host_delays_no_other(tmp_path: Path) -> None:
@@ -238,11 +238,11 @@ def test_a_queue_larger_than_the_memory_for_it_is_crawled_whole(tmp_path: Path) 
     sound(tmp_path)
 
 
-# -- signals --------------------------------------------------------------------------------------------------------
+# -- signals ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def harbour() -> Iterator[TestWeb]:
+def slow_web() -> Iterator[TestWeb]:
     """Three hosts that answer after a while, so that something is always under way, and one that never does."""
     sites = many_hosts(3, 150)
     for site in sites:
@@ -252,7 +252,7 @@ def harbour() -> Iterator[TestWeb]:
         yield web
 
 
-def set_out(web: TestWeb, home: Path, *seeds: str, delay: float = 0.02) -> subprocess.Popen[str]:
+def start_crawl(web: TestWeb, home: Path, *seeds: str, delay: float = 0.02) -> subprocess.Popen[str]:
     seeds = seeds or ("http://h0001.test/",)
     env = environment(politeness__delay=delay, store__commit_seconds=30, fetch__timeout=30)
     return start("crawl", *seeds, "--home", home, "--scope-host", ".*", "--json", *reach(web), env=env)
@@ -269,15 +269,15 @@ def stopped(child: subprocess.Popen[str], *signals: int, pause: float = 0.0) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_ctrl_c_finishes_what_is_under_way_and_keeps_everything(
-    harbour: TestWeb, tmp_path: Path, number: int
+    slow_web: TestWeb, tmp_path: Path, number: int
 ) -> None:
-    child = set_out(harbour, tmp_path)
-    harbour.log.wait_for(30)
+    child = start_crawl(slow_web, tmp_path)
+    slow_web.log.wait_for(30)
     outcome, took = stopped(child, number)
     assert outcome.code == 130
     assert outcome.complaint == ("periplus: stopped as asked. Everything fetched is kept; the same command continues.")
     assert took < 20  # and not the 30 seconds until the next commit
-    answered = [entry for entry in harbour.log.entries() if entry.path != "/robots.txt"]
+    answered = [entry for entry in slow_web.log.entries() if entry.path != "/robots.txt"]
     assert all(entry.complete for entry in answered)
     assert outcome.json["fetched"] == len(answered)
     with catalog_of(tmp_path) as catalog:
@@ -286,20 +286,20 @@ def test_one_ctrl_c_finishes_what_is_under_way_and_keeps_everything(
     assert run is not None
     assert run["outcome"] == "interrupted"
     sound(tmp_path)
-    second = wait(set_out(harbour, tmp_path, delay=0))
+    second = wait(start_crawl(slow_web, tmp_path, delay=0))
     assert (second.code, second.json["fetched"]) == (0, 450 - len(answered))
-    assert set(harbour.log.fetched().values()) == {1}
-    assert len(harbour.log.fetched()) == 450
+    assert set(slow_web.log.fetched().values()) == {1}
+    assert len(slow_web.log.fetched()) == 450
     sound(tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM, signal.SIGINT)])
 def test_a_second_ctrl_c_does_not_wait_for_what_is_under_way(
-    harbour: TestWeb, tmp_path: Path, signals: tuple[int, int]
+    slow_web: TestWeb, tmp_path: Path, signals: tuple[int, int]
 ) -> None:
-    child = set_out(harbour, tmp_path, "http://stuck.test/", "http://h0001.test/")
-    harbour.log.wait_for(30)
+    child = start_crawl(slow_web, tmp_path, "http://stuck.test/", "http://h0001.test/")
+    slow_web.log.wait_for(30)
     outcome, took = stopped(child, *signals, pause=0.3)
     assert outcome.code == 130
     assert took < 20  # and not the 30 seconds of the host that never answers
@@ -321,7 +321,7 @@ def test_after_a_crawl_signal_handlers_are_as_before(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_one_ctrl_c_waits_for_a_response_that_is_under_way(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page("Late", delay=1.0)})]) as web:
-        child = set_out(web, tmp_path, "http://a.test/")
+        child = start_crawl(web, tmp_path, "http://a.test/")
         web.log.wait_for(2)
         outcome, _ = stopped(child, signal.SIGINT)
     assert (outcome.code, outcome.json["fetched"]) == (130, 1)
@@ -329,7 +329,7 @@ def test_one_ctrl_c_waits_for_a_response_that_is_under_way(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_the_delay_is_kept_even_when_the_run_before_was_killed(tmp_path: Path) -> None:
-    """Nobody wrote down when the killed run asked last."""
+    """The killed run could not record its last request."""
     delay = 1.0
     env = environment(politeness__delay=delay, store__commit_seconds=30)
     command = ["crawl", "http://a.test/", "--home", str(tmp_path)]
@@ -346,7 +346,7 @@ def test_the_delay_is_kept_even_when_the_run_before_was_killed(tmp_path: Path) -
     sound(tmp_path)
 
 
-# -- a slow disk ----------------------------------------------------------------------------------------------------
+# -- a slow disk ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -371,7 +371,7 @@ def test_a_slow_disk_slows_fetching_instead_of_filling_memory(tmp_path: Path, mo
     sound(tmp_path)
 
 
-# -- an error of our own --------------------------------------------------------------------------------------------
+# -- an error of our own ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("calls", [0, 5])

@@ -93,15 +93,15 @@ def test_the_limits_of_an_ip_address_hold_for_all_workers_together(tmp_path: Pat
 
 def test_a_busy_ip_address_delays_no_host_elsewhere(tmp_path: Path) -> None:
     """Six hosts wait for one address, and only four requests may be under way."""
-    crowded = [Site(f"c{number}.test", {}, address="127.0.9.1") for number in range(6)]
+    sharing = [Site(f"c{number}.test", {}, address="127.0.9.1") for number in range(6)]
     pages = {f"/{number}": Page() for number in range(60)}
     free = Site("free.test", {"/": Page(links=list(pages)), **pages})
-    with TestWeb([*crowded, free]) as web:
+    with TestWeb([*sharing, free]) as web:
         late = hostile.held_until(lambda: web.log.count("free.test") == len(pages) + 2, Page())
-        for site in crowded:
+        for site in sharing:
             site.pages["/"] = Page(handler=late)
         limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.02}]
-        seeds = [f"http://{site.host}/" for site in [*crowded, free]]
+        seeds = [f"http://{site.host}/" for site in [*sharing, free]]
         result = run_crawl(
             web, tmp_path, *seeds, politeness__address_limits=limits, fetch__concurrency=4, fetch__timeout=30.0
         )

@@ -231,11 +231,8 @@ def _title_marks(title: str) -> frozenset[bytes]:
 
 
 def _novelty_of(new: _Additions, *, is_copy: bool, has_parameters: bool) -> Novelty:
-    if (
-        new.letters >= (_NEW_LETTERS_OF_A_COPY if is_copy else _NEW_LETTERS)
-        or new.title_word
-        or (new.title and not has_parameters)
-    ):
+    enough = _NEW_LETTERS_OF_A_COPY if is_copy else _NEW_LETTERS
+    if new.letters >= enough or new.title_word or (new.title and not has_parameters):
         return Novelty.NEW
     return Novelty.ALIKE if new.phrase or new.title else Novelty.NONE
 

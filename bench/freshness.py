@@ -1,6 +1,6 @@
 """Measures the freshness of a continuous crawl of changing pages, and the number of requests it needs.
 
-The clock is simulated, the crawl is real. `tests/crawl/seasons.py` has the simulation; a short test uses it too.
+The weeks are simulated, the crawl is real: see `tests/crawl/changing_web.py`, which a quick test also uses.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from harness.tiny import add_tiny
 
 sys.path[0] = str(Path(__file__).parents[1] / "tests")  # in place of this folder, whose crawl.py is another crawl
 
-from crawl import seasons  # noqa: E402
+from crawl import changing_web  # noqa: E402
 
 COLUMNS = ("pages", "requests", "unchanged", "oracle_requests", "freshness", "evenly_freshness", "days_between_visits")
 
@@ -33,11 +33,11 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:
-    """Simulates all days, and compares the fetches with the changes of the pages."""
-    web, began = seasons.ChangingWeb(options.days, options.pages), time.monotonic()
+    """Lives through all days, and compares what was fetched with what changed."""
+    web, began = changing_web.ChangingWeb(options.days, options.pages), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="freshness-") as home:
-        seasons.live_through(web, Path(home))
-    figures = seasons.report(web, options.learning)
+        changing_web.crawl_for_days(web, Path(home))
+    figures = changing_web.report(web, options.learning)
     return {"bench": "freshness", **figures, "seconds": round(time.monotonic() - began, 1)}
 
 

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import pytest
 
-from crawl.voyage import Outcome
+from crawl.crawling import Outcome
 
 # System calls that change files: content, length, names and durability.
 CHANGING = ("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "truncate", "rename", "unlink", "mkdir")

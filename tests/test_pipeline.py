@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import settings_for, sound
+from crawl.crawling import settings_for, sound
 from periplus.crawl.run import Progress, Request
 from periplus.errors import NothingToCrawl
 from periplus.pipeline import ProgressCallbacks, build, open_engine

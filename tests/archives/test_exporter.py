@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
-from crawl.voyage import periplus
+from crawl.crawling import periplus
 from periplus.archives.exporter import Selection, export_archive
 from periplus.archives.importer import import_archives
 from periplus.config import Settings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import periplus
+from crawl.crawling import periplus
 from periplus.archives.importer import Imported, import_archives
 from periplus.config import Scope, Settings
 from periplus.errors import UsageError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import sound
+from crawl.crawling import sound
 from killing import Countdown, in_a_fork
 from periplus.archives.importer import import_archives
 from periplus.archives.page_writer import PageWriter

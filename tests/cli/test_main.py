@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from crawl.voyage import environment, periplus, start, typed, wait
+from crawl.crawling import environment, periplus, start, typed, wait
 from periplus import __version__
 from periplus.cli import main
 from periplus.cli.main import COMMANDS

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import environment, periplus, sail, typed
+from crawl.crawling import environment, periplus, run_crawl, typed
 from testweb import TestWeb, mesh
 
 READING = [("status",), ("inspect", "url", "http://a.test/"), ("verify",), ("config", "show")]
@@ -19,7 +19,7 @@ READING = [("status",), ("inspect", "url", "http://a.test/"), ("verify",), ("con
 def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("crawled") / "home"
     with TestWeb([mesh("a.test", 3)]) as web:
-        sail(web, home, "http://a.test/")
+        run_crawl(web, home, "http://a.test/")
     (home / "periplus.toml").write_text("[fetch]\ntimeout = 17\n")
     return home
 
@@ -87,7 +87,7 @@ def test_a_folder_without_read_permission_is_an_error(
 @pytest.mark.parametrize("name", ["ünïcode 日本", "with space", "new\nline", "-dash"])
 def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     with TestWeb([mesh("a.test", 2)]) as web:
-        sail(web, tmp_path / name, "http://a.test/")
+        run_crawl(web, tmp_path / name, "http://a.test/")
     for command in READING:
         for options in ([], ["--json"]):
             outcome = typed(*command, "--home", tmp_path / name, *options)

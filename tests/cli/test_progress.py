@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import periplus, reach
+from crawl.crawling import periplus, reach
 from periplus.cli import progress
 from periplus.cli.progress import crawl_progress
 from periplus.crawl.run import Progress

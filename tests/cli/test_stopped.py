@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import Outcome, environment, periplus, sound, start, typed, wait
+from crawl.crawling import Outcome, environment, periplus, sound, start, typed, wait
 from search.library import Doc, shelve
 from store.warcs import page
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, reach, sound, typed
+from crawl.crawling import catalog_of, reach, sound, typed
 from testweb import Page, Site, TestWeb
 
 COLLECTIONS = sorted(Path(__file__).parent.glob("*.tar.xz"))

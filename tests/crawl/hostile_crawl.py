@@ -1,4 +1,4 @@
-"""How does a test, or a bench, crawl friendly hosts beside hostile ones?"""
+"""Crawls friendly hosts together with hostile ones, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crawl.voyage import environment, reach, start
+from crawl.crawling import environment, reach, start
 from testweb import Site, TestWeb, chain
 
 FRIENDS = [f"friend{number}.test" for number in range(20)]

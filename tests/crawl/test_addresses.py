@@ -1,4 +1,4 @@
-"""Is every address spared, however many hosts live there?"""
+"""Are the limits of an IP address kept, however many hosts it has?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import sail, settings_for, sound
+from crawl.crawling import run_crawl, settings_for, sound
 from periplus.crawl.run import Request, crawl
 from testweb import Page, Site, TestWeb, hostile
 
@@ -23,8 +23,8 @@ CARE: dict[str, Any] = {
 }
 
 
-def crowd(hosts: int, addresses: int) -> tuple[list[Site], dict[str, float]]:
-    """Hosts that share addresses, each with a delay and secrets of its own; some of their pages take their time."""
+def sharing_hosts(hosts: int, addresses: int) -> tuple[list[Site], dict[str, float]]:
+    """Hosts that share IP addresses, each with its own delay and disallowed paths; some pages are slow."""
     seed = random.randrange(1 << 32)
     sys.stdout.write(f"random.Random({seed})\n")  # shown when the test fails
     chance = random.Random(seed)
@@ -44,7 +44,7 @@ def crowd(hosts: int, addresses: int) -> tuple[list[Site], dict[str, float]]:
 
 
 def check_hosts(web: TestWeb, delays: dict[str, float]) -> None:
-    """Every host, by the server's own clock: its delay from request to request, and one connection at a time."""
+    """Every host, by the clock of the server: its delay is kept, with one connection at a time."""
     starts: dict[str, list[float]] = defaultdict(list)
     users: dict[str, set[int]] = defaultdict(set)
     for entry in web.log.entries():
@@ -68,10 +68,10 @@ def check_addresses(web: TestWeb) -> None:
 
 
 @pytest.mark.slow
-def test_a_thousand_hosts_on_two_hundred_addresses_are_all_treated_with_care(tmp_path: Path) -> None:
-    sites, delays = crowd(1000, 200)
+def test_delays_are_kept_for_a_thousand_hosts_on_two_hundred_ip_addresses(tmp_path: Path) -> None:
+    sites, delays = sharing_hosts(1000, 200)
     with TestWeb(sites) as web:
-        result = sail(web, tmp_path, *(f"http://{site.host}/" for site in sites), **CARE)
+        result = run_crawl(web, tmp_path, *(f"http://{site.host}/" for site in sites), **CARE)
         check_hosts(web, delays)
         check_addresses(web)
         assert len(web.log.addresses()) == 200
@@ -80,8 +80,8 @@ def test_a_thousand_hosts_on_two_hundred_addresses_are_all_treated_with_care(tmp
 
 
 @pytest.mark.slow
-def test_workers_spare_an_address_together(tmp_path: Path) -> None:
-    sites, delays = crowd(32, 4)
+def test_the_limits_of_an_ip_address_hold_for_all_workers_together(tmp_path: Path) -> None:
+    sites, delays = sharing_hosts(32, 4)
     with TestWeb(sites) as web:
         seeds = [f"http://{site.host}/" for site in sites]
         result = crawl(Request(tmp_path, settings_for(web, **CARE), seeds, workers=3))
@@ -91,18 +91,18 @@ def test_workers_spare_an_address_together(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
+def test_a_busy_ip_address_delays_no_host_elsewhere(tmp_path: Path) -> None:
     """Six hosts wait for one address, and only four requests may be under way."""
-    crowded = [Site(f"c{number}.test", {}, address="127.0.9.1") for number in range(6)]
+    sharing = [Site(f"c{number}.test", {}, address="127.0.9.1") for number in range(6)]
     pages = {f"/{number}": Page() for number in range(60)}
     free = Site("free.test", {"/": Page(links=list(pages)), **pages})
-    with TestWeb([*crowded, free]) as web:
+    with TestWeb([*sharing, free]) as web:
         late = hostile.held_until(lambda: web.log.count("free.test") == len(pages) + 2, Page())
-        for site in crowded:
+        for site in sharing:
             site.pages["/"] = Page(handler=late)
         limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.02}]
-        seeds = [f"http://{site.host}/" for site in [*crowded, free]]
-        result = sail(
+        seeds = [f"http://{site.host}/" for site in [*sharing, free]]
+        result = run_crawl(
             web, tmp_path, *seeds, politeness__address_limits=limits, fetch__concurrency=4, fetch__timeout=30.0
         )
         done = web.log.entries("free.test")[-1].started
@@ -113,15 +113,15 @@ def test_a_busy_address_holds_up_no_host_elsewhere(tmp_path: Path) -> None:
     assert result.summary["fetched"] == 67
 
 
-def test_addresses_that_were_admitted_by_hand_have_no_limits(tmp_path: Path) -> None:
+def test_ip_addresses_allowed_by_the_user_have_no_limits(tmp_path: Path) -> None:
     sites = [Site(f"h{number}.test", {"/": Page(delay=0.3)}) for number in range(10)]
     with TestWeb(sites) as web:
-        sail(web, tmp_path, *(f"http://{site.host}/" for site in sites))
+        run_crawl(web, tmp_path, *(f"http://{site.host}/" for site in sites))
         assert web.log.max_concurrent() == 10
 
 
-def test_an_address_is_spared_from_one_round_to_the_next(tmp_path: Path) -> None:
-    """Two hosts share it, so that only the delay of the address can keep the second round waiting."""
+def test_the_delay_of_an_ip_address_is_kept_from_round_to_round(tmp_path: Path) -> None:
+    """Two hosts share the IP address, so that only its delay can make the second round wait."""
     first = Site("a.test", {"/": Page(links=["http://b.test/"])}, address="127.0.9.1")
     second = Site("b.test", {"/": Page()}, address="127.0.9.1")
     limits = [{"range": "127.0.9.0/24", "connections": 1, "delay": 0.8}]

@@ -1,4 +1,4 @@
-"""What becomes of sites whose certificates are wrong?"""
+"""Are sites with bad certificates refused, with the reason?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, settings_for, sound, state_of
+from crawl.crawling import catalog_of, run_crawl, settings_for, sound, state_of
 from periplus.inspector.url_report import url_history
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb
@@ -33,9 +33,9 @@ def seeds() -> list[str]:
     return [f"https://{host}/" for host in (*BAD, "good.test")]
 
 
-def test_a_wrong_certificate_keeps_us_out_and_says_what_is_wrong(web: TestWeb, tmp_path: Path) -> None:
+def test_a_site_with_a_bad_certificate_is_not_crawled_and_the_reason_is_named(web: TestWeb, tmp_path: Path) -> None:
     web.log.clear()
-    result = sail(web, tmp_path, *seeds(), fetch__ca_file=str(web.ca_file))
+    result = run_crawl(web, tmp_path, *seeds(), fetch__ca_file=str(web.ca_file))
     assert {entry.host for entry in web.log.entries()} == {"good.test"}
     assert result.summary["fetched"] == 2
     assert result.summary["errors"] == {f"robots_{reason}": 1 for reason in BAD.values()}
@@ -44,18 +44,18 @@ def test_a_wrong_certificate_keeps_us_out_and_says_what_is_wrong(web: TestWeb, t
         with catalog_of(tmp_path) as catalog:
             policy = catalog.policy(host)
         assert policy is not None
-        assert policy.why.startswith(f"robots.txt cannot be had: {reason} SSL")
+        assert policy.why.startswith(f"robots.txt unreachable: {reason} SSL")
     sound(tmp_path)
 
 
-def test_a_wrong_certificate_can_be_put_on_record(web: TestWeb, tmp_path: Path) -> None:
+def test_a_bad_certificate_can_be_recorded_instead(web: TestWeb, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"fetch__ca_file": str(web.ca_file), "fetch__tls_errors": "record"}
-    result = sail(web, tmp_path, *seeds(), **settings)
+    result = run_crawl(web, tmp_path, *seeds(), **settings)
     assert (result.summary["fetched"], result.summary["errors"]) == (8, {})
     with catalog_of(tmp_path) as catalog:
         for host in (*BAD, "good.test"):
-            told = url_history(catalog, settings_for(web, **settings), f"https://{host}/next")
-            (fetch,) = told["fetches"]
+            history = url_history(catalog, settings_for(web, **settings), f"https://{host}/next")
+            (fetch,) = history["fetches"]
             assert (fetch["verdict"], fetch["reason"]) == ("fetched", "ok")
             expected = f"invalid certificate: {BAD[host]} (SSL" if host in BAD else ""
             assert fetch["detail"].startswith(expected)

@@ -1,4 +1,4 @@
-"""Does the clock of a crawl stay calm when somebody sets the machine's, or closes the lid of the laptop?"""
+"""Does the clock of a crawl keep counting when the system clock is set or the machine is suspended?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, settings_for
+from crawl.crawling import catalog_of, settings_for
 from periplus.crawl.clock import SteadyClock, wall_time
 from periplus.crawl.run import Request, crawl
 from testweb import Page, Site, TestWeb
@@ -16,7 +16,7 @@ DAY = 86_400.0
 
 
 class Machine:
-    """The clocks of a machine, moved by hand."""
+    """The clocks of a machine, set by the test."""
 
     def __init__(self) -> None:
         self.boot, self.wall = 5_000.0, 1_700_000_000.0
@@ -30,7 +30,7 @@ class Machine:
         self.wall += seconds
 
 
-def test_it_tells_the_time_of_day() -> None:
+def test_it_starts_with_the_system_time() -> None:
     before = time.time()
     now = SteadyClock().now()
     assert before - 0.01 <= now <= time.time() + 0.01
@@ -43,14 +43,14 @@ def test_it_never_runs_backwards() -> None:
 
 
 @pytest.mark.parametrize("jump", [-DAY, DAY])
-def test_setting_the_machines_clock_moves_no_delay(monkeypatch: pytest.MonkeyPatch, jump: float) -> None:
+def test_setting_the_system_clock_changes_no_delay(monkeypatch: pytest.MonkeyPatch, jump: float) -> None:
     clock = SteadyClock()
     before, real = clock.now(), time.time
     monkeypatch.setattr(time, "time", lambda: real() + jump)
     assert clock.now() - before < 5
 
 
-def test_it_counts_the_time_that_a_machine_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_counts_the_time_of_suspension(monkeypatch: pytest.MonkeyPatch) -> None:
     slept, real = 0.0, time.clock_gettime
     monkeypatch.setattr(
         time, "clock_gettime", lambda number: real(number) + (slept if number == time.CLOCK_BOOTTIME else 0.0)
@@ -61,7 +61,7 @@ def test_it_counts_the_time_that_a_machine_sleeps(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("jump", [-DAY, 3.0, DAY])
-def test_the_time_that_is_written_down_follows_the_machines_clock(jump: float) -> None:
+def test_dates_follow_the_system_clock(jump: float) -> None:
     machine = Machine()
     clock = machine.clock()
     assert (clock.ahead(), wall_time(clock)) == (0, machine.wall)
@@ -74,7 +74,7 @@ def test_the_time_that_is_written_down_follows_the_machines_clock(jump: float) -
 
 
 @pytest.mark.parametrize("jump", [-DAY, DAY])
-def test_pages_are_dated_right_and_fetched_in_time_after_the_clock_was_set(tmp_path: Path, jump: float) -> None:
+def test_pages_have_the_right_date_and_delay_after_the_clock_was_set(tmp_path: Path, jump: float) -> None:
     jumps = iter([0.0])  # when the crawl begins; then the clock is set
     clock = SteadyClock(time_of_day=lambda: time.time() + next(jumps, jump))
     pages = {"/": Page(links=["/a", "/b"]), "/a": Page("a"), "/b": Page("b")}

@@ -1,4 +1,4 @@
-"""Is a page acknowledged only when it is safe, and is everything acknowledged readable?"""
+"""Is a page acknowledged only when it is durable, and is every acknowledged page readable?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
-from crawl.voyage import catalog_of, environment, periplus, reach, sail, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, environment, periplus, reach, run_crawl, segment_rows, settings_for, sound
 from periplus.crawl.assignment import Budget
 from periplus.crawl.commit import Committer
 from periplus.errors import DiskFull
@@ -49,10 +49,10 @@ def records(home: Path) -> list[tuple[str, str, bytes]]:
     return found
 
 
-# -- the archive ----------------------------------------------------------------------------------------------------
+# -- the archive ------------------------------------------------------------------------------------------------------
 
 
-def test_every_answer_lies_in_the_archive_as_it_was_sent(tmp_path: Path) -> None:
+def test_every_response_is_in_the_archive_as_it_was_sent(tmp_path: Path) -> None:
     pages = {
         "/": Page(body="<a href='/moved'>a</a><a href='/gone'>b</a><a href='/zipped'>c</a><a href='/pieces'>d</a>"),
         "/moved": Page(redirect="/end", body="moved"),
@@ -62,7 +62,7 @@ def test_every_answer_lies_in_the_archive_as_it_was_sent(tmp_path: Path) -> None
         "/pieces": Page(body="p" * 5000, chunked=True),
     }
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     found = records(tmp_path)
     assert found[0][0] == "warcinfo"
     answers = {url.removeprefix("http://a.test"): body for kind, url, body in found if kind == "response"}
@@ -73,25 +73,27 @@ def test_every_answer_lies_in_the_archive_as_it_was_sent(tmp_path: Path) -> None
 
 def test_another_tool_reads_the_archive_too(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 20)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     (file,) = warc_files(tmp_path)
     with file.open("rb") as stream:
         kinds = Counter(record.headers["WARC-Type"] for record in FastIterator(stream))
     assert kinds == {"warcinfo": 1, "request": 20, "response": 20}
 
 
-def test_a_new_file_is_begun_when_one_is_large_enough(tmp_path: Path) -> None:
+def test_a_new_archive_file_begins_when_one_is_large_enough(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 40)]) as web:
         for pages in (15, 30):  # a run continues the last file of the one before
-            sail(web, tmp_path, SEED, budget=Budget(pages=pages), store__archive_bytes=10_000, store__commit_pages=3)
+            run_crawl(
+                web, tmp_path, SEED, budget=Budget(pages=pages), store__archive_bytes=10_000, store__commit_pages=3
+            )
     assert len(warc_files(tmp_path)) > 3
     assert Counter(kind for kind, _, _ in records(tmp_path))["response"] == 40
     assert sound(tmp_path).checked["records"] == 40
 
 
-def test_pages_that_arrive_while_a_file_is_changed_are_found_where_they_lie(tmp_path: Path) -> None:
+def test_pages_that_arrive_while_the_archive_file_is_changed_are_found_at_their_position(tmp_path: Path) -> None:
     with TestWeb(many_hosts(10, 30)) as web:
-        sail(
+        run_crawl(
             web,
             tmp_path,
             "http://h0001.test/",
@@ -104,13 +106,13 @@ def test_pages_that_arrive_while_a_file_is_changed_are_found_where_they_lie(tmp_
     assert sound(tmp_path).checked["records"] == 300
 
 
-# -- segments -------------------------------------------------------------------------------------------------------
+# -- segments ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flags", [{"store__segment_seconds": 0.05}, {}])
-def test_every_page_lies_in_exactly_one_segment(tmp_path: Path, flags: dict[str, Any]) -> None:
+def test_every_page_is_in_exactly_one_segment(tmp_path: Path, flags: dict[str, Any]) -> None:
     with TestWeb([mesh("a.test", 60)]) as web:
-        sail(web, tmp_path, SEED, store__commit_pages=4, politeness__delay=0.003, **flags)
+        run_crawl(web, tmp_path, SEED, store__commit_pages=4, politeness__delay=0.003, **flags)
     urls = [row["url"] for row in segment_rows(tmp_path, "pages")]
     assert len(urls) == len(set(urls)) == 60
     with catalog_of(tmp_path) as catalog:
@@ -119,7 +121,7 @@ def test_every_page_lies_in_exactly_one_segment(tmp_path: Path, flags: dict[str,
     sound(tmp_path)
 
 
-# -- the order of a commit ------------------------------------------------------------------------------------------
+# -- the order of a commit --------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -134,7 +136,7 @@ def catalog(collection: Collection) -> Iterator[Catalog]:
     found.close()
 
 
-class Hours:
+class ManualClock:
     """A clock that a test sets."""
 
     def __init__(self) -> None:
@@ -144,10 +146,12 @@ class Hours:
         return self.now
 
 
-def stream_of(collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> tuple[SegmentStream, Hours]:
-    hours = Hours()
-    monkeypatch.setattr(segments, "time", hours)
-    return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), hours
+def stream_of(
+    collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> tuple[SegmentStream, ManualClock]:
+    clock = ManualClock()
+    monkeypatch.setattr(segments, "time", clock)
+    return SegmentStream(catalog, collection.segments, settings_for(None).store, 0), clock
 
 
 def archived(catalog: Catalog) -> int:
@@ -161,20 +165,20 @@ ROW = PageRow(Fetch(SEED, 1.0, 200, Decision(Verdict.FETCHED, Reason.OK), conten
 def test_pages_of_an_idle_worker_are_sealed_within_seconds_but_not_one_by_one(
     collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream, hours = stream_of(collection, catalog, monkeypatch)
+    stream, clock = stream_of(collection, catalog, monkeypatch)
     archive_id = archived(catalog)
     assert not stream.is_overdue(idle=True), "there is nothing to seal"
     stream.add([ROW], archive_id, 50)
     assert not stream.is_overdue(idle=True), "more may come"
-    hours.now += 5
+    clock.now += 5
     assert stream.is_overdue(idle=True)
     assert not stream.is_overdue(idle=False), "more will come"
     stream.seal()
     assert not stream.is_overdue(idle=True)
     stream.add([ROW], archive_id, 100)
-    hours.now += 10
+    clock.now += 10
     assert not stream.is_overdue(idle=True), "the last segment was sealed a moment ago"
-    hours.now += 50
+    clock.now += 50
     assert stream.is_overdue(idle=True)
     stream.discard()
 
@@ -182,9 +186,9 @@ def test_pages_of_an_idle_worker_are_sealed_within_seconds_but_not_one_by_one(
 def test_an_old_segment_is_sealed_even_if_no_more_pages_come(
     collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream, hours = stream_of(collection, catalog, monkeypatch)
+    stream, clock = stream_of(collection, catalog, monkeypatch)
     stream.add([ROW], archived(catalog), 50)
-    hours.now += settings_for(None).store.segment_seconds
+    clock.now += settings_for(None).store.segment_seconds
     assert stream.is_overdue(idle=False)
     stream.discard()
 
@@ -219,7 +223,7 @@ def test_nothing_is_acknowledged_before_its_bytes_are_on_disk(
     assert (catalog.seeds(), catalog.archives()) == ([], [])
 
 
-def test_what_arrives_while_a_commit_begins_belongs_to_the_next(collection: Collection, catalog: Catalog) -> None:
+def test_pages_that_arrive_while_a_commit_begins_belong_to_the_next(collection: Collection, catalog: Catalog) -> None:
     answer = Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=b"x")
 
     async def work(committer: Committer) -> None:
@@ -251,7 +255,7 @@ def test_bytes_without_acknowledgement_are_cut_off_by_the_next_run(collection: C
     assert path.stat().st_size == file.committed
 
 
-# -- no room --------------------------------------------------------------------------------------------------------
+# -- no room ----------------------------------------------------------------------------------------------------------
 
 
 def full_pages() -> list[Site]:
@@ -298,7 +302,7 @@ def assert_resumes_whole(web: TestWeb, home: Path, env: dict[str, str]) -> None:
     ("room", "workers"),
     [(10_000, 1), (40_000, 1), (80_000, 1), (250_000, 1), (400_000, 2), (700_000, 1), (700_000, 2), (1_000_000, 1)],
 )
-def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path, room: int, workers: int) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing_once_there_is_room(tmp_path: Path, room: int, workers: int) -> None:
     env = environment(store__commit_pages=8, store__segment_bytes=50_000)
     with TestWeb(full_pages()) as web, small_disk(tmp_path / "disk", "40m") as disk:
         ballast = disk / "ballast"
@@ -326,7 +330,7 @@ def test_a_full_disk_is_told_and_costs_nothing_once_there_is_room(tmp_path: Path
         (300_000, 1),
     ],
 )
-def test_a_file_that_may_not_grow_is_told_and_costs_nothing(tmp_path: Path, limit: int, workers: int) -> None:
+def test_a_file_that_may_not_grow_is_reported_and_loses_nothing(tmp_path: Path, limit: int, workers: int) -> None:
     env = environment(store__commit_pages=8, store__segment_bytes=50_000)
 
     def limited() -> None:

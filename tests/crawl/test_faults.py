@@ -1,4 +1,4 @@
-"""Is a crawl whole again after it was failed at any call that changes a file?"""
+"""Is a crawl complete after any file-changing system call failed?"""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import strace
-from crawl.ordeal import Ordeal
-from crawl.voyage import environment, reach, sail
+from crawl.crawling import environment, reach, run_crawl
+from crawl.kill_checks import KillChecks
 from periplus.crawl.assignment import Budget
 from periplus.store.archive import archive_name
 from periplus.store.manifest import segment_name
@@ -29,7 +29,7 @@ FLAGS: dict[str, Any] = {f"store__{name}": value for name, value in STORE.items(
 
 
 class Stage:
-    """The collection from which a crawl sets out again and again, with some pages in it or none."""
+    """The collection that every crawl of a test starts from, with some pages in it or none."""
 
     def __init__(self, folder: Path, begun: int, workers: int, pages: int = PAGES) -> None:
         strace.require()
@@ -39,34 +39,34 @@ class Stage:
         self._pages = HOSTS * pages
         if begun:
             with TestWeb(self.sites) as web:
-                sail(web, self._template, SEED, budget=Budget(pages=begun), scope__hosts=[".*"], **FLAGS)
+                run_crawl(web, self._template, SEED, budget=Budget(pages=begun), scope__hosts=[".*"], **FLAGS)
 
     @contextmanager
-    def scene(self) -> Iterator[Ordeal]:
+    def scene(self) -> Iterator[KillChecks]:
         """The web and the collection as they are before the crawl."""
         shutil.rmtree(self.home, ignore_errors=True)
         if self._template.exists():
             shutil.copytree(self._template, self.home)
         with TestWeb(self.sites) as web:
-            ordeal = Ordeal(web, self.sites, self.home)
-            ordeal.look(at_stake=0)
-            yield ordeal
+            checks = KillChecks(web, self.sites, self.home)
+            checks.look(at_stake=0)
+            yield checks
 
     def command(self, web: TestWeb) -> strace.Command:
-        """The crawl that is failed."""
+        """The command of the crawl whose system calls fail."""
         options = ["--home", str(self.home), "--scope-host", ".*", "--workers", str(self.workers), "--json"]
         return strace.Command(["crawl", SEED, *options, *reach(web)], environment(**FLAGS))
 
     def events(self, paths: list[Path] | None = None) -> list[strace.Event]:
-        """What an undisturbed crawl does to the collection, on *paths* or anywhere."""
-        with self.scene() as ordeal:
-            return strace.trace(self.command(ordeal.web), self.home, paths or [])
+        """The system calls of an undisturbed crawl on *paths* or anywhere."""
+        with self.scene() as checks:
+            return strace.trace(self.command(checks.web), self.home, paths or [])
 
-    def resume(self, ordeal: Ordeal) -> None:
-        """Crawl to the end, and look."""
-        sail(ordeal.web, self.home, *ordeal.seeds(SEED), scope__hosts=[".*"], **FLAGS)
-        ordeal.look(at_stake=0)
-        ordeal.assert_complete()
+    def resume(self, checks: KillChecks) -> None:
+        """Crawl to the end, and check the collection."""
+        run_crawl(checks.web, self.home, *checks.seeds(SEED), scope__hosts=[".*"], **FLAGS)
+        checks.look(at_stake=0)
+        checks.assert_complete()
 
     def paths(self) -> list[Path]:
         """Every file that the crawl may write."""
@@ -79,18 +79,18 @@ class Stage:
 
 
 class Disk:
-    """What a power cut could take away: written bytes and made names, until somebody asks for them to be safe."""
+    """What a power cut could lose: bytes and names that were written and not yet fsynced."""
 
     def __init__(self) -> None:
         self.unsafe: set[str] = set()  # files, and folders whose names are new
         self._known: set[str] = set()
 
     def see(self, name: str, files: list[str]) -> None:
-        """Take note of a call."""
+        """Record a system call."""
         path = files[0]
         if name in {"write", "pwrite64"}:
             self.unsafe.add(path)
-            if path not in self._known and not path.endswith(".tmp"):  # nobody looks for those
+            if path not in self._known and not path.endswith(".tmp"):  # readers ignore those
                 self._known.add(path)
                 self.unsafe.add(_folder(path))
         elif name == "rename":
@@ -106,7 +106,7 @@ def _folder(path: str) -> str:
 
 
 @pytest.mark.slow
-def test_nothing_is_acknowledged_before_a_power_cut_could_not_take_it(tmp_path: Path) -> None:
+def test_nothing_is_acknowledged_before_it_survives_a_power_cut(tmp_path: Path) -> None:
     stage = Stage(tmp_path, begun=0, workers=1)
     disk, acknowledged = Disk(), 0
     pages_written = False
@@ -114,7 +114,7 @@ def test_nothing_is_acknowledged_before_a_power_cut_could_not_take_it(tmp_path: 
         name, files = event.call.name, event.files
         if name == "pwrite64" and files[0] == "crawl.db-wal":
             at_risk = {path for path in disk.unsafe if path.startswith("archive") or path == "segments"}
-            assert not at_risk, f"the catalog speaks of {sorted(at_risk)}, which a power cut could take away"
+            assert not at_risk, f"the catalog refers to {sorted(at_risk)}, which a power cut could lose"
         elif name == "fdatasync" and files[0] == "crawl.db-wal":
             acknowledged += pages_written
             pages_written = False
@@ -137,21 +137,21 @@ def test_nothing_is_acknowledged_before_a_power_cut_could_not_take_it(tmp_path: 
         pytest.param(BEGUN, 2, 3000, 100, id="long-two-workers", marks=[pytest.mark.long]),
     ],
 )
-def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
+def test_a_crawl_killed_at_any_write_is_complete_after_the_next_run(
     tmp_path: Path, begun: int, workers: int, points: int, pages: int
 ) -> None:
     stage = Stage(tmp_path, begun, workers, pages)
     ended = 0
     calls = strace.chosen(strace.calls(stage.events()), points)
     for call in calls:
-        with stage.scene() as ordeal:
-            outcome = strace.kill(stage.command(ordeal.web), call)
+        with stage.scene() as checks:
+            outcome = strace.kill(stage.command(checks.web), call)
             replaced = "worker_died" in outcome.out
             given_up = outcome.code == 1 and "5 workers of the crawl died" in outcome.err  # all of them at that call
             ended += outcome.code == -9 or replaced or given_up
             assert outcome.code in {0, -9} or given_up, (call, outcome)
-            ordeal.look(workers * AT_STAKE, workers_died=replaced or outcome.code != 0)
-            stage.resume(ordeal)
+            checks.look(workers * AT_STAKE, workers_died=replaced or outcome.code != 0)
+            stage.resume(checks)
     assert ended >= len(calls) // 2, "the calls are not where they were"
 
 
@@ -166,7 +166,7 @@ def test_a_crawl_that_is_killed_at_any_write_is_whole_when_it_goes_on(
         pytest.param(BEGUN, 2, 150, 50, id="long-two-workers", marks=[pytest.mark.long]),
     ],
 )
-def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(
+def test_a_disk_that_is_full_from_any_write_on_is_reported_and_loses_nothing(
     tmp_path: Path, begun: int, workers: int, points: int, pages: int
 ) -> None:
     stage = Stage(tmp_path, begun, workers, pages)
@@ -174,13 +174,13 @@ def test_a_disk_that_is_full_from_any_write_on_is_told_and_costs_nothing(
     ended = 0
     calls = strace.chosen(strace.calls(growing), points)
     for call in calls:
-        with stage.scene() as ordeal:
-            outcome = strace.refuse(stage.command(ordeal.web), call, "ENOSPC", stage.paths())
+        with stage.scene() as checks:
+            outcome = strace.refuse(stage.command(checks.web), call, "ENOSPC", stage.paths())
             if outcome.code:  # SQLite may also keep everything in its log, and go on
                 ended += 1
                 assert outcome.code == 3, (call, outcome)
                 assert "no space left to write" in outcome.complaint
                 assert "free some space and run the same command again" in outcome.complaint
-            ordeal.look(workers * AT_STAKE)
-            stage.resume(ordeal)
+            checks.look(workers * AT_STAKE)
+            stage.resume(checks)
     assert ended >= len(calls) // 2, "the calls are not where they were"

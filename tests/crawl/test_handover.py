@@ -1,4 +1,4 @@
-"""Does a share that moves take everything with it that was done for it?"""
+"""Does a share that gets a new owner end the leases that were held for it?"""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from typing import Any, cast
 
 import pytest
 
-from crawl.voyage import settings_for
-from periplus.crawl.assignment import Assignment, Budget, RecrawlPolicy
+from crawl.crawling import assignment_for, settings_for
 from periplus.crawl.commit import Committer
 from periplus.crawl.ownership import share_of
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.crawl.worker import WorkerParts
 from periplus.crawl.worker_process import WorkerBuilder
 from periplus.fetch.client import Fetcher
-from periplus.fetch.ip_limits import AddressTable
 from periplus.model import QueuedUrl, Response
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
@@ -58,7 +56,7 @@ class HandClock:
 
 
 class MovedRobots:
-    """A fetcher in a web where the robots.txt of every host has moved to one other host."""
+    """A fetcher for which the robots.txt of every host redirects to one other host."""
 
     connected: tuple[str, ...] = ()
 
@@ -72,18 +70,18 @@ class MovedRobots:
             return Response(url, self._clock.now(), 200, body=b"User-agent: *\nDisallow:\n")
         return Response(url, self._clock.now(), 301, headers={"location": f"http://{THERE}/rules.txt"})
 
-    def release_body(self, host: str) -> None:
-        """Nothing is held."""
+    def unload(self, host: str) -> None:
+        """No body is in memory."""
 
-    def disconnect(self, hosts: Iterable[str]) -> None:
-        """Nothing is connected."""
+    def hang_up(self, hosts: Iterable[str]) -> None:
+        """No connection is open."""
 
 
 class Crawl:
-    """Two workers of one crawl, in one process, driven by hand."""
+    """Two workers of one crawl in one process, stepped by the test."""
 
     def __init__(self, home: Path) -> None:
-        self.clock, self.board = HandClock(), SharedState(2)
+        self.clock, self.shared = HandClock(), SharedState(2)
         self._collection = create_collection(home)
         self.catalog = Catalog(self._collection.catalog, create=True)
         self.run = self.catalog.begin_run({})
@@ -92,64 +90,49 @@ class Crawl:
         self._committers: list[Committer] = []
 
     def worker(self, number: int) -> tuple[WorkerBuilder, WorkerParts]:
-        assignment = Assignment(
-            self._collection,
-            self.settings,
-            self.run,
-            self.clock.now(),
-            (),
-            (),
-            (),
-            hold=False,
-            budget=Budget(),
-            after_kill=False,
-            agenda=RecrawlPolicy(),
-            clock=self.clock,
-            addresses=AddressTable(self.settings.politeness, 2),
-        )
-        tally = RunCounters(self.run, self.clock.now())
-        self._committers.append(Committer(self._collection, self.settings.store, number, self.run, tally.timing))
-        outfit = WorkerBuilder(
+        assignment = assignment_for(self.settings, self._collection, 2, self.run, self.clock)
+        counters = RunCounters(self.run, self.clock.now())
+        self._committers.append(Committer(self._collection, self.settings.store, number, self.run, counters.timing))
+        builder = WorkerBuilder(
             assignment,
-            self.board,
+            self.shared,
             number,
-            catalog=self.catalog,
-            canonicalizer=Canonicalizer(),
-            tally=tally,
-            fetcher=cast("Fetcher", self.fetcher),
-            committer=self._committers[-1],
+            self.catalog,
+            counters,
+            cast("Fetcher", self.fetcher),
+            self._committers[-1],
         )
-        crew = outfit.crew(PageReader(PageParser(Canonicalizer(), links_per_page=10)))
-        crew.neighbours.attend(self.clock.now())
-        return outfit, crew
+        parts = builder.build(PageReader(PageParser(Canonicalizer(), links_per_page=10)))
+        parts.handover.update(self.clock.now())
+        return builder, parts
 
     def close(self) -> None:
         for committer in self._committers:
             committer.close()
         self.catalog.close()
-        self.board.close()
+        self.shared.close()
 
-    def take(self, crew: WorkerParts, host: str) -> QueuedUrl:
+    def take(self, parts: WorkerParts, host: str) -> QueuedUrl:
         """The next URL of a host; those of other hosts go back."""
         taken = []
-        while (item := crew.queues.take(self.clock.now())) is not None and item.host != host:
+        while (item := parts.context.queues.take(self.clock.now())) is not None and item.host != host:
             taken.append(item)
         for other in taken:
-            crew.queues.put_back(other)
-            crew.queues.release(other.host, 0.0)
+            parts.context.queues.put_back(other)
+            parts.context.queues.release(other.host, 0.0)
         assert item is not None
         return item
 
-    def move_a_share(self, crew: WorkerParts) -> None:
+    def move_a_share(self, parts: WorkerParts) -> None:
         """Let time pass until a loaded worker has given a share to the other one, which is idle."""
-        self.board.tell(1, Metric.HUNGRY, 1)
-        crew.tally.timing.begin(self.clock.now())  # it is never idle
-        before = self.board.owners.tobytes()
+        self.shared.set(1, Metric.UNDERLOADED, 1)
+        parts.context.counters.timing.begin(self.clock.now())  # it is never idle
+        before = self.shared.owners.tobytes()
         for _ in range(20):
             self.clock.time += 0.2
-            crew.neighbours.attend(self.clock.now())
-            crew.neighbours.committed(crew.log.cut().batch)
-            if self.board.owners.tobytes() != before:
+            parts.handover.update(self.clock.now())
+            parts.handover.committed(parts.context.pending.cut().batch)
+            if self.shared.owners.tobytes() != before:
                 return
         raise AssertionError("no share has moved")
 
@@ -160,24 +143,24 @@ def crawl(tmp_path: Path) -> Iterator[Crawl]:
         yield crawl
 
 
-def test_a_domain_borrowed_for_a_share_is_its_owners_again_when_that_share_moves(crawl: Crawl) -> None:
+def test_a_lease_for_a_share_ends_when_that_share_gets_another_owner(crawl: Crawl) -> None:
     async def story() -> None:
-        outfit, crew = crawl.worker(0)
+        builder, parts = crawl.worker(0)
         for number in range(60):
-            outfit.paths.seed(f"http://{BUSIER}/{number}")
+            builder.intake.seed(f"http://{BUSIER}/{number}")
         for number in range(25):
-            outfit.paths.seed(f"http://{HERE}/{number}")
-        await crew.visitor.visit(crawl.take(crew, HERE))
+            builder.intake.seed(f"http://{HERE}/{number}")
+        await parts.visitor.visit(crawl.take(parts, HERE))
         crawl.clock.time += 1.5
-        await crew.visitor.visit(crawl.take(crew, HERE))
-        assert crawl.fetcher.asked == [f"http://{HERE}/robots.txt"], "it waits until the owner's requests are over"
-        assert crawl.board.borrower(share_of(THERE)) == 0
-        crawl.move_a_share(crew)
-        assert crawl.board.owners[share_of(HERE)] == 1, "the share for which the other one was borrowed has moved"
-        owner, crew = crawl.worker(1)
-        assert crawl.board.borrower(share_of(THERE)) is None
-        owner.paths.seed(f"http://{THERE}/")
-        await crew.visitor.visit(crawl.take(crew, THERE))
+        await parts.visitor.visit(crawl.take(parts, HERE))
+        assert crawl.fetcher.asked == [f"http://{HERE}/robots.txt"], "it waits until the owner's requests have ended"
+        assert crawl.shared.leaseholder(share_of(THERE)) == 0
+        crawl.move_a_share(parts)
+        assert crawl.shared.owners[share_of(HERE)] == 1, "the share that needed the lease has another owner"
+        owner, parts = crawl.worker(1)
+        assert crawl.shared.leaseholder(share_of(THERE)) is None
+        owner.intake.seed(f"http://{THERE}/")
+        await parts.visitor.visit(crawl.take(parts, THERE))
         assert host_of(crawl.fetcher.asked[-1]) == THERE
 
     asyncio.run(story())

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from crawl.ordeal import Ordeal
-from crawl.voyage import environment, reach, start, wait
+from crawl.crawling import environment, reach, start, wait
+from crawl.kill_checks import KillChecks
 from testweb import Site, TestWeb, many_hosts
 
 HOSTS, PAGES = 6, 100
 COMMIT_PAGES = 4
 CONCURRENCY = HOSTS  # one connection a host
-# What a worker may have done that nobody acknowledged: requests under way, the batch being written, the one behind it.
+# What a worker may have done without acknowledging it: requests under way, the batch being written, the one behind it.
 # Fetching waits for the disk when a batch holds four commits' worth of pages.
 AT_STAKE = CONCURRENCY + 2 * (4 * COMMIT_PAGES + CONCURRENCY)
 SETTINGS = environment(
@@ -34,7 +34,7 @@ SETTINGS = environment(
 )
 
 
-class Killings(Ordeal):
+class Killings(KillChecks):
     """One collection, crawled and killed again and again until it is complete; by one worker, by two, by one..."""
 
     def __init__(self, web: TestWeb, sites: Sequence[Site], home: Path, dice: random.Random) -> None:
@@ -45,7 +45,7 @@ class Killings(Ordeal):
         self.may_repeat = 0  # requests that all kills together may have cost
 
     def run(self, *, kill: bool) -> bool:
-        """Crawl, to the end or to a sudden one; returns whether it came to its end."""
+        """Crawl to the end, or kill the crawl; returns whether it came to its end."""
         self.workers = 3 - self.workers
         options = ["--home", str(self.home), "--scope-host", ".*", "--workers", str(self.workers), "--json"]
         command = ["crawl", *self.seeds("http://h0001.test/"), *options]
@@ -71,7 +71,7 @@ class Killings(Ordeal):
         time.sleep(self.dice.uniform(0, 0.05) if more else self.dice.uniform(0, 0.6))
 
     def end(self, child: subprocess.Popen[str]) -> None:
-        """Kill the process that was started, and its workers with it or by it."""
+        """Kill the supervisor, which ends its workers, or the workers as well."""
         if self.dice.random() < 0.5:
             child.kill()
         else:
@@ -83,7 +83,7 @@ class Killings(Ordeal):
 @pytest.mark.parametrize(
     ("turn", "kills"), [(0, 10), (1, 10), pytest.param(2, 1000, marks=[pytest.mark.long], id="long")]
 )
-def test_a_crawl_that_is_killed_again_and_again_loses_nothing(tmp_path: Path, turn: int, kills: int) -> None:
+def test_a_crawl_that_is_killed_many_times_loses_nothing(tmp_path: Path, turn: int, kills: int) -> None:
     seed = int(os.environ.get("TEST_SEED", time.time_ns() % 10**9)) + turn
     print(f"TEST_SEED={seed - turn}")  # noqa: T201
     dice = random.Random(seed)
@@ -92,13 +92,13 @@ def test_a_crawl_that_is_killed_again_and_again_loses_nothing(tmp_path: Path, tu
     while killed < kills:
         home = tmp_path / f"home-{killed}"
         with TestWeb(sites) as web:
-            ordeal = Killings(web, sites, home, dice)
-            while not ordeal.run(kill=killed + ordeal.kills < kills):
+            checks = Killings(web, sites, home, dice)
+            while not checks.run(kill=killed + checks.kills < kills):
                 pass
-            killed += ordeal.kills
+            killed += checks.kills
             fetched = web.log.fetched()
-        assert set(fetched) == set(ordeal.expected)
-        assert max(fetched.values()) <= 1 + ordeal.kills
-        assert sum(fetched.values()) - len(ordeal.expected) <= ordeal.may_repeat
-        ordeal.assert_complete()
+        assert set(fetched) == set(checks.expected)
+        assert max(fetched.values()) <= 1 + checks.kills
+        assert sum(fetched.values()) - len(checks.expected) <= checks.may_repeat
+        checks.assert_complete()
         shutil.rmtree(home)

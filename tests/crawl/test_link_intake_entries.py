@@ -1,4 +1,4 @@
-"""Does a crawl begin again where it is told, whenever nothing is left?"""
+"""Are entry URLs fetched again for new links whenever the queue is empty?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, segment_rows, settings_for, sound
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Request, Result, crawl
 from periplus.inspector.url_report import url_history
@@ -22,14 +22,14 @@ def enter(web: TestWeb, home: Path, *seeds: str, entry: str = RANDOM, **more: An
 
 
 def lottery(pages: int, **more: Page) -> Site:
-    """A site of islands: only the address of a random page leads from one to the next, in turn."""
+    """A site of pages without links: only the entry URL leads from one to the next, in turn."""
     found = {f"/{n}": Page(f"Island {n}", links=["/random"]) for n in range(pages)}
     draws = Page(handler=hostile.in_turn(*(Page(redirect=f"/{n % pages}") for n in range(10 * pages + 100))))
     return Site("a.test", found | {"/random": draws} | {f"/{path}": page for path, page in more.items()})
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_it_is_asked_again_whenever_nothing_is_left(tmp_path: Path, workers: int) -> None:
+def test_an_entry_is_fetched_again_whenever_the_queue_is_empty(tmp_path: Path, workers: int) -> None:
     with TestWeb([lottery(30)]) as web:
         result = enter(web, tmp_path, budget=Budget(pages=12), workers=workers)
         assert set(web.log.fetched()) - {RANDOM} == {f"http://a.test/{n}" for n in range(12)}
@@ -38,7 +38,7 @@ def test_it_is_asked_again_whenever_nothing_is_left(tmp_path: Path, workers: int
     sound(tmp_path)
 
 
-def test_it_is_never_a_page_and_no_link_to_it_is_followed(tmp_path: Path) -> None:
+def test_an_entry_is_never_a_page_and_no_link_to_it_is_followed(tmp_path: Path) -> None:
     with TestWeb([lottery(5)]) as web:
         enter(web, tmp_path, budget=Budget(pages=5))
     assert {row["url"] for row in segment_rows(tmp_path, "pages")} == {f"http://a.test/{n}" for n in range(5)}
@@ -51,7 +51,7 @@ def test_it_is_never_a_page_and_no_link_to_it_is_followed(tmp_path: Path) -> Non
     assert (found["known"], found["reason"], len(found["fetches"])) == (False, "entry", 5)
 
 
-def test_its_own_page_is_read_for_links_but_not_indexed(tmp_path: Path) -> None:
+def test_the_links_of_an_entry_are_followed_but_it_is_not_indexed(tmp_path: Path) -> None:
     picks = Page(handler=hostile.in_turn(*(Page(f"Pick {n}", links=[f"/{n}"]) for n in range(9))))
     site = Site("a.test", {"/random": picks} | {f"/{n}": Page() for n in range(9)})
     with TestWeb([site]) as web:
@@ -64,13 +64,13 @@ def test_its_own_page_is_read_for_links_but_not_indexed(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_seeds_come_before_it(tmp_path: Path) -> None:
+def test_seeds_come_before_entries(tmp_path: Path) -> None:
     with TestWeb([lottery(3, seed=Page(links=["/next"]), next=Page())]) as web:
         enter(web, tmp_path, "http://a.test/seed", budget=Budget(pages=3))
         assert web.log.paths("a.test") == ["/robots.txt", "/seed", "/next", "/random", "/0"]
 
 
-def test_a_crawl_ends_when_it_brings_nothing_new_for_long(tmp_path: Path) -> None:
+def test_a_crawl_ends_when_its_entry_brings_nothing_new_for_long(tmp_path: Path) -> None:
     with TestWeb([lottery(3)]) as web:
         result = enter(web, tmp_path)
         assert 20 <= web.log.count("a.test", "/random") - 3 <= 22
@@ -79,7 +79,7 @@ def test_a_crawl_ends_when_it_brings_nothing_new_for_long(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("page", [Page(status=404), Page(status=503), Page(handler=hostile.hang_up)])
-def test_one_that_fails_is_given_up_in_the_end(tmp_path: Path, page: Page) -> None:
+def test_a_crawl_ends_when_its_entry_keeps_failing(tmp_path: Path, page: Page) -> None:
     with TestWeb([Site("a.test", {"/random": page})]) as web:
         result = enter(web, tmp_path, politeness__longest_backoff=1, politeness__failures_to_park=5)
         assert web.log.count("a.test", "/random") <= 21
@@ -88,7 +88,7 @@ def test_one_that_fails_is_given_up_in_the_end(tmp_path: Path, page: Page) -> No
         assert catalog.counters() == catalog.recount()
 
 
-def test_robots_may_forbid_it(tmp_path: Path) -> None:
+def test_robots_txt_may_forbid_an_entry(tmp_path: Path) -> None:
     site = Site("a.test", {"/random": Page(redirect="/1")}, robots="User-agent: *\nDisallow: /random")
     with TestWeb([site]) as web:
         enter(web, tmp_path)

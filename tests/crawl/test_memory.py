@@ -1,4 +1,4 @@
-"""Is memory in the hands of who gives it back?"""
+"""Is freed memory returned to the system?"""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from crawl.voyage import sail
+from crawl.crawling import run_crawl
 from testweb import Page, Site, TestWeb
 
 
-def test_the_c_library_which_is_told_to_give_back_early_also_serves_arrow(tmp_path: Path) -> None:
+def test_arrow_uses_the_allocator_that_returns_memory_early(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()})]) as web:
-        sail(web, tmp_path, "http://a.test/")
+        run_crawl(web, tmp_path, "http://a.test/")
     assert pa.default_memory_pool().backend_name == "system"
 
 
@@ -27,14 +27,14 @@ def mapped():
     return int(re.search(r"Pss_File: +(\\d+)", open("/proc/self/smaps_rollup").read())[1])
 
 before = mapped()
-memory.give_back_loading()
+memory.drop_loaded_code_pages()
 print(before, mapped())
 assert turbohtml.parse("<p>word").to_text() == "word"
 assert pyarrow.table({"a": [1]}).num_rows == 1
 """
 
 
-def test_code_that_was_only_read_to_load_it_is_given_back_and_still_there_when_it_runs() -> None:
+def test_code_pages_are_dropped_and_loaded_again_when_they_run() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], check=True, capture_output=True, text=True)
     before, after = map(int, done.stdout.split())
     assert after < before / 2
@@ -44,8 +44,8 @@ HELD = """
 import resource, time
 from periplus.crawl import memory
 
-memory.give_back_early()
-housekeeper = memory.MemoryTrimmer()
+memory.return_freed_memory_early()
+trimmer = memory.MemoryTrimmer()
 pieces = [bytearray(100_000) for _ in range(1_000)]
 last = pieces[-1]  # keeps the end of the heap in use
 del pieces
@@ -54,15 +54,15 @@ def resident():
     return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() >> 20
 
 before = resident()
-housekeeper.tidy()
+trimmer.trim_if_due()
 early = resident()
-time.sleep(memory._EVERY)
-housekeeper.tidy()
+time.sleep(memory._TRIM_EVERY)
+trimmer.trim_if_due()
 print(before, early, resident())
 """
 
 
-def test_what_lies_free_between_pieces_in_use_is_given_back_now_and_then() -> None:
+def test_free_memory_between_used_blocks_is_returned_every_few_seconds() -> None:
     done = subprocess.run([sys.executable, "-c", HELD], check=True, capture_output=True, text=True)
     before, early, late = map(int, done.stdout.split())
     assert early > before - 10

@@ -1,4 +1,4 @@
-"""A page that repeats another one is known by it, whichever worker fetched it; other pages are not."""
+"""Are duplicates and near duplicates recognised, by any worker, and other pages not?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, settings_for, sound, typed
+from crawl.crawling import catalog_of, run_crawl, settings_for, sound, typed
 from periplus.crawl.novelty import NoveltyDetector
 from periplus.crawl.run import Request, crawl
 from periplus.model import Copy, Novelty
@@ -25,8 +25,8 @@ def stories(*paths: str, **pages: Page) -> Site:
     return Site("a.test", {"/": Page("Home", "Welcome to all of it.", links=[*named, *paths])} | named)
 
 
-def told(home: Path, url: str) -> str:
-    """What `inspect url` says, without what lines it up."""
+def inspected(home: Path, url: str) -> str:
+    """The output of `inspect url`, without padding."""
     return " ".join(typed("inspect", "url", url, "--home", home).out.split())
 
 
@@ -35,9 +35,9 @@ def copy_of(home: Path, url: str) -> Copy | None:
         return catalog.copy(url)
 
 
-def test_the_same_bytes_at_two_addresses_are_a_copy_of_the_first(tmp_path: Path) -> None:
+def test_the_same_bytes_at_two_urls_are_a_copy_of_the_first(tmp_path: Path) -> None:
     with TestWeb([stories(one=Page("Story", STORY), two=Page("Story", STORY), other=Page("Else", "Else."))]) as web:
-        sail(web, tmp_path, SEED, fetch__concurrency=1)
+        run_crawl(web, tmp_path, SEED, fetch__concurrency=1)
     found = [copy_of(tmp_path, f"{SEED}{name}") for name in ("", "one", "two", "other")]
     assert found == [None, None, Copy(f"{SEED}two", f"{SEED}one", None), None]
     with catalog_of(tmp_path) as catalog:
@@ -58,58 +58,58 @@ def test_the_same_bytes_are_recognised_across_workers(tmp_path: Path) -> None:
     assert found[hosts.index(original.split("/")[2])] is None
 
 
-def test_nearly_the_same_page_is_a_copy_with_the_bits_it_differs_in(tmp_path: Path) -> None:
+def test_a_near_duplicate_is_a_copy_with_the_number_of_differing_bits(tmp_path: Path) -> None:
     again = STORY.replace(STORY.split()[40], "elsewhere", 1)
     with TestWeb([stories(one=Page("Story", STORY), two=Page("Story", again))]) as web:
-        sail(web, tmp_path, SEED, fetch__concurrency=1)
+        run_crawl(web, tmp_path, SEED, fetch__concurrency=1)
     found = copy_of(tmp_path, f"{SEED}two")
     assert found is not None
     assert found.original == f"{SEED}one"
     assert found.bits is not None
-    assert f"copy of {SEED}one (nearly: {found.bits} of 64 bits differ)" in told(tmp_path, f"{SEED}two")
-    assert f"copied by {SEED}two" in told(tmp_path, f"{SEED}one")
+    assert f"copy of {SEED}one (nearly: {found.bits} of 64 bits differ)" in inspected(tmp_path, f"{SEED}two")
+    assert f"copied by {SEED}two" in inspected(tmp_path, f"{SEED}one")
 
 
 def test_the_same_text_under_another_title_is_no_copy() -> None:
-    copies = NoveltyDetector()
-    copies.meet("a.test", "http://a.test/1", Parsed("Release notes of spring", text=STORY))
-    assert copies.meet("a.test", "http://a.test/2", Parsed("Release notes of autumn", text=STORY)).copy is None
-    assert copies.meet("a.test", "http://a.test/3", Parsed("Release notes of autumn", text=STORY)).copy is not None
+    detector = NoveltyDetector()
+    detector.compare("a.test", "http://a.test/1", Parsed("Release notes of spring", text=STORY))
+    assert detector.compare("a.test", "http://a.test/2", Parsed("Release notes of autumn", text=STORY)).copy is None
+    assert detector.compare("a.test", "http://a.test/3", Parsed("Release notes of autumn", text=STORY)).copy is not None
 
 
-def test_a_page_that_goes_on_where_another_ends_is_no_copy() -> None:
-    copies = NoveltyDetector()
+def test_a_much_longer_page_is_no_copy() -> None:
+    detector = NoveltyDetector()
     beginning = "\n".join(prose.text(f"chapter {number}") for number in range(40))
-    copies.meet("a.test", "http://a.test/1", Parsed("Book", text=beginning))
+    detector.compare("a.test", "http://a.test/1", Parsed("Book", text=beginning))
     longer = f"{beginning}\n{prose.text('the end')}\n{prose.text('and more')}"
-    assert copies.meet("a.test", "http://a.test/2", Parsed("Book", text=longer)).copy is None
-    assert copies.meet("a.test", "http://a.test/3", Parsed("Book", text=f"{longer} Indeed.")).copy is not None
+    assert detector.compare("a.test", "http://a.test/2", Parsed("Book", text=longer)).copy is None
+    assert detector.compare("a.test", "http://a.test/3", Parsed("Book", text=f"{longer} Indeed.")).copy is not None
 
 
 @pytest.mark.parametrize("text", ["", "Not found.", "Page 7 of 12\nnext\nprevious"])
 def test_short_texts_are_never_copies_by_chance(text: str) -> None:
-    copies = NoveltyDetector()
-    copies.meet("a.test", "http://a.test/1", Parsed("Shop", text=text))
-    assert copies.meet("a.test", "http://a.test/2", Parsed("Shop", text=text)).copy is None
+    detector = NoveltyDetector()
+    detector.compare("a.test", "http://a.test/1", Parsed("Shop", text=text))
+    assert detector.compare("a.test", "http://a.test/2", Parsed("Shop", text=text)).copy is None
 
 
 def test_a_page_adds_only_lines_that_its_host_has_not_shown() -> None:
-    copies = NoveltyDetector()
-    first = copies.meet("a.test", "http://a.test/1", Parsed("", text="Home\nContact\nA tide table for May 2024"))
-    again = copies.meet("a.test", "http://a.test/2", Parsed("", text="Home\nContact\nA tide table for May 2025"))
-    other = copies.meet("b.test", "http://b.test/1", Parsed("", text="Home\nContact\nA tide table for May 2025"))
+    detector = NoveltyDetector()
+    first = detector.compare("a.test", "http://a.test/1", Parsed("", text="Home\nContact\nA tide table for May 2024"))
+    again = detector.compare("a.test", "http://a.test/2", Parsed("", text="Home\nContact\nA tide table for May 2025"))
+    other = detector.compare("b.test", "http://b.test/1", Parsed("", text="Home\nContact\nA tide table for May 2025"))
     assert first.novelty is other.novelty is Novelty.NEW
     assert again.novelty is Novelty.NONE
 
 
-def test_a_line_that_comes_again_and_again_is_not_forgotten_for_lines_that_came_once() -> None:
-    copies = NoveltyDetector()
+def test_a_repeated_line_is_not_forgotten_for_lines_seen_once() -> None:
+    detector = NoveltyDetector()
     form = Parsed("Reply", text="Log in to reply to this.")
-    copies.meet("a.test", "http://a.test/reply", form)
-    for number in range(300):  # more lines than there are places
+    detector.compare("a.test", "http://a.test/reply", form)
+    for number in range(300):  # more lines than there are slots
         article = "\n".join(f"The log of the {_letters(80 * number + line)}" for line in range(80))
-        copies.meet("a.test", f"http://a.test/{number}", Parsed("", text=article), trusting=False)
-        assert copies.meet("a.test", f"http://a.test/reply/{number}", form, trusting=False).novelty is Novelty.NONE
+        detector.compare("a.test", f"http://a.test/{number}", Parsed("", text=article), trusting=False)
+        assert detector.compare("a.test", f"http://a.test/reply/{number}", form, trusting=False).novelty is Novelty.NONE
 
 
 def _letters(number: int) -> str:
@@ -121,8 +121,8 @@ COMBINATIONS = ["large chairs", "chairs of oak", "large and oak", "oak and large
 
 
 def _novelties(pages: Iterable[Parsed], path: str) -> list[Novelty]:
-    copies = NoveltyDetector()
-    return [copies.meet("a.test", f"http://a.test/{path}{n}", page).novelty for n, page in enumerate(pages)]
+    detector = NoveltyDetector()
+    return [detector.compare("a.test", f"http://a.test/{path}{n}", page).novelty for n, page in enumerate(pages)]
 
 
 def test_known_words_in_a_new_order_are_alike_where_parameters_are_combined() -> None:
@@ -136,69 +136,75 @@ def test_a_title_that_differs_in_more_than_numbers_and_dates_is_new() -> None:
     assert _novelties(map(Parsed, dates), "")[1:] == [Novelty.NONE] * 3
 
 
-def test_a_title_that_an_index_has_named_before_is_new_all_the_same() -> None:
+def test_a_title_that_a_list_page_has_named_before_is_still_new() -> None:
     index = Parsed("Index", text="\n".join(COMBINATIONS))
     pages = [Parsed(title, text="See the index.") for title in COMBINATIONS]
     assert set(_novelties([index, *pages], "")) == {Novelty.NEW}
 
 
 def test_a_page_with_the_text_of_another_repeats_it_and_one_with_other_numbers_does_not() -> None:
-    copies = NoveltyDetector()
-    told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("Rain", text=f"{n % 2} mm of rain")) for n in range(4)]
-    assert [one.is_repeat for one in told] == [False, False, True, True]
-    assert told[1].novelty is Novelty.NONE
+    detector = NoveltyDetector()
+    compared = [
+        detector.compare("a.test", f"http://a.test/{n}", Parsed("Rain", text=f"{n % 2} mm of rain")) for n in range(4)
+    ]
+    assert [one.is_repeat for one in compared] == [False, False, True, True]
+    assert compared[1].novelty is Novelty.NONE
 
 
-def test_a_host_that_had_nothing_but_news_is_trusted_until_it_repeats_itself() -> None:
-    copies = NoveltyDetector()
-    told = [copies.meet("a.test", f"http://a.test/{n}", Parsed("", text=prose.text(f"{n}"))) for n in range(100)]
-    assert all(one.novelty is Novelty.NEW for one in told)
-    again = [copies.meet("a.test", f"http://a.test/again/{n}", Parsed("", text="Nothing more.")) for n in range(40)]
+def test_a_host_whose_pages_were_all_new_is_trusted_until_it_repeats_itself() -> None:
+    detector = NoveltyDetector()
+    compared = [
+        detector.compare("a.test", f"http://a.test/{n}", Parsed("", text=prose.text(f"{n}"))) for n in range(100)
+    ]
+    assert all(one.novelty is Novelty.NEW for one in compared)
+    again = [
+        detector.compare("a.test", f"http://a.test/again/{n}", Parsed("", text="Nothing more.")) for n in range(40)
+    ]
     dull = [one.novelty is not Novelty.NEW for one in again]
-    assert dull.index(True) <= 16, "the second look at a line that is known tells"
-    assert all(dull[dull.index(True) + 9 :]), "and after two of them every page is looked at"
+    assert dull.index(True) <= 16, "the second comparison with known lines shows it"
+    assert all(dull[dull.index(True) + 9 :]), "and after two repeats every page is compared"
 
 
-def test_no_page_of_a_host_with_traps_is_taken_on_trust() -> None:
-    copies = NoveltyDetector()
+def test_every_page_of_a_host_with_traps_is_compared() -> None:
+    detector = NoveltyDetector()
     for number in range(200):
-        told = copies.meet(
+        compared = detector.compare(
             "a.test", f"http://a.test/{number}", Parsed("", text=prose.text(f"{number}")), trusting=False
         )
-        assert told.is_certain
+        assert compared.is_certain
 
 
 def test_memory_is_bounded_and_the_newest_pages_stay() -> None:
-    copies = NoveltyDetector()
+    detector = NoveltyDetector()
     for number in range(1_300):
-        copies.meet("a.test", f"http://a.test/{number}", Parsed("Same", text=prose.text(f"story {number}")))
-        copies.meet("a.test", f"http://a.test/{number}/none", Parsed("Not found"))  # not a host to trust
-    newest = copies.meet("a.test", "http://a.test/again", Parsed("Same", text=prose.text("story 1299")))
+        detector.compare("a.test", f"http://a.test/{number}", Parsed("Same", text=prose.text(f"story {number}")))
+        detector.compare("a.test", f"http://a.test/{number}/none", Parsed("Not found"))  # not a host to trust
+    newest = detector.compare("a.test", "http://a.test/again", Parsed("Same", text=prose.text("story 1299")))
     assert newest.copy == Copy("http://a.test/again", "http://a.test/1299", 0)
-    assert copies.meet("a.test", "http://a.test/old", Parsed("Same", text=prose.text("story 0"))).copy is None
+    assert detector.compare("a.test", "http://a.test/old", Parsed("Same", text=prose.text("story 0"))).copy is None
 
 
 def test_pages_that_differ_are_no_copies(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 300)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     with catalog_of(tmp_path) as catalog:
         assert not [url for url in catalog.known_urls() if catalog.copy(url)]
 
 
 def test_a_page_that_changed_is_no_copy_any_more(tmp_path: Path) -> None:
     with TestWeb([stories(one=Page("Story", STORY), two=Page("Story", STORY))]) as web:
-        sail(web, tmp_path, SEED, fetch__concurrency=1)
+        run_crawl(web, tmp_path, SEED, fetch__concurrency=1)
         assert copy_of(tmp_path, f"{SEED}two") is not None
         web.site("a.test").pages["/two"] = Page("Another story", prose.text("another one"))
-        sail(web, tmp_path, f"{SEED}two")
+        run_crawl(web, tmp_path, f"{SEED}two")
     assert copy_of(tmp_path, f"{SEED}two") is None
 
 
-# -- one result for all copies --------------------------------------------------------------------------------------
+# -- one result for all copies ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two nearly equal stories at two hosts, and others."""
     home = tmp_path_factory.mktemp("copies") / "home"
     again = STORY.replace(STORY.split()[40], "elsewhere", 1)
@@ -219,19 +225,19 @@ def results(home: Path) -> dict[str, tuple[str, ...]]:
         engine.close()
 
 
-def test_nearly_the_same_pages_are_one_result(shelf: Path) -> None:
-    found = results(shelf)
+def test_nearly_the_same_pages_are_one_result(cache: Path) -> None:
+    found = results(cache)
     assert found[f"{SEED}one"] == ("http://b.test/long/two",)
     assert "http://b.test/long/two" not in found
     assert {f"{SEED}{number}" for number in range(5)} <= set(found), "pages of the same title are not"
-    assert f"copy of {SEED}one (nearly: " in told(shelf, "http://b.test/long/two")
+    assert f"copy of {SEED}one (nearly: " in inspected(cache, "http://b.test/long/two")
 
 
-def test_folding_can_be_switched_off(shelf: Path) -> None:
-    (shelf / "periplus.toml").write_text("[index]\nfold_near = false\n")
-    assert typed("index", "--home", shelf).code == 0
+def test_merging_near_duplicates_can_be_switched_off(cache: Path) -> None:
+    (cache / "periplus.toml").write_text("[index]\nfold_near = false\n")
+    assert typed("index", "--home", cache).code == 0
     try:
-        assert {f"{SEED}one", "http://b.test/long/two"} <= set(results(shelf))
+        assert {f"{SEED}one", "http://b.test/long/two"} <= set(results(cache))
     finally:
-        (shelf / "periplus.toml").unlink()
-        assert typed("index", "--home", shelf).code == 0
+        (cache / "periplus.toml").unlink()
+        assert typed("index", "--home", cache).code == 0

@@ -1,4 +1,4 @@
-"""An exception over one page costs that page: the crawl goes on, and says what happened."""
+"""Does an exception of ours cost only the page that caused it, and is it reported?"""
 
 from __future__ import annotations
 
@@ -10,9 +10,19 @@ from typing import Any
 
 import pytest
 
-from crawl.test_outcome import NoQueue
-from crawl.voyage import catalog_of, detail_of, reach, sail, segment_rows, settings_for, sound, state_of, typed
-from periplus.crawl import outcome as digest
+from crawl.crawling import (
+    catalog_of,
+    context_for,
+    detail_of,
+    reach,
+    run_crawl,
+    segment_rows,
+    settings_for,
+    sound,
+    state_of,
+    typed,
+)
+from periplus.crawl import outcome
 from periplus.crawl.assignment import Budget
 from periplus.crawl.link_intake import LinkIntake
 from periplus.crawl.novelty import PageAssessor
@@ -25,7 +35,6 @@ from periplus.errors import DamagedFile
 from periplus.fetch.client import Fetcher
 from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
-from periplus.frontier.queues import Queues
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.traps import Traps
 from periplus.model import Page as ReadPage
@@ -35,7 +44,7 @@ from periplus.parse import reader as reading
 from periplus.parse.reader import PageReader
 from periplus.reparse import reparse
 from periplus.store.archive import ArchiveWriter
-from periplus.store.batch import ForwardedUrl, PendingBatch
+from periplus.store.batch import ForwardedUrl
 from periplus.store.collection import open_collection
 from periplus.store.run_summary import RunCounters, sum_of_workers
 from periplus.url import Canonicalizer
@@ -91,11 +100,11 @@ def assert_all_others_fetched(web: TestWeb, home: Path) -> None:
 
 STAGES = [
     (PageReader, "parse"),
-    (PageAssessor, "judge"),
+    (PageAssessor, "assess"),
     (Traps, "learn"),
     (LinkIntake, "follow"),
     (ArchiveWriter, "append"),
-    (digest, "PageRow"),
+    (outcome, "PageRow"),
 ]
 
 
@@ -104,7 +113,7 @@ def test_an_exception_over_a_page_costs_that_page(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: object, function: str
 ) -> None:
     fail_over(monkeypatch, place, function)
-    result = sail(web, tmp_path, SEED)
+    result = run_crawl(web, tmp_path, SEED)
     assert result.summary["errors"] == {"internal_error": 1}
     assert_all_others_fetched(web, tmp_path)
     assert_failed(tmp_path)
@@ -113,15 +122,15 @@ def test_an_exception_over_a_page_costs_that_page(
         (attempt,) = catalog.fetches_of(BAD)
     assert attempt.status == 200
     assert (attempt.position is None) == (function == "append"), "what was archived is where the record says"
-    sail(web, tmp_path, SEED)
-    assert web.log.count("a.test", "/bad") == 1, "the next run does not ask at once again"
+    run_crawl(web, tmp_path, SEED)
+    assert web.log.count("a.test", "/bad") == 1, "the next run does not fetch it at once"
 
 
 def test_links_admitted_before_the_exception_are_fetched(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_over(monkeypatch, Admission, "admit", url="http://a.test/behind2")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     assert_failed(tmp_path)
     assert_all_others_fetched(web, tmp_path)
     assert web.log.count("a.test", "/behind1") == 1
@@ -133,10 +142,10 @@ def test_an_exception_over_a_sitemap_costs_that_sitemap(
 ) -> None:
     web.site("a.test").pages["/bad"] = Page(body=SITEMAP, content_type="application/xml")
     fail_over(monkeypatch, reading, "read_sitemap")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     assert_failed(tmp_path)
     assert_all_others_fetched(web, tmp_path)
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
 
 
 def test_an_exception_in_the_middle_of_a_sitemap_keeps_what_came_before(
@@ -145,26 +154,26 @@ def test_an_exception_in_the_middle_of_a_sitemap_keeps_what_came_before(
     listed = {"/bad": Page(body=SITEMAP, content_type="application/xml"), "/listed0": Page("Listed")}
     web.site("a.test").pages.update(listed)
     fail_over(monkeypatch, Admission, "admit", url="http://a.test/listed1")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     assert_failed(tmp_path)
     assert web.log.count("a.test", "/listed0") == 1
 
 
-def test_an_exception_over_a_redirect_costs_that_address(
+def test_an_exception_over_a_redirect_costs_that_url(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     web.site("a.test").pages["/bad"] = Page(redirect="/0")
     fail_over(monkeypatch, LinkIntake, "follow_redirect", url="http://a.test/0")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     assert_failed(tmp_path)
     assert_all_others_fetched(web, tmp_path)
 
 
-def test_an_exception_before_the_request_costs_that_address(
+def test_an_exception_before_the_request_costs_that_url(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fail_over(monkeypatch, Admission, "recheck")
-    result = sail(web, tmp_path, SEED)
+    result = run_crawl(web, tmp_path, SEED)
     assert result.summary["errors"] == {"internal_error": 1}
     assert web.log.count("a.test", "/bad") == 0
     assert_failed(tmp_path)
@@ -183,7 +192,7 @@ def test_a_robots_txt_that_cannot_be_parsed_parks_its_host_only(
         return original(self, origin, response)
 
     monkeypatch.setattr(RobotsCache, "put", failing)
-    result = sail(web, tmp_path, SEED, "http://b.test/")
+    result = run_crawl(web, tmp_path, SEED, "http://b.test/")
     assert result.summary["errors"] == {"robots_internal_error": 1}
     assert state_of(tmp_path, SEED) == (UrlState.DONE, "ok")
     assert (web.log.count("b.test", "/robots.txt"), web.log.count("b.test", "/")) == (1, 0)
@@ -195,7 +204,7 @@ def test_a_robots_txt_that_cannot_be_parsed_parks_its_host_only(
 
 
 def test_several_workers_go_on_too(web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_over(monkeypatch, PageAssessor, "judge")
+    fail_over(monkeypatch, PageAssessor, "assess")
     result = crawl(Request(tmp_path, settings_for(web), [SEED, "http://b.test/"], Budget(), workers=2))
     assert result.summary["errors"] == {"internal_error": 1}
     assert result.summary["exceptions"][next(iter(result.summary["exceptions"]))] == {"pages": 1, "first": BAD}
@@ -204,9 +213,11 @@ def test_several_workers_go_on_too(web: TestWeb, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.slow
-def test_the_host_rests_after_a_page_that_failed(web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_over(monkeypatch, PageAssessor, "judge")
-    sail(web, tmp_path, SEED, politeness__delay=0.3)
+def test_the_delay_is_kept_after_a_page_that_failed(
+    web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_over(monkeypatch, PageAssessor, "assess")
+    run_crawl(web, tmp_path, SEED, politeness__delay=0.3)
     assert min(web.log.gaps("a.test")) >= 0.3
     assert_all_others_fetched(web, tmp_path)
 
@@ -214,8 +225,8 @@ def test_the_host_rests_after_a_page_that_failed(web: TestWeb, tmp_path: Path, m
 def test_a_page_that_failed_is_due_again_like_one_that_could_not_be_fetched(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_over(monkeypatch, PageAssessor, "judge")
-    sail(web, tmp_path, SEED)
+    fail_over(monkeypatch, PageAssessor, "assess")
+    run_crawl(web, tmp_path, SEED)
     with catalog_of(tmp_path) as catalog:
         row = catalog.url(BAD)
     assert row is not None
@@ -237,11 +248,11 @@ def test_an_error_of_files_or_memory_stops_the_crawl(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     with monkeypatch.context() as broken:
-        fail_over(broken, PageAssessor, "judge", error=error)
+        fail_over(broken, PageAssessor, "assess", error=error)
         with pytest.raises(type(error)):
-            sail(web, tmp_path, SEED)
+            run_crawl(web, tmp_path, SEED)
     sound(tmp_path)
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     assert state_of(tmp_path, BAD) == (UrlState.DONE, "ok"), "and the page is not to blame"
 
 
@@ -250,37 +261,37 @@ def test_a_failure_of_the_fetcher_stops_the_crawl(
 ) -> None:
     fail_over(monkeypatch, Fetcher, "fetch")
     with pytest.raises(ValueError, match="unpack"):
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     sound(tmp_path)
 
 
 def test_an_exception_over_a_link_of_another_worker_costs_that_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings, log, tally = settings_for(None), PendingBatch(), RunCounters(1, 0.0)
+    settings = settings_for(None)
     admission = Admission(ScopeRules(settings.scope, ["a.test"]), DomainCaps(settings.scope))
     fail_over(monkeypatch, Admission, "admit")
-    with closing(SharedState(workers=1)) as board:
-        queues = Queues(NoQueue(), 1000)
-        paths = LinkIntake(settings, Canonicalizer(), admission, queues, tally, Ownership(board, 0), log)
+    with closing(SharedState(workers=1)) as shared:
+        context = context_for(settings, shared)
+        intake = LinkIntake(context, Canonicalizer(), admission, Ownership(shared, 0))
         for number, url in enumerate([BAD, SEED]):
-            paths.receive(number, ForwardedUrl(0, url, 1, Reason.LINK, "", 0))
-    assert log.batch.received == [0, 1]
-    assert [item.url for item in log.batch.admitted] == [SEED]
-    assert [found["first"] for found in tally.exceptions.values()] == [BAD]
+            intake.receive(number, ForwardedUrl(0, url, 1, Reason.LINK, "", 0))
+    assert context.pending.batch.received == [0, 1]
+    assert [item.url for item in context.pending.batch.admitted] == [SEED]
+    assert [found["first"] for found in context.counters.exceptions.values()] == [BAD]
 
 
-# -- who is told -----------------------------------------------------------------------------------------------------
+# -- reports ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_summary_names_each_kind_with_its_first_page_and_how_to_report_it(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in ("/1", "/2", "/3"):
-        fail_over(monkeypatch, PageAssessor, "judge", url=f"http://a.test{path}")
-    told = typed("crawl", SEED, "--home", tmp_path, *reach(web))
-    assert "3 internal_error" in told.out
-    assert "3 pages: ValueError in periplus/crawl/digest.py:" in told.out
-    assert "first http://a.test/1" in told.out
-    assert "report" in told.out
+        fail_over(monkeypatch, PageAssessor, "assess", url=f"http://a.test{path}")
+    shown = typed("crawl", SEED, "--home", tmp_path, *reach(web))
+    assert "3 internal_error" in shown.out
+    assert "3 pages: ValueError in periplus/crawl/outcome.py:" in shown.out
+    assert "first http://a.test/1" in shown.out
+    assert "report" in shown.out
 
 
 def _raised(message: str = "x") -> Exception:
@@ -291,7 +302,7 @@ def _raised(message: str = "x") -> Exception:
     raise AssertionError(message)
 
 
-def test_three_exceptions_of_one_kind_in_a_row_are_reported_once_and_aloud(caplog: pytest.LogCaptureFixture) -> None:
+def test_three_exceptions_of_one_kind_in_a_row_are_logged_once_as_an_error(caplog: pytest.LogCaptureFixture) -> None:
     errors = PageErrors(RunCounters(1, 0.0))
     for number in range(5):
         errors.record(f"http://a.test/{number}", _raised())
@@ -310,10 +321,10 @@ def test_exceptions_of_different_kinds_are_not_in_a_row(caplog: pytest.LogCaptur
 
 def test_kinds_of_several_workers_add_up_and_keep_the_first_page() -> None:
     def summary(*urls: str) -> dict[str, Any]:
-        tally = RunCounters(1, 0.0)
+        counters = RunCounters(1, 0.0)
         for url in urls:
-            PageErrors(tally).record(url, ValueError("made elsewhere"))
-        return tally.summary(1.0)
+            PageErrors(counters).record(url, ValueError("made elsewhere"))
+        return counters.summary(1.0)
 
     (kind,) = sum_of_workers([summary("http://a/"), summary("http://b/", "http://c/"), summary()])[
         "exceptions"
@@ -321,16 +332,16 @@ def test_kinds_of_several_workers_add_up_and_keep_the_first_page() -> None:
     assert kind == {"pages": 3, "first": "http://a/"}
 
 
-def test_a_worker_that_takes_the_place_of_another_keeps_its_exceptions() -> None:
-    tally, heir = RunCounters(1, 0.0), RunCounters(1, 0.0)
-    PageErrors(tally).record("http://a/", ValueError("made elsewhere"))
-    tally.count_reading(ReadPage(failed_extractors=("facts",)))
-    heir.resume(tally.summary(1.0), 1, 2.0)
-    assert heir.summary(3.0)["exceptions"] == tally.summary(3.0)["exceptions"]
+def test_the_replacement_of_a_worker_keeps_its_exceptions() -> None:
+    counters, heir = RunCounters(1, 0.0), RunCounters(1, 0.0)
+    PageErrors(counters).record("http://a/", ValueError("made elsewhere"))
+    counters.count_reading(ReadPage(failed_extractors=("facts",)))
+    heir.resume(counters.summary(1.0), 1, 2.0)
+    assert heir.summary(3.0)["exceptions"] == counters.summary(3.0)["exceptions"]
     assert heir.summary(3.0)["failed_extractors"] == {"facts": 1}
 
 
-# -- a field that could not be extracted ----------------------------------------------------------------------------
+# -- a field that could not be extracted ------------------------------------------------------------------------------
 
 
 def test_a_field_that_could_not_be_extracted_is_counted_and_named(
@@ -338,7 +349,7 @@ def test_a_field_that_could_not_be_extracted_is_counted_and_named(
 ) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(html, "_language", lambda _: 1 / 0)
-        result = sail(web, tmp_path, SEED)
+        result = run_crawl(web, tmp_path, SEED)
     assert result.summary["failed_extractors"] == {"declared language": 11}
     assert (result.summary["fetched"], result.summary["errors"]) == (11, {})
     assert state_of(tmp_path, BAD) == (UrlState.DONE, "ok")

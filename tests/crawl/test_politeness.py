@@ -1,4 +1,4 @@
-"""Is a host left alone for as long as it, its robots.txt or our settings ask?"""
+"""Is a host fetched no sooner than its responses, its robots.txt and the settings allow?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wait_after(polite: PolitenessClock, response: Response) -> float:
     return polite.after(HOST, response, NOW).ready - NOW
 
 
-# -- the delay ------------------------------------------------------------------------------------------------------
+# -- the delay --------------------------------------------------------------------------------------------------------
 
 
 def test_the_delay_counts_from_the_end_of_a_request() -> None:
@@ -41,7 +41,7 @@ def test_the_delay_counts_from_the_end_of_a_request() -> None:
     assert polite.after(HOST, answer(), now=NOW + 1.5).ready == NOW + 3.5
 
 
-def test_a_request_that_comes_too_early_is_told_how_long_to_wait() -> None:
+def test_a_request_that_comes_too_early_gets_the_seconds_to_wait() -> None:
     polite = clock(delay=2)
     assert polite.claim(HOST, NOW) == 0
     assert polite.claim(HOST, NOW + 0.5) == 1.5
@@ -53,44 +53,44 @@ def test_a_request_that_comes_too_early_is_told_how_long_to_wait() -> None:
 def test_a_request_that_was_not_made_delays_nothing() -> None:
     polite = clock(delay=2)
     polite.claim(HOST, NOW)
-    polite.waive(HOST)
+    polite.cancel_claim(HOST)
     assert polite.claim(HOST, NOW) == 0
 
 
-def test_rests_that_requests_waited_for_are_added_up() -> None:
+def test_delays_that_requests_waited_for_are_added_up() -> None:
     polite = clock(delay=2)
     polite.claim(HOST, NOW)
-    assert polite.rested == 0  # the first request to a host waits for nothing
+    assert polite.waited == 0  # the first request to a host waits for nothing
     polite.after(HOST, answer(503, retry_after="10"), NOW + 1)
     polite.claim(HOST, NOW + 15)  # it was ready since NOW + 11
-    assert polite.rested == 10
+    assert polite.waited == 10
     polite.after(HOST, answer(), NOW + 16)
     assert polite.claim(HOST, NOW + 17) == 1  # too early: nothing is asked, so nothing has waited
-    assert polite.rested == 10
+    assert polite.waited == 10
     polite.claim(HOST, NOW + 18)
-    assert polite.rested == 12
+    assert polite.waited == 12
 
 
 @pytest.mark.parametrize(("asked", "delay"), [(5.0, 5.0), (0.5, 2.0), (None, 2.0)])
-def test_robots_may_ask_for_more_than_configured_but_not_for_less(asked: float | None, delay: float) -> None:
+def test_a_crawl_delay_may_be_longer_than_configured_but_not_shorter(asked: float | None, delay: float) -> None:
     polite = clock(delay=2)
-    polite.obey(HOST, asked)
+    polite.set_crawl_delay(HOST, asked)
     assert wait_after(polite, answer()) == delay
 
 
 def test_the_reason_of_a_longer_delay_is_kept() -> None:
     polite = clock(delay=2)
-    polite.obey(HOST, 5)
+    polite.set_crawl_delay(HOST, 5)
     assert polite.after(HOST, answer(), NOW).policy.why == "Crawl-delay in robots.txt"
-    polite.obey(HOST, None)
+    polite.set_crawl_delay(HOST, None)
     assert polite.after(HOST, answer(), NOW).policy.why == ""
 
 
-# -- hosts in trouble -----------------------------------------------------------------------------------------------
+# -- hosts in trouble -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_host_that_asks_for_mercy_is_asked_half_as_often_each_time(status: int) -> None:
+def test_the_backoff_doubles_with_every_429_or_503(status: int) -> None:
     polite = clock(delay=1, longest_backoff=10)
     waits = []
     for turn in range(5):
@@ -110,7 +110,7 @@ def test_a_host_that_recovers_gets_its_old_delay_back_step_by_step() -> None:
     assert waits == [4, 2, 1, 1, 1]
 
 
-def test_a_host_without_delay_is_spared_too_when_it_asks() -> None:
+def test_a_host_without_delay_gets_a_backoff_too() -> None:
     assert wait_after(clock(delay=0), answer(503)) == 1
 
 
@@ -140,7 +140,7 @@ def test_retry_after_of_ten_years_is_cut_to_a_day() -> None:
     assert rest.parked
 
 
-def test_retry_after_means_nothing_on_a_page_that_was_served() -> None:
+def test_retry_after_is_ignored_on_a_page_that_was_served() -> None:
     assert wait_after(clock(delay=1), answer(200, retry_after="600")) == 1
 
 
@@ -171,66 +171,66 @@ def test_errors_are_in_a_row_only_while_nothing_else_comes_between(fine: Respons
         assert polite.after(HOST, fine, NOW).policy.failures == 0
 
 
-def test_a_parked_host_that_asked_for_longer_gets_longer() -> None:
+def test_a_parked_host_with_a_longer_retry_after_is_parked_longer() -> None:
     polite = clock(delay=1, failures_to_park=1)
     polite.claim(HOST, NOW)
     assert polite.after(HOST, answer(503, retry_after="3600"), NOW).ready == NOW + 3600
-    assert polite.park(HOST, "robots.txt cannot be had", answer(503, retry_after="3600"), NOW).ready == NOW + 3600
+    assert polite.park(HOST, "robots.txt unreachable", answer(503, retry_after="3600"), NOW).ready == NOW + 3600
 
 
 def test_a_host_is_parked_for_this_run_only() -> None:
     polite = clock(delay=1)
     polite.claim(HOST, NOW)
-    rest = polite.park(HOST, "robots.txt cannot be had: dns", answer(0, Reason.DNS), NOW)
+    rest = polite.park(HOST, "robots.txt unreachable: dns", answer(0, Reason.DNS), NOW)
     assert (rest.parked, rest.ready) == ("dns", NOW + 180)
     assert rest.policy.next_fetch == NOW + 1
 
 
-# -- across runs ----------------------------------------------------------------------------------------------------
+# -- across runs ------------------------------------------------------------------------------------------------------
 
 
-def test_the_next_run_waits_until_the_host_may_be_asked() -> None:
+def test_the_next_run_waits_until_the_host_may_be_fetched() -> None:
     rest = clock(delay=1).recall(HostPolicy(HOST, 1.0, next_fetch=NOW + 0.7), NOW)
     assert (rest.ready, rest.parked) == (NOW + 0.7, "")
 
 
-def test_a_host_that_asked_for_hours_does_not_keep_the_next_run_waiting() -> None:
+def test_a_host_with_a_retry_after_of_hours_does_not_delay_the_next_run() -> None:
     rest = clock().recall(HostPolicy(HOST, 1.0, "Retry-After of 7200 s", NOW + 7200), NOW)
     assert (rest.ready, rest.parked) == (NOW + 7200, "retry_after")
 
 
-def test_a_time_that_a_wrong_clock_wrote_is_cut_back() -> None:
+def test_a_time_recorded_by_a_wrong_clock_is_cut() -> None:
     assert clock().recall(HostPolicy(HOST, 1.0, next_fetch=NOW * 2), NOW).ready == NOW + 86_400
 
 
 @pytest.mark.parametrize(("known", "wait"), [(None, 2.0), (1.0, 2.0), (9.0, 9.0)])
-def test_after_a_kill_every_host_rests_once_more(known: float | None, wait: float) -> None:
+def test_after_a_kill_every_host_first_has_its_delay_again(known: float | None, wait: float) -> None:
     polite = PolitenessClock(Politeness(delay=2), after_kill=True)
     assert polite.recall(HostPolicy(HOST, known), NOW).ready == NOW + wait
 
 
-def test_a_longer_configured_delay_wins_over_what_an_earlier_run_used() -> None:
+def test_a_longer_configured_delay_replaces_that_of_an_earlier_run() -> None:
     polite = clock(delay=10)
     polite.recall(HostPolicy(HOST, 2.0, "Crawl-delay in robots.txt"), NOW)
     assert wait_after(polite, answer()) == 10
 
 
-def test_a_host_is_known_once_it_was_recalled_or_asked() -> None:
+def test_a_host_is_known_once_it_was_recalled_or_requested() -> None:
     polite = clock()
     assert not polite.knows(HOST)
     polite.recall(HostPolicy(HOST, None), NOW)
     assert polite.knows(HOST)
 
 
-# -- when the clock of the machine is set ---------------------------------------------------------------------------
+# -- when the clock of the machine is set -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("step", [-3_600.0, 3_600.0])
-def test_a_rest_that_was_written_down_lasts_as_long_whenever_the_clock_is_set(step: float) -> None:
+def test_a_recorded_pause_lasts_as_long_whenever_the_clock_is_set(step: float) -> None:
     ahead = 0.0
     polite = PolitenessClock(Politeness(delay=20), ahead=lambda: ahead)
     early = polite.after(HOST, answer(), NOW).policy
-    ahead = step  # somebody sets the clock of the machine; that of the crawl goes on
+    ahead = step  # the system clock is set; the clock of the crawl goes on
     late = polite.after("b.test", answer(), NOW).policy
     assert (early.next_fetch, late.next_fetch) == (NOW + 20, NOW + 20 + step)
     assert polite.recall(late, NOW).ready == NOW + 20
@@ -238,7 +238,7 @@ def test_a_rest_that_was_written_down_lasts_as_long_whenever_the_clock_is_set(st
     assert next_run.recall(late, NOW + step + 5).ready - (NOW + step + 5) == 15
 
 
-def test_a_date_to_come_back_at_is_compared_with_the_time_of_day() -> None:
+def test_a_date_in_retry_after_is_compared_with_the_system_time() -> None:
     polite = PolitenessClock(Politeness(delay=1), ahead=lambda: 3_600.0)
     later = formatdate(NOW + 3_600 + 90, usegmt=True)
     assert wait_after(polite, answer(503, retry_after=later)) == 90

@@ -1,6 +1,6 @@
 """Can any page, name or file on the web make the crawler touch this machine?
 
-A canary listens on loopback at addresses that nobody allowed. Whatever the web says, nobody ever knocks there.
+A canary listens on loopback addresses that are not allowed. No content of the web may cause a connection to it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import sail, sound, state_of
+from crawl.crawling import run_crawl, sound, state_of
 from fetch.test_ssrf_guard import spelled
 from periplus.crawl.run import Result
 from periplus.fetch import resolver
@@ -75,7 +75,7 @@ def sail_carefully(web: TestWeb, home: Path, *seeds: str, **flags: Any) -> Resul
     """Only the sites of the test web are known, and only their address may be dialled."""
     known = [rule for rule in web.connect_to if not rule.startswith(":")]
     flags |= {"fetch__allow_private": False, "fetch__private_addresses": [HERE], "fetch__connect_to": known}
-    return sail(web, home, *seeds, scope__hosts=[".*"], identity__contact="https://example.org/", **flags)
+    return run_crawl(web, home, *seeds, scope__hosts=[".*"], identity__contact="https://example.org/", **flags)
 
 
 def refused(home: Path, urls: list[str]) -> None:
@@ -86,7 +86,7 @@ def refused(home: Path, urls: list[str]) -> None:
         assert state_of(home, address) == (UrlState.REFUSED, "private_address"), url
 
 
-def test_the_canary_sings_when_somebody_comes(canary: Canary) -> None:
+def test_the_canary_notices_a_connection(canary: Canary) -> None:
     socket.create_connection(("127.1.2.3", canary.port)).close()
     for _ in range(100):
         if canary.visitors:
@@ -151,7 +151,7 @@ def test_no_name_leads_to_this_machine(canary: Canary, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("ip", ["127.0.0.1", "::1", "::ffff:127.1.2.3"])
-def test_a_name_that_changes_its_meaning_leads_nowhere_new(
+def test_a_name_that_later_resolves_to_another_ip_address_is_still_checked(
     canary: Canary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ip: str
 ) -> None:
     """DNS rebinding: the first answers are harmless, the later ones are not, and no answer is remembered."""
@@ -166,7 +166,7 @@ def test_a_name_that_changes_its_meaning_leads_nowhere_new(
             "fetch__private_addresses": [HERE],
             "fetch__connect_to": [f"r.test:80::{rule.rpartition(':')[2]}"],  # the port, while the name is looked up
         }
-        sail(web, tmp_path, "http://r.test/", identity__contact="https://example.org/", **settings)
+        run_crawl(web, tmp_path, "http://r.test/", identity__contact="https://example.org/", **settings)
         assert web.log.paths("r.test") == ["/robots.txt", "/"]
     assert canary.visitors == []
     refused(tmp_path, [f"http://r.test:{canary.port}/z"])

@@ -1,4 +1,4 @@
-"""Is every page asked for again when it is due, once, and no sooner?"""
+"""Is every page recrawled when it is due, once, and no sooner?"""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from crawl.seasons import BEGIN, DAY, HOUR, Calendar
-from crawl.voyage import (
+from crawl.changing_web import BEGIN, DAY, HOUR, Calendar
+from crawl.crawling import (
     catalog_of,
     environment,
     periplus,
     reach,
-    sail,
+    run_crawl,
     segment_rows,
     settings_for,
     sound,
@@ -50,15 +50,15 @@ def web() -> Iterator[TestWeb]:
 
 def on_day(day: float, web: TestWeb, home: Path, *seeds: str, **more: Any) -> Result:
     """Crawl on a day of the simulated calendar."""
-    agenda, budget, workers = (
-        more.pop("agenda", RecrawlPolicy()),
+    recrawl, budget, workers = (
+        more.pop("recrawl", RecrawlPolicy()),
         more.pop("budget", Budget()),
         more.pop("workers", 1),
     )
     sitemaps, rounds = more.pop("sitemaps", ()), more.pop("rounds", None)
     web.log.clear()
     settings = settings_for(web, **more)
-    request = Request(home, settings, seeds, budget, workers, sitemaps=sitemaps, rounds=rounds, agenda=agenda)
+    request = Request(home, settings, seeds, budget, workers, sitemaps=sitemaps, rounds=rounds, recrawl=recrawl)
     begin = BEGIN + day * DAY
     result = crawl(request, clock=Calendar(begin, begin + (budget.seconds or 1_000 * DAY)))
     sound(home)
@@ -76,7 +76,7 @@ def row_of(home: Path, url: str) -> dict[str, Any]:
     return row
 
 
-def test_a_page_is_asked_for_again_once_its_interval_is_over(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_is_recrawled_once_its_interval_is_over(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
     on_day(0.9, web, tmp_path)
     assert asked(web) == []
@@ -88,9 +88,7 @@ def test_a_page_is_asked_for_again_once_its_interval_is_over(web: TestWeb, tmp_p
     assert asked(web) == []
 
 
-def test_the_scope_decides_what_is_asked_again_and_what_is_out_of_it_stays_as_it_is(
-    web: TestWeb, tmp_path: Path
-) -> None:
+def test_only_pages_in_scope_are_recrawled_and_others_stay_as_they_are(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
     on_day(2, web, tmp_path, scope__paths=["/x"])
     assert asked(web) == ["/x"]
@@ -99,7 +97,7 @@ def test_the_scope_decides_what_is_asked_again_and_what_is_out_of_it_stays_as_it
     assert asked(web) == ["/", "/y"]
 
 
-def test_what_a_changed_page_links_to_is_fetched_too(web: TestWeb, tmp_path: Path) -> None:
+def test_the_links_of_a_changed_page_are_followed(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
     web.site("a.test").pages["/x"] = Page("X", links=["/new"], etag="v2")
     web.site("a.test").pages["/new"] = Page("New")
@@ -110,20 +108,20 @@ def test_what_a_changed_page_links_to_is_fetched_too(web: TestWeb, tmp_path: Pat
 def test_new_pages_come_before_revisits(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
     web.site("a.test").pages["/late"] = Page("Late", links=[f"/late{n}" for n in range(5)])
-    on_day(2, web, tmp_path, f"{SEED}late", agenda=RecrawlPolicy(new_only=True), budget=Budget(pages=1))
+    on_day(2, web, tmp_path, f"{SEED}late", recrawl=RecrawlPolicy(new_only=True), budget=Budget(pages=1))
     on_day(2.1, web, tmp_path)
     paths = [path for path in web.log.paths("a.test") if path != "/robots.txt"]
     assert sorted(paths[:5]) == [f"/late{n}" for n in range(5)]
     assert sorted(paths[5:]) == ["/", "/x", "/y"]
 
 
-def test_only_new_pages_when_that_is_asked_for(web: TestWeb, tmp_path: Path) -> None:
+def test_new_only_recrawls_nothing(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
-    on_day(50, web, tmp_path, agenda=RecrawlPolicy(new_only=True))
+    on_day(50, web, tmp_path, recrawl=RecrawlPolicy(new_only=True))
     assert asked(web) == []
 
 
-def test_a_class_alone_is_asked_again(web: TestWeb, tmp_path: Path) -> None:
+def test_only_the_given_class_is_recrawled(web: TestWeb, tmp_path: Path) -> None:
     pinned = {"http://a[.]test/x": "hot", "http://a[.]test/y": "monthly"}
     on_day(0, web, tmp_path, SEED, recrawl__pinned=pinned)
     assert [class_of(row_of(tmp_path, SEED + path)["interval"]) for path in ("x", "", "y")] == [
@@ -138,12 +136,12 @@ def test_a_class_alone_is_asked_again(web: TestWeb, tmp_path: Path) -> None:
         RecrawlClass.MONTHLY: ["/y"],
     }
     for name, paths in expected.items():
-        result = on_day(40, web, tmp_path, agenda=RecrawlPolicy(only=name), recrawl__pinned=pinned)
+        result = on_day(40, web, tmp_path, recrawl=RecrawlPolicy(only=name), recrawl__pinned=pinned)
         assert asked(web) == paths
         assert result.summary["revisits"] == len(paths)
 
 
-def test_more_due_pages_than_fit_into_memory_are_all_asked_once(tmp_path: Path) -> None:
+def test_more_due_pages_than_fit_into_memory_are_each_fetched_once(tmp_path: Path) -> None:
     pages = {"/": Page(links=[f"/{n}" for n in range(700)], etag="1")} | {f"/{n}": Page(etag="1") for n in range(700)}
     with TestWeb([Site("a.test", pages)]) as web:
         small = {"store__buffer_urls": 64, "store__commit_pages": 32}
@@ -153,7 +151,7 @@ def test_more_due_pages_than_fit_into_memory_are_all_asked_once(tmp_path: Path) 
         assert (len(web.log.fetched()), result.summary["unchanged"]) == (701, 701)
 
 
-def test_a_crawl_that_is_stopped_among_revisits_goes_on_with_the_rest(tmp_path: Path) -> None:
+def test_a_crawl_stopped_during_revisits_goes_on_with_the_rest(tmp_path: Path) -> None:
     links = [f"/{n}" for n in range(60)]
     with TestWeb([Site("a.test", {"/": Page(links=links)} | {path: Page(f"Old {path}") for path in links})]) as web:
         on_day(0, web, tmp_path, SEED)
@@ -168,7 +166,7 @@ def test_a_crawl_that_is_stopped_among_revisits_goes_on_with_the_rest(tmp_path: 
 
 
 @pytest.mark.slow
-def test_several_workers_ask_for_every_due_page_once(tmp_path: Path) -> None:
+def test_several_workers_fetch_every_due_page_once(tmp_path: Path) -> None:
     with TestWeb(many_hosts(12, 10)) as web:
         on_day(0, web, tmp_path, "http://h0001.test/", scope__hosts=[".*"])
         result = on_day(2, web, tmp_path, workers=3, scope__hosts=[".*"])
@@ -177,7 +175,7 @@ def test_several_workers_ask_for_every_due_page_once(tmp_path: Path) -> None:
         assert result.ending is Ending.DONE
 
 
-def test_a_page_that_is_gone_is_asked_at_the_longest_interval(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_that_is_gone_is_due_at_the_longest_interval(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED)
     del web.site("a.test").pages["/x"]
     on_day(2, web, tmp_path)
@@ -201,7 +199,7 @@ def test_a_host_that_does_not_answer_keeps_its_pages(web: TestWeb, tmp_path: Pat
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.DONE, "not_modified")
 
 
-def test_a_robots_txt_that_relents_is_noticed(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_that_robots_txt_allows_again_is_fetched(web: TestWeb, tmp_path: Path) -> None:
     web.site("a.test").pages["/robots.txt"] = Page(body="User-agent: *\nDisallow: /x", content_type="text/plain")
     on_day(0, web, tmp_path, SEED)
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.REFUSED, "robots")
@@ -211,7 +209,7 @@ def test_a_robots_txt_that_relents_is_noticed(web: TestWeb, tmp_path: Path) -> N
 
 
 def test_a_page_whose_text_is_the_same_has_not_changed(web: TestWeb, tmp_path: Path) -> None:
-    """A token in a form makes every answer different, and is no news to anybody."""
+    """A token in a form makes every response different, and is no change of the text."""
     for day, token in enumerate(("one", "two")):
         field = f'<input type="hidden" value="{token}">'
         web.site("a.test").pages["/x"] = Page("X", "The same words.", html=field)
@@ -224,7 +222,7 @@ def test_a_page_whose_text_is_the_same_has_not_changed(web: TestWeb, tmp_path: P
     assert row_of(tmp_path, f"{SEED}x")["interval"] < interval * 2
 
 
-def test_a_page_in_another_language_that_has_not_changed_is_put_in_order(web: TestWeb, tmp_path: Path) -> None:
+def test_an_unchanged_page_in_another_language_is_recovered(web: TestWeb, tmp_path: Path) -> None:
     text = "Das ist ein langer deutscher Text, der nichts anderes sein kann als ein deutscher Text. " * 5
     web.site("a.test").pages["/x"] = Page("Deutsch", text)
     on_day(0, web, tmp_path, SEED, parse__languages=["en"])
@@ -232,7 +230,7 @@ def test_a_page_in_another_language_that_has_not_changed_is_put_in_order(web: Te
     assert state_of(tmp_path, f"{SEED}x") == (UrlState.DONE, "same_content")
 
 
-# -- sitemaps ---------------------------------------------------------------------------------------------------
+# -- sitemaps ---------------------------------------------------------------------------------------------------------
 
 
 def listing(lastmod: str) -> Page:
@@ -252,13 +250,13 @@ def test_a_page_that_a_sitemap_says_has_changed_is_due_at_once(web: TestWeb, tmp
     assert asked(web) == ["/s.xml", "/x"]
 
 
-def test_a_page_that_a_sitemap_says_has_not_changed_may_rest_for_a_while(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_that_a_sitemap_calls_unchanged_is_recrawled_later(web: TestWeb, tmp_path: Path) -> None:
     on_day(0, web, tmp_path, SEED, sitemaps=[announce(web, "2026-01-01T10:00:00Z")])
     on_day(0.5, web, tmp_path, sitemaps=[f"{SEED}s.xml"])
     on_day(2, web, tmp_path)
     assert "/x" not in asked(web)
     assert "/y" in asked(web)
-    on_day(4.1, web, tmp_path)  # but not for long: not every sitemap tells the truth
+    on_day(4.1, web, tmp_path)  # but not for long: some sitemaps are wrong
     assert "/x" in asked(web)
 
 
@@ -280,27 +278,27 @@ def test_a_sitemap_that_is_the_same_is_not_stored_again(web: TestWeb, tmp_path: 
     assert row_of(tmp_path, f"{SEED}s.xml")["interval"] > DAY
 
 
-# -- continuous -------------------------------------------------------------------------------------------------
+# -- continuous -------------------------------------------------------------------------------------------------------
 
 
 def test_a_continuous_crawl_ends_by_its_budget_and_says_so(web: TestWeb, tmp_path: Path) -> None:
-    result = on_day(0, web, tmp_path, SEED, agenda=RecrawlPolicy(continuous=True), budget=Budget(seconds=10 * DAY))
+    result = on_day(0, web, tmp_path, SEED, recrawl=RecrawlPolicy(continuous=True), budget=Budget(seconds=10 * DAY))
     assert result.ending is Ending.BUDGET
     assert web.log.count("a.test", "/x") == 4  # on days 0, 1, 3, 7
     assert result.summary["seconds"] == pytest.approx(10 * DAY, abs=HOUR)
 
 
-def test_a_continuous_crawl_of_a_class_never_asks_for_the_others(web: TestWeb, tmp_path: Path) -> None:
+def test_a_continuous_crawl_of_a_class_never_fetches_the_others(web: TestWeb, tmp_path: Path) -> None:
     pinned = {"http://a[.]test/x": "hot"}
-    agenda, budget = RecrawlPolicy(continuous=True, only=RecrawlClass.HOT), Budget(seconds=2 * DAY)
-    on_day(0, web, tmp_path, SEED, agenda=agenda, budget=budget, recrawl__pinned=pinned)
+    recrawl, budget = RecrawlPolicy(continuous=True, only=RecrawlClass.HOT), Budget(seconds=2 * DAY)
+    on_day(0, web, tmp_path, SEED, recrawl=recrawl, budget=budget, recrawl__pinned=pinned)
     assert (web.log.count("a.test", "/x"), web.log.count("a.test", "/y")) == (48, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_a_continuous_crawl_sleeps_until_it_is_stopped(web: TestWeb, tmp_path: Path, workers: str) -> None:
-    """In real time, as somebody would run it."""
+    """In real time, as a user would run it."""
     options = ("--continuous", "--json", "--workers", workers, *reach(web))
     child = start("crawl", SEED, "--home", tmp_path, *options, env=environment())
     web.log.wait_for(4)
@@ -344,18 +342,18 @@ def segment_files(home: Path) -> list[Path]:
 @pytest.mark.parametrize(
     "wish",
     [
-        {"rounds": 2, "agenda": RecrawlPolicy(continuous=True)},
-        {"agenda": RecrawlPolicy(new_only=True, continuous=True)},
-        {"agenda": RecrawlPolicy(new_only=True, only=RecrawlClass.HOT)},
+        {"rounds": 2, "recrawl": RecrawlPolicy(continuous=True)},
+        {"recrawl": RecrawlPolicy(new_only=True, continuous=True)},
+        {"recrawl": RecrawlPolicy(new_only=True, only=RecrawlClass.HOT)},
     ],
 )
-def test_wishes_that_contradict_each_other_are_refused(tmp_path: Path, wish: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="do not go together"):
+def test_contradictory_options_are_refused(tmp_path: Path, wish: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="cannot be combined"):
         crawl(Request(tmp_path / "home", settings_for(None), [SEED], **wish))
     assert not (tmp_path / "home").exists()
 
 
-# -- what searchers see -----------------------------------------------------------------------------------------
+# -- what searchers see -----------------------------------------------------------------------------------------------
 
 
 def titles(home: Path, words: str) -> list[str]:
@@ -367,10 +365,10 @@ def titles(home: Path, words: str) -> list[str]:
 
 def test_the_index_shows_the_newest_version_alone(web: TestWeb, tmp_path: Path) -> None:
     web.site("a.test").pages["/x"] = Page("Old", "The walrus said nothing.")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     assert titles(tmp_path, "walrus") == ["Old"]
     web.site("a.test").pages["/x"] = Page("New", "The carpenter said nothing.")
-    sail(web, tmp_path, f"{SEED}x")
+    run_crawl(web, tmp_path, f"{SEED}x")
     assert titles(tmp_path, "walrus") == []
     assert titles(tmp_path, "carpenter") == ["New"]
 
@@ -378,24 +376,24 @@ def test_the_index_shows_the_newest_version_alone(web: TestWeb, tmp_path: Path) 
 @pytest.mark.parametrize("page", [Page(status=404), Page(status=410), Page(redirect="/y")])
 def test_a_page_that_is_gone_or_moved_leaves_the_index(web: TestWeb, tmp_path: Path, page: Page) -> None:
     web.site("a.test").pages["/x"] = Page("Walrus", "The walrus said nothing.")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     web.site("a.test").pages["/x"] = page
-    sail(web, tmp_path, f"{SEED}x")
+    run_crawl(web, tmp_path, f"{SEED}x")
     assert titles(tmp_path, "walrus") == []
     web.site("a.test").pages["/x"] = Page("Walrus", "The walrus is back.")
-    sail(web, tmp_path, f"{SEED}x")
+    run_crawl(web, tmp_path, f"{SEED}x")
     assert titles(tmp_path, "walrus") == ["Walrus"]
 
 
 def test_a_page_whose_server_is_down_stays_in_the_index(web: TestWeb, tmp_path: Path) -> None:
     web.site("a.test").pages["/x"] = Page("Walrus", "The walrus said nothing.")
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     web.site("a.test").pages["/x"] = Page(status=503)
-    sail(web, tmp_path, f"{SEED}x", fetch__attempts=1)
+    run_crawl(web, tmp_path, f"{SEED}x", fetch__attempts=1)
     assert titles(tmp_path, "walrus") == ["Walrus"]
 
 
-def test_a_page_that_robots_txt_forbids_by_now_leaves_the_index(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_that_robots_txt_now_forbids_leaves_the_index(web: TestWeb, tmp_path: Path) -> None:
     web.site("a.test").pages["/x"] = Page("Walrus", "The walrus said nothing.")
     on_day(0, web, tmp_path, SEED)
     web.site("a.test").pages["/robots.txt"] = Page(body="User-agent: *\nDisallow: /x", content_type="text/plain")
@@ -404,7 +402,7 @@ def test_a_page_that_robots_txt_forbids_by_now_leaves_the_index(web: TestWeb, tm
     assert titles(tmp_path, "walrus") == []
 
 
-# -- as processes, in real time ---------------------------------------------------------------------------------
+# -- as processes, in real time ---------------------------------------------------------------------------------------
 
 
 def make_due(home: Path, at: float) -> None:
@@ -431,7 +429,7 @@ def test_workers_of_a_continuous_crawl_wake_up_when_pages_become_due(tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_crawl_killed_among_revisits_loses_none_and_repeats_hardly_any(tmp_path: Path) -> None:
+def test_a_crawl_killed_during_revisits_loses_none_and_repeats_few(tmp_path: Path) -> None:
     links = [f"/{n}" for n in range(400)]
     pages = {path: Page(path, etag="1", delay=0.005) for path in links}
     with TestWeb([Site("a.test", {"/": Page(links=links, etag="1"), **pages})]) as web:

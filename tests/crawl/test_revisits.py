@@ -1,4 +1,4 @@
-"""Is a page that is asked for again sent and stored again only when it has changed?"""
+"""Is a recrawled page sent and stored again only when it has changed?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
-from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
+from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, state_of
 from periplus.crawl.assignment import Budget
 from periplus.inspector.url_report import url_history
 from periplus.inspector.verify import verify
@@ -36,7 +36,7 @@ def crawl_again(web: TestWeb, home: Path, page: Page | None = None, **flags: Any
     if page is not None:
         web.site("a.test").pages["/"] = page
     web.log.clear()
-    result = sail(web, home, SEED, **flags)
+    result = run_crawl(web, home, SEED, **flags)
     sound(home)
     return result.summary
 
@@ -61,8 +61,8 @@ def dates_of(home: Path, kind: str) -> list[str]:
 
 def fetches(home: Path, url: str = SEED) -> list[tuple[str, str, int]]:
     with catalog_of(home) as catalog:
-        told = url_history(catalog, settings_for(None), url)["fetches"]
-    return [(fetch["verdict"], fetch["reason"], fetch["status"]) for fetch in told]
+        history = url_history(catalog, settings_for(None), url)["fetches"]
+    return [(fetch["verdict"], fetch["reason"], fetch["status"]) for fetch in history]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_page_that_is_sent_again_unchanged_is_not_stored_again(web: TestWeb, t
     assert first["status"] == "200"
 
 
-def test_the_newest_validator_is_the_one_that_is_sent(web: TestWeb, tmp_path: Path) -> None:
+def test_the_newest_etag_is_sent(web: TestWeb, tmp_path: Path) -> None:
     crawl_again(web, tmp_path)
     crawl_again(web, tmp_path, Page("Home", links=["/x"], etag="v2"))  # the same page under a new tag
     assert fetches(tmp_path)[-1] == ("fetched", "same_content", 200)
@@ -160,26 +160,26 @@ def test_links_of_an_unchanged_page_are_followed_when_the_scope_grows(web: TestW
     assert web.log.count("b.test", "/") == 1
 
 
-def test_nothing_is_asked_again_by_a_run_that_goes_on(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED, budget=Budget(pages=1))
-    sail(web, tmp_path, SEED)
+def test_a_run_that_continues_recrawls_nothing(web: TestWeb, tmp_path: Path) -> None:
+    run_crawl(web, tmp_path, SEED, budget=Budget(pages=1))
+    run_crawl(web, tmp_path, SEED)
     assert web.log.paths("a.test") == ["/robots.txt", "/", "/x"]
 
 
-def test_a_server_that_says_unchanged_without_being_asked_is_wrong(web: TestWeb, tmp_path: Path) -> None:
+def test_a_304_to_an_unconditional_request_is_an_error(web: TestWeb, tmp_path: Path) -> None:
     summary = crawl_again(web, tmp_path, Page(status=304))
     assert (summary["errors"], summary["unchanged"]) == ({"http_304": 1}, 0)
     assert state_of(tmp_path, SEED) == (UrlState.FAILED, "http_error")
 
 
-def test_a_page_that_is_gone_when_it_is_asked_for_again_is_an_error(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_that_is_gone_at_its_recrawl_is_an_error(web: TestWeb, tmp_path: Path) -> None:
     crawl_again(web, tmp_path)
     assert crawl_again(web, tmp_path, Page(status=410))["errors"] == {"http_410": 1}
     assert state_of(tmp_path, SEED) == (UrlState.FAILED, "http_error")
     assert crawl_again(web, tmp_path, Page("Home", links=["/x"], etag="v1"))["unchanged"] == 1  # it is back as it was
 
 
-def test_a_killed_run_with_revisits_is_put_in_order(web: TestWeb, tmp_path: Path) -> None:
+def test_a_killed_run_with_revisits_is_recovered(web: TestWeb, tmp_path: Path) -> None:
     crawl_again(web, tmp_path)
     crawl_again(web, tmp_path)
     crawl_again(web, tmp_path, Page("Home", links=["/x"]))
@@ -190,7 +190,7 @@ def test_a_killed_run_with_revisits_is_put_in_order(web: TestWeb, tmp_path: Path
     database.close()
     shutil.rmtree(tmp_path / "segments")
     (tmp_path / "segments").mkdir()
-    sail(web, tmp_path)
+    run_crawl(web, tmp_path)
     assert sorted(row["offset"] for row in segment_rows(tmp_path, "pages")) == rows
     sound(tmp_path)
 
@@ -203,7 +203,7 @@ def test_a_killed_run_with_revisits_is_put_in_order(web: TestWeb, tmp_path: Path
         ("status = 200", "status 304, the catalog says 200"),
     ],
 )
-def test_a_revisit_that_is_not_what_the_catalog_says_is_found_out(
+def test_verify_finds_a_revisit_that_differs_from_the_catalog(
     web: TestWeb, tmp_path: Path, change: str, problem: str
 ) -> None:
     crawl_again(web, tmp_path)

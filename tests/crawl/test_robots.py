@@ -38,28 +38,28 @@ def fetched(status: int = 200, body: bytes = b"", failure: Reason | None = None)
     return Response(f"{ORIGIN}/robots.txt", NOW, status, body=body, failure=failure)
 
 
-def find(shelf: RobotsCache, origin: str, now: float) -> Robots | None:
-    return asyncio.run(shelf.find(origin, now))
+def find(cache: RobotsCache, origin: str, now: float) -> Robots | None:
+    return asyncio.run(cache.find(origin, now))
 
 
-def put(shelf: RobotsCache, origin: str, response: Response) -> tuple[RobotsFile, Robots]:
-    return asyncio.run(shelf.put(origin, response))
+def put(cache: RobotsCache, origin: str, response: Response) -> tuple[RobotsFile, Robots]:
+    return asyncio.run(cache.put(origin, response))
 
 
-def test_an_unknown_origin_has_to_be_asked(catalog: Catalog) -> None:
+def test_the_robots_txt_of_an_unknown_origin_has_to_be_fetched(catalog: Catalog) -> None:
     assert find(RobotsCache(catalog, DAY), ORIGIN, NOW) is None
 
 
-def test_what_was_fetched_is_used_until_it_is_too_old(catalog: Catalog) -> None:
-    shelf = RobotsCache(catalog, DAY)
-    put(shelf, ORIGIN, fetched(body=b"User-agent: *\nDisallow: /x"))
-    rules = find(shelf, ORIGIN, NOW + DAY - 1)
+def test_a_file_is_used_until_it_is_too_old(catalog: Catalog) -> None:
+    cache = RobotsCache(catalog, DAY)
+    put(cache, ORIGIN, fetched(body=b"User-agent: *\nDisallow: /x"))
+    rules = find(cache, ORIGIN, NOW + DAY - 1)
     assert rules is not None
     assert not rules.verdict("/x").allowed
-    assert find(shelf, ORIGIN, NOW + DAY) is None
+    assert find(cache, ORIGIN, NOW + DAY) is None
 
 
-def test_what_an_earlier_run_fetched_is_used_too(catalog: Catalog) -> None:
+def test_a_file_of_an_earlier_run_is_used_too(catalog: Catalog) -> None:
     remember(catalog, RobotsFile(ORIGIN, NOW, 200, b"User-agent: *\nDisallow: /x"))
     rules = find(RobotsCache(catalog, DAY), ORIGIN, NOW + 10)
     assert rules is not None
@@ -69,7 +69,7 @@ def test_what_an_earlier_run_fetched_is_used_too(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 429, 500, 503])
-def test_a_file_that_could_not_be_had_is_asked_for_again(catalog: Catalog, status: int) -> None:
+def test_an_unreachable_file_is_fetched_again(catalog: Catalog, status: int) -> None:
     remember(catalog, RobotsFile(ORIGIN, NOW, status, b""))
     assert find(RobotsCache(catalog, DAY), ORIGIN, NOW + 10) is None
 
@@ -81,22 +81,22 @@ def test_a_transfer_that_broke_off_is_not_an_empty_file(catalog: Catalog) -> Non
     assert not rules.verdict("/").allowed
 
 
-def test_a_forgotten_file_is_asked_for_again(catalog: Catalog) -> None:
-    shelf = RobotsCache(catalog, DAY)
-    put(shelf, ORIGIN, fetched())
-    shelf.forget(ORIGIN)
-    assert find(shelf, ORIGIN, NOW) is None
-    shelf.forget("http://never-met.test")
+def test_a_forgotten_file_is_fetched_again(catalog: Catalog) -> None:
+    cache = RobotsCache(catalog, DAY)
+    put(cache, ORIGIN, fetched())
+    cache.forget(ORIGIN)
+    assert find(cache, ORIGIN, NOW) is None
+    cache.forget("http://unknown.test")
 
 
 @pytest.mark.parametrize(
     ("status", "open_question"), [(0, True), (200, False), (301, False), (404, False), (429, True), (503, True)]
 )
-def test_only_no_answer_leaves_the_question_open(status: int, open_question: bool) -> None:
+def test_only_some_statuses_mean_unreachable(status: int, open_question: bool) -> None:
     assert is_unreachable(status) is open_question
 
 
-# -- hostile files --------------------------------------------------------------------------------------------------
+# -- hostile files ----------------------------------------------------------------------------------------------------
 
 
 def hostile(number: int, size: int = 40_000) -> bytes:
@@ -107,11 +107,11 @@ def hostile(number: int, size: int = 40_000) -> bytes:
 
 def test_parsed_files_take_a_bounded_amount_of_memory(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MEMORY", 500_000)
-    shelf = RobotsCache(catalog, DAY)
+    cache = RobotsCache(catalog, DAY)
     tracemalloc.start()
     try:
         for number in range(15):
-            put(shelf, f"http://h{number}.test", fetched(body=hostile(number, 10_000)))
+            put(cache, f"http://h{number}.test", fetched(body=hostile(number, 10_000)))
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -122,15 +122,15 @@ def test_a_file_that_was_dropped_from_memory_is_read_from_the_catalog_and_one_in
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MEMORY", 2_000_000)
-    shelf = RobotsCache(catalog, DAY)
-    put(shelf, ORIGIN, fetched(body=b"User-agent: *\nDisallow: /x"))
-    dropped, _ = put(shelf, OTHER, fetched(body=hostile(0)))
+    cache = RobotsCache(catalog, DAY)
+    put(cache, ORIGIN, fetched(body=b"User-agent: *\nDisallow: /x"))
+    dropped, _ = put(cache, OTHER, fetched(body=hostile(0)))
     for number in range(1, 10):
-        put(shelf, f"http://h{number}.test", fetched(body=hostile(number)))
-        assert find(shelf, ORIGIN, NOW) is not None
-    assert find(shelf, OTHER, NOW) is None
+        put(cache, f"http://h{number}.test", fetched(body=hostile(number)))
+        assert find(cache, ORIGIN, NOW) is not None
+    assert find(cache, OTHER, NOW) is None
     remember(catalog, dropped)
-    rules = find(shelf, OTHER, NOW)
+    rules = find(cache, OTHER, NOW)
     assert rules is not None
     assert not rules.verdict("/0/1").allowed
 
@@ -146,9 +146,9 @@ def test_a_large_file_is_parsed_beside_the_event_loop_and_a_small_one_at_once(
         return parse(body)
 
     monkeypatch.setattr(Robots, "parse", watched)
-    shelf = RobotsCache(catalog, DAY)
-    small, _ = put(shelf, ORIGIN, fetched(body=hostile(1, 1_000)))
-    large, _ = put(shelf, OTHER, fetched(body=hostile(2, 100_000)))
+    cache = RobotsCache(catalog, DAY)
+    small, _ = put(cache, ORIGIN, fetched(body=hostile(1, 1_000)))
+    large, _ = put(cache, OTHER, fetched(body=hostile(2, 100_000)))
     for file in (small, large):
         remember(catalog, file)
         assert find(RobotsCache(catalog, DAY), file.origin, NOW) is not None
@@ -174,14 +174,14 @@ def test_only_so_many_visits_wait_until_large_files_of_others_are_parsed(
         remember(catalog, RobotsFile(origin, NOW, 200, body))
 
     async def main() -> None:
-        shelf = RobotsCache(catalog, DAY)
-        first = asyncio.create_task(shelf.find(ORIGIN, NOW))
+        cache = RobotsCache(catalog, DAY)
+        first = asyncio.create_task(cache.find(ORIGIN, NOW))
         await asyncio.sleep(0)
         with pytest.raises(RobotsBusy):
-            await shelf.find(OTHER, NOW)
-        assert await shelf.find("http://small.test", NOW) is not None
+            await cache.find(OTHER, NOW)
+        assert await cache.find("http://small.test", NOW) is not None
         go_on.set()
         assert await first is not None
-        assert await shelf.find(OTHER, NOW) is not None
+        assert await cache.find(OTHER, NOW) is not None
 
     asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Does a crawl in rounds fetch what was known when each round began, and nothing else?"""
+"""Does each round fetch the URLs known when it began, and nothing else?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from crawl.voyage import catalog_of, settings_for, sound
+from crawl.crawling import catalog_of, settings_for, sound
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
@@ -34,7 +34,7 @@ def figures(result: Result) -> list[tuple[int, int, int, int]]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_each_round_fetches_what_was_known_when_it_began(tmp_path: Path, workers: int) -> None:
+def test_each_round_fetches_the_urls_known_when_it_began(tmp_path: Path, workers: int) -> None:
     with TestWeb([tree("a.test", 3, 3)]) as web:
         result = in_rounds(web, tmp_path, 2, SEED, workers=workers)
         assert len(web.log.fetched()) == 4
@@ -59,7 +59,7 @@ def test_links_into_other_domains_wait_too(tmp_path: Path, workers: int) -> None
     sound(tmp_path)
 
 
-def test_what_waited_for_a_round_does_not_wait_for_a_crawl_without_them(tmp_path: Path) -> None:
+def test_urls_held_for_a_round_are_fetched_by_a_crawl_without_rounds(tmp_path: Path) -> None:
     with TestWeb([tree("a.test", 2, 3)]) as web:
         in_rounds(web, tmp_path, 1, SEED)
         result = in_rounds(web, tmp_path, None)
@@ -111,13 +111,13 @@ def test_a_queue_larger_than_the_memory_for_it_is_crawled_in_rounds_too(tmp_path
     sound(tmp_path)
 
 
-def test_rounds_and_an_entry_do_not_go_together(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="do not go together"):
+def test_rounds_and_an_entry_cannot_be_combined(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be combined"):
         crawl(Request(tmp_path / "home", settings_for(None), [SEED], entries=[SEED], rounds=2))
     assert not (tmp_path / "home").exists()
 
 
-def test_a_run_that_is_killed_in_a_later_round_tells_of_all_rounds(tmp_path: Path) -> None:
+def test_the_summary_of_a_run_killed_in_a_later_round_includes_all_rounds(tmp_path: Path) -> None:
     with TestWeb([tree("a.test", 3, 3)]) as web:
         child = os.fork()
         if not child:
@@ -140,7 +140,7 @@ def test_a_run_that_is_killed_in_a_later_round_tells_of_all_rounds(tmp_path: Pat
     assert [one["fetched"] for one in run["summary"]["rounds"]] == [1, 3]
 
 
-def test_what_rounds_did_is_added_to_what_the_workers_of_the_next_have_done(tmp_path: Path) -> None:
+def test_progress_adds_earlier_rounds_to_the_current_one(tmp_path: Path) -> None:
     with TestWeb([tree("a.test", 3, 3)]) as web:
         in_rounds(web, tmp_path, 1, SEED)
     with catalog_of(tmp_path) as catalog:

@@ -1,4 +1,4 @@
-"""Does a crawl begin where it is told, go on where it stopped, and end with the truth?"""
+"""Does a crawl begin at its seeds, continue where it stopped, and report its result?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
+from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, state_of
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Progress, Request, crawl
 from periplus.errors import BadUrl, CollectionLocked, DamagedFile, NewerFormat, NoCollection, UsageError
@@ -30,13 +30,13 @@ def web() -> Iterator[TestWeb]:
         yield running
 
 
-# -- a whole crawl --------------------------------------------------------------------------------------------------
+# -- a whole crawl ----------------------------------------------------------------------------------------------------
 
 
 def test_every_page_is_fetched_exactly_once(tmp_path: Path) -> None:
     sites = many_hosts(12, 25)
     with TestWeb(sites) as web:
-        result = sail(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"])
+        result = run_crawl(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"])
         assert web.log.fetched() == {url: 1 for site in sites for url in site.urls()}
     figures = result.summary
     assert (result.ending, result.failure) == (Ending.DONE, None)
@@ -45,8 +45,8 @@ def test_every_page_is_fetched_exactly_once(tmp_path: Path) -> None:
     assert sound(tmp_path).checked == {"records": 300, "segments": 2, "pages": 300, "urls": 300}
 
 
-def test_pages_and_links_lie_in_the_segments(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED)
+def test_pages_and_links_are_in_the_segments(web: TestWeb, tmp_path: Path) -> None:
+    run_crawl(web, tmp_path, SEED)
     pages, links = segment_rows(tmp_path, "pages"), segment_rows(tmp_path, "links")
     described = {f"http://a.test{path}": page for path, page in web.site("a.test").pages.items()}
     assert {row["url"]: row["title"] for row in pages} == {url: page.title for url, page in described.items()}
@@ -60,22 +60,22 @@ def test_the_summary_says_where_the_time_went(tmp_path: Path) -> None:
     slow = Site("a.test", {"/": Page(delay=0.2, links=["/2"]), "/2": Page()}, robots=Page(delay=0.1))
     with TestWeb([slow]) as web:
         began = time.monotonic()
-        figures = sail(web, tmp_path, SEED, politeness__delay=0.3).summary
+        figures = run_crawl(web, tmp_path, SEED, politeness__delay=0.3).summary
         whole = time.monotonic() - began
     timing = figures["timing"]
     assert list(timing) == ["idle", "robots", "delay", "connect", "fetch", "parse", "store"]
     assert timing["robots"] >= 0.1
     assert timing["fetch"] >= 0.2
     assert timing["delay"] == pytest.approx(0.6, abs=0.01)  # before each page; before robots.txt nothing was asked
-    assert 0.5 <= timing["idle"] <= figures["seconds"]  # there is no other host to ask meanwhile
+    assert 0.5 <= timing["idle"] <= figures["seconds"]  # there is no other host to fetch from meanwhile
     assert sum(timing[step] for step in ("idle", "robots", "connect", "fetch")) <= whole
     assert min(timing["parse"], timing["store"]) > 0
 
 
-def test_the_same_command_again_asks_for_its_seed_again_and_nothing_else(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED)
+def test_the_same_command_again_recrawls_its_seed_and_nothing_else(web: TestWeb, tmp_path: Path) -> None:
+    run_crawl(web, tmp_path, SEED)
     web.log.clear()
-    again = sail(web, tmp_path, SEED)
+    again = run_crawl(web, tmp_path, SEED)
     assert web.log.paths("a.test") == ["/"]
     assert (again.failure, again.summary["fetched"], again.summary["known_urls"]) == (None, 1, 12)
     assert again.summary["run_id"] == 2
@@ -83,16 +83,16 @@ def test_the_same_command_again_asks_for_its_seed_again_and_nothing_else(web: Te
 
 
 def test_without_a_seed_an_earlier_crawl_goes_on(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED, budget=Budget(pages=5))
-    result = sail(web, tmp_path)
+    run_crawl(web, tmp_path, SEED, budget=Budget(pages=5))
+    result = run_crawl(web, tmp_path)
     assert (result.ending, result.summary["fetched"]) == (Ending.DONE, 7)
     assert set(web.log.fetched().values()) == {1}
 
 
 def test_a_new_seed_joins_an_earlier_crawl(web: TestWeb, tmp_path: Path) -> None:
     web.add(mesh("b.test", 4))
-    sail(web, tmp_path, SEED)
-    result = sail(web, tmp_path, "http://b.test/")
+    run_crawl(web, tmp_path, SEED)
+    result = run_crawl(web, tmp_path, "http://b.test/")
     assert (result.summary["fetched"], result.summary["known_urls"]) == (4, 16)
     with catalog_of(tmp_path) as catalog:
         assert catalog.seeds() == [SEED, "http://b.test/"]
@@ -107,31 +107,31 @@ def test_progress_can_be_watched(web: TestWeb, tmp_path: Path) -> None:
     assert seen[0].summary["known_urls"] > 0
 
 
-# -- traps ----------------------------------------------------------------------------------------------------------
+# -- traps ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_endless_site_ends_at_the_cap_of_its_domain(tmp_path: Path) -> None:
     with TestWeb([calendar("a.test")]) as web:
-        result = sail(web, tmp_path, SEED, scope__pages_per_domain=80)
+        result = run_crawl(web, tmp_path, SEED, scope__pages_per_domain=80)
         assert len(web.log.fetched()) == 80
     assert result.summary["known_urls"] == 80
     assert result.summary["refused"]["domain_cap"] > 0
     with TestWeb([calendar("a.test")]) as web:
-        sail(web, tmp_path, SEED, scope__pages_per_domain=80)
+        run_crawl(web, tmp_path, SEED, scope__pages_per_domain=80)
         assert web.log.paths("a.test") == ["/"]  # the cap is one of the collection, not of the run
 
 
 def test_session_ids_do_not_make_new_pages(tmp_path: Path) -> None:
     with TestWeb([session_maze("a.test", 20)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
         assert len(web.log.fetched()) == 21
 
 
-# -- seeds that lead nowhere ----------------------------------------------------------------------------------------
+# -- seeds that lead nowhere ------------------------------------------------------------------------------------------
 
 
 def test_when_every_seed_is_refused_the_rule_is_named(web: TestWeb, tmp_path: Path) -> None:
-    result = sail(web, tmp_path, SEED, "http://a.test/x.zip", scope__hosts=["b.test"])
+    result = run_crawl(web, tmp_path, SEED, "http://a.test/x.zip", scope__hosts=["b.test"])
     assert web.log.connections() == []
     assert result.summary["refused"] == {"scope_host": 2}
     assert f"{SEED}: refused by scope_host (a.test matches none of scope.hosts)" in str(result.failure)
@@ -150,14 +150,16 @@ def test_when_every_seed_is_refused_the_rule_is_named(web: TestWeb, tmp_path: Pa
         ({"scope__path_depth": 1}, "trap_depth"),
     ],
 )
-def test_each_rule_of_the_scope_is_told(web: TestWeb, tmp_path: Path, flags: dict[str, Any], reason: str) -> None:
-    result = sail(web, tmp_path, f"http://a.test/long/{'x' * 64}", **flags)
+def test_the_message_names_the_rule_of_the_scope(
+    web: TestWeb, tmp_path: Path, flags: dict[str, Any], reason: str
+) -> None:
+    result = run_crawl(web, tmp_path, f"http://a.test/long/{'x' * 64}", **flags)
     assert web.log.connections() == []
     assert f"refused by {reason} (" in str(result.failure)
 
 
 def test_one_good_seed_is_enough(web: TestWeb, tmp_path: Path) -> None:
-    result = sail(web, tmp_path, SEED, "http://127.0.0.1:9/", "http://a.test/missing")
+    result = run_crawl(web, tmp_path, SEED, "http://127.0.0.1:9/", "http://a.test/missing")
     assert (result.failure, result.summary["fetched"]) == (None, 12)
     assert result.summary["errors"] == {"robots_connect": 1, "http_404": 1}
 
@@ -169,19 +171,19 @@ def test_one_good_seed_is_enough(web: TestWeb, tmp_path: Path) -> None:
 def test_an_unreachable_seed_fails_at_once(tmp_path: Path, seed: str, reason: str) -> None:
     for _ in range(2):  # the second time it is tried again, at once too
         began = time.monotonic()
-        result = sail(None, tmp_path, seed, fetch__allow_private=True)
+        result = run_crawl(None, tmp_path, seed, fetch__allow_private=True)
         assert time.monotonic() - began < 20
         assert result.summary["errors"] == {f"robots_{reason}": 1}
-        assert f"{seed}: unreachable (robots.txt cannot be had: {reason}" in str(result.failure)
+        assert f"{seed}: unreachable (robots.txt unreachable: {reason}" in str(result.failure)
 
 
 def test_a_seed_that_failed_gets_another_chance_when_it_is_given_again(web: TestWeb, tmp_path: Path) -> None:
     page = web.site("a.test").pages["/"]
     web.site("a.test").pages["/"] = Page(status=410)
-    first = sail(web, tmp_path, SEED)
+    first = run_crawl(web, tmp_path, SEED)
     assert f"{SEED}: failed with http_error (410)" in str(first.failure)
     web.site("a.test").pages["/"] = page
-    second = sail(web, tmp_path, SEED)
+    second = run_crawl(web, tmp_path, SEED)
     assert (second.failure, second.summary["fetched"]) == (None, 12)
     sound(tmp_path)
 
@@ -189,63 +191,63 @@ def test_a_seed_that_failed_gets_another_chance_when_it_is_given_again(web: Test
 def test_a_seed_that_robots_forbade_gets_another_chance_too(web: TestWeb, tmp_path: Path) -> None:
     pages = web.site("a.test").pages
     web.add(Site("a.test", pages, robots="User-agent: *\nDisallow: /"))
-    assert sail(web, tmp_path, SEED).failure is not None
+    assert run_crawl(web, tmp_path, SEED).failure is not None
     web.add(Site("a.test", pages, robots="User-agent: *\nAllow: /"))
-    assert sail(web, tmp_path, SEED).failure is not None  # the old file is good for a day
+    assert run_crawl(web, tmp_path, SEED).failure is not None  # the old file is good for a day
     # robots_age cannot be less than a minute, so the file is made older.
     with sqlite3.connect(tmp_path / "crawl.db") as database:
         database.execute("UPDATE robots SET fetched_at = 0")
     database.close()
-    assert sail(web, tmp_path, SEED).summary["fetched"] == 12
+    assert run_crawl(web, tmp_path, SEED).summary["fetched"] == 12
 
 
-def test_a_seed_that_moved_to_a_dead_end_is_told(tmp_path: Path) -> None:
+def test_a_seed_that_redirects_to_a_missing_page_is_reported(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page(redirect="/gone")})]) as web:
-        result = sail(web, tmp_path, SEED)
+        result = run_crawl(web, tmp_path, SEED)
     assert "nothing was crawled: no seed led to a page" in str(result.failure)
 
 
-# -- folders that cannot be used ------------------------------------------------------------------------------------
+# -- folders that cannot be used --------------------------------------------------------------------------------------
 
 
-def test_what_is_not_a_url_makes_no_collection(tmp_path: Path) -> None:
+def test_an_invalid_url_creates_no_collection(tmp_path: Path) -> None:
     with pytest.raises(BadUrl):
-        sail(None, tmp_path / "new", "not a url")
+        run_crawl(None, tmp_path / "new", "not a url")
     assert not (tmp_path / "new").exists()
 
 
-def test_without_any_seed_nothing_is_made(tmp_path: Path) -> None:
+def test_without_any_seed_no_file_is_created(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no seed was given, now or before"):
-        sail(None, tmp_path / "new")
+        run_crawl(None, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_somebody_elses_folder_is_not_touched(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("important")
     with pytest.raises(NoCollection, match="neither empty nor a collection"):
-        sail(None, tmp_path, SEED)
+        run_crawl(None, tmp_path, SEED)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_two_crawls_cannot_write_one_collection(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED, budget=Budget(pages=1))
+    run_crawl(web, tmp_path, SEED, budget=Budget(pages=1))
     with open_collection(tmp_path).locked(), pytest.raises(CollectionLocked, match="process"):
-        sail(web, tmp_path, SEED)
-    assert sail(web, tmp_path, SEED).summary["fetched"] == 11
+        run_crawl(web, tmp_path, SEED)
+    assert run_crawl(web, tmp_path, SEED).summary["fetched"] == 11
 
 
-def test_a_collection_of_a_later_release_is_left_alone(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED, budget=Budget(pages=1))
+def test_a_collection_of_a_later_release_is_not_changed(web: TestWeb, tmp_path: Path) -> None:
+    run_crawl(web, tmp_path, SEED, budget=Budget(pages=1))
     (tmp_path / "collection.json").write_text(json.dumps({"format": 99}))
     with pytest.raises(NewerFormat, match="format 99"):
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
 
 
 @pytest.mark.parametrize("seeds", [(SEED,), ()])
 def test_an_archive_without_its_catalog_is_never_written_over(
     web: TestWeb, tmp_path: Path, seeds: tuple[str, ...]
 ) -> None:
-    sail(web, tmp_path, SEED)
+    run_crawl(web, tmp_path, SEED)
     (warc,) = (tmp_path / "archive").iterdir()
     before = warc.read_bytes()
     for damage in ("empty", "missing"):
@@ -253,10 +255,10 @@ def test_an_archive_without_its_catalog_is_never_written_over(
         if damage == "missing":
             (tmp_path / "crawl.db").unlink()
         with pytest.raises(DamagedFile, match=r"crawl\.db"):
-            sail(web, tmp_path, *seeds)
+            run_crawl(web, tmp_path, *seeds)
         assert warc.read_bytes() == before
 
 
-def test_what_failed_stays_explained(web: TestWeb, tmp_path: Path) -> None:
-    sail(web, tmp_path, SEED, "http://a.test/nowhere")
+def test_the_reason_of_a_failed_page_stays_recorded(web: TestWeb, tmp_path: Path) -> None:
+    run_crawl(web, tmp_path, SEED, "http://a.test/nowhere")
     assert state_of(tmp_path, "http://a.test/nowhere") == (UrlState.FAILED, "http_error")

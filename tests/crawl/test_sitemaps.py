@@ -1,4 +1,4 @@
-"""Are pages found that no page links to, in whatever form a site lists them?"""
+"""Are pages found that only a sitemap or a feed lists?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound, state_of
+from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, state_of
 from periplus.crawl.assignment import Budget
 from periplus.crawl.link_intake import LinkIntake
 from periplus.crawl.run import Request, crawl
@@ -57,7 +57,7 @@ def site(sitemap: Page, pages: dict[str, Page] | None = None, url: str = "/sitem
 
 def test_a_page_that_only_the_sitemap_names_is_found(tmp_path: Path) -> None:
     with TestWeb([site(xml(LISTED))]) as web:
-        result = sail(web, tmp_path, SEED)
+        result = run_crawl(web, tmp_path, SEED)
         assert web.log.count("a.test", "/hidden") == web.log.count("a.test", "/sitemap.xml") == 1
     assert result.summary["refused"] == {"scope_host": 1}  # a sitemap cannot widen the scope
     with catalog_of(tmp_path) as catalog:
@@ -72,13 +72,13 @@ def test_a_page_that_only_the_sitemap_names_is_found(tmp_path: Path) -> None:
 
 def test_a_page_that_only_a_feed_names_is_found(tmp_path: Path) -> None:
     with TestWeb([site(xml(LISTED))]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
         assert web.log.count("a.test", "/news/1") == 1
 
 
 def test_sitemaps_are_no_pages_and_feeds_are_not_search_results(tmp_path: Path) -> None:
     with TestWeb([site(xml(LISTED))]) as web:
-        figures = sail(web, tmp_path, SEED).summary
+        figures = run_crawl(web, tmp_path, SEED).summary
     rows = {row["url"]: row["noindex"] for row in segment_rows(tmp_path, "pages")}
     assert rows == {SEED: False, f"{SEED}hidden": False, f"{SEED}feed.xml": True, f"{SEED}news/1": False}
     assert figures["fetched"] == 4
@@ -87,9 +87,9 @@ def test_sitemaps_are_no_pages_and_feeds_are_not_search_results(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("mime", ["application/x-gzip", "application/octet-stream", "text/xml", "", "text/html"])
-def test_a_compressed_sitemap_is_read_whatever_its_type_is_said_to_be(tmp_path: Path, mime: str) -> None:
+def test_a_compressed_sitemap_is_read_whatever_its_content_type(tmp_path: Path, mime: str) -> None:
     with TestWeb([site(xml(gzip.compress(LISTED.encode()), mime), url="/sitemap.xml.gz")]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
         assert web.log.count("a.test", "/hidden") == 1
 
 
@@ -98,13 +98,13 @@ def test_an_index_leads_to_sitemaps_and_they_to_pages(tmp_path: Path) -> None:
     pages = {f"p{n}": Page() for n in range(3)}
     children = [f"http://a.test/part{n}.xml" for n in range(3)]
     with TestWeb([site(xml(index(*children, "http://b.test/s.xml")), parts | pages)]) as web:
-        result = sail(web, tmp_path, SEED)
+        result = run_crawl(web, tmp_path, SEED)
         assert all(web.log.count("a.test", f"/p{n}") == 1 for n in range(3))
         assert web.log.entries("b.test") == []
     assert result.summary["refused"] == {"scope_host": 1}
 
 
-def test_a_sitemap_of_a_domain_that_is_another_workers_is_read_there(tmp_path: Path) -> None:
+def test_a_sitemap_of_another_workers_domain_is_read_by_that_worker(tmp_path: Path) -> None:
     names = [f"d{number}.test" for number in range(6)]
     sites = [
         Site(name, {"/s.xml.gz": xml(gzip.compress(urlset(entry(f"http://{name}/x")).encode())), "/x": Page()})
@@ -119,17 +119,17 @@ def test_a_sitemap_of_a_domain_that_is_another_workers_is_read_there(tmp_path: P
     sound(tmp_path)
 
 
-def test_a_sitemap_that_moved_is_still_a_sitemap(tmp_path: Path) -> None:
+def test_a_sitemap_that_redirects_is_still_a_sitemap(tmp_path: Path) -> None:
     moved = {"new.xml.gz": xml(gzip.compress(LISTED.encode()), "application/gzip")}
     with TestWeb([site(Page(redirect="/new.xml.gz"), moved)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
         assert web.log.count("a.test", "/hidden") == 1
 
 
 def test_a_sitemap_that_a_page_links_to_is_one_too(tmp_path: Path) -> None:
     pages = {"/": Page(links=["/map.xml"]), "/map.xml": xml(LISTED), "/hidden": Page()}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     assert {row["url"] for row in segment_rows(tmp_path, "pages")} == {SEED, f"{SEED}hidden"}
     assert {row["target"] for row in segment_rows(tmp_path, "links")} == {f"{SEED}map.xml"}
     with catalog_of(tmp_path) as catalog:
@@ -144,13 +144,13 @@ def test_path_rules_and_depth_are_for_pages_and_not_for_sitemaps(tmp_path: Path)
     listed = urlset(entry("http://a.test/docs/1"), entry("http://a.test/blog/1"))
     pages = {"docs/1": Page(), "blog/1": Page()}
     with TestWeb([site(xml(listed), pages)]) as web:
-        sail(web, tmp_path, f"{SEED}docs/1", scope__paths=["^/docs/"], scope__depth=0)
+        run_crawl(web, tmp_path, f"{SEED}docs/1", scope__paths=["^/docs/"], scope__depth=0)
         assert sorted(web.log.paths("a.test")) == ["/docs/1", "/robots.txt", "/sitemap.xml"]
 
 
 def test_robots_may_forbid_its_own_sitemap(tmp_path: Path) -> None:
     with TestWeb([site(xml(LISTED), rules="Disallow: /sitemap\n")]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
         assert web.log.count("a.test", "/sitemap.xml") == 0
     assert state_of(tmp_path, f"{SEED}sitemap.xml") == (UrlState.REFUSED, "robots")
 
@@ -158,7 +158,7 @@ def test_robots_may_forbid_its_own_sitemap(tmp_path: Path) -> None:
 # -- in which order -------------------------------------------------------------------------------------------------
 
 
-def test_what_a_sitemap_recommends_comes_first_within_its_level(tmp_path: Path) -> None:
+def test_pages_with_a_higher_sitemap_priority_come_first_within_their_depth(tmp_path: Path) -> None:
     entries = [
         entry("http://a.test/low", "<priority>0.1</priority>"),
         entry("http://a.test/high", "<priority>1.0</priority>"),
@@ -167,7 +167,7 @@ def test_what_a_sitemap_recommends_comes_first_within_its_level(tmp_path: Path) 
     ]
     pages = {name: Page() for name in ("low", "high", "fresh", "new")}
     with TestWeb([site(xml(urlset(*entries)), pages)]) as web:
-        sail(web, tmp_path, SEED, budget=Budget(pages=2))
+        run_crawl(web, tmp_path, SEED, budget=Budget(pages=2))
     with catalog_of(tmp_path) as catalog:
         found = {path: catalog.url(SEED + path) for path in ("low", "high", "fresh", "new", "feed.xml")}
     order = sorted(found, key=lambda path: found[path]["priority"])  # type: ignore[index]
@@ -176,10 +176,10 @@ def test_what_a_sitemap_recommends_comes_first_within_its_level(tmp_path: Path) 
     assert order[3:] == ["low", "feed.xml"]
 
 
-def test_a_sitemap_cannot_recommend_pages_of_others(tmp_path: Path) -> None:
+def test_a_sitemap_sets_no_priority_for_pages_of_other_domains(tmp_path: Path) -> None:
     listed = urlset(entry("http://b.test/x", "<priority>1.0</priority>"), entry("http://a.test/hidden"))
     with TestWeb([site(xml(listed)), Site("b.test", {"/x": Page()})]) as web:
-        sail(web, tmp_path, SEED, scope__hosts=["[ab].test"])
+        run_crawl(web, tmp_path, SEED, scope__hosts=["[ab].test"])
         assert web.log.count("b.test", "/x") == 1
     with catalog_of(tmp_path) as catalog:
         ours, theirs = catalog.url("http://a.test/hidden"), catalog.url("http://b.test/x")
@@ -202,9 +202,11 @@ def test_a_sitemap_cannot_recommend_pages_of_others(tmp_path: Path) -> None:
     ],
     ids=["not closed", "cut", "html", "gzip", "empty"],
 )
-def test_a_broken_sitemap_harms_nothing_and_says_what_is_wrong(tmp_path: Path, page: Page, detail: str) -> None:
+def test_a_broken_sitemap_harms_nothing_and_the_detail_names_the_problem(
+    tmp_path: Path, page: Page, detail: str
+) -> None:
     with TestWeb([site(page)]) as web:
-        assert sail(web, tmp_path, SEED).summary["fetched"] == 3
+        assert run_crawl(web, tmp_path, SEED).summary["fetched"] == 3
     with catalog_of(tmp_path) as catalog:
         (fetch,) = catalog.fetches_of(f"{SEED}sitemap.xml")
     assert detail in fetch.decision.detail
@@ -219,30 +221,30 @@ def test_a_broken_sitemap_harms_nothing_and_says_what_is_wrong(tmp_path: Path, p
         (Page(handler=hostile.hang_up), "cut_short"),
     ],
 )
-def test_a_sitemap_that_cannot_be_had_is_an_error_like_any_other(tmp_path: Path, page: Page, reason: str) -> None:
+def test_an_unreachable_sitemap_is_an_error_like_any_other(tmp_path: Path, page: Page, reason: str) -> None:
     with TestWeb([site(page)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     assert state_of(tmp_path, f"{SEED}sitemap.xml") == (UrlState.FAILED, reason)
 
 
 def test_an_index_that_leads_to_ever_new_indexes_ends(tmp_path: Path) -> None:
     maze = {f"i{n}.xml": xml(index(f"http://a.test/i{n + 1}.xml", "http://a.test/sitemap.xml")) for n in range(50)}
     with TestWeb([site(xml(index("http://a.test/i0.xml")), maze)]) as web:
-        result = sail(web, tmp_path, SEED, fetch__redirects=3)
+        result = run_crawl(web, tmp_path, SEED, fetch__redirects=3)
         assert web.log.count("a.test", "/i2.xml") == 1
         assert web.log.count("a.test", "/i3.xml") == 0
     assert result.summary["refused"]["too_many_redirects"] == 2  # the next one, and the first one again
 
 
-def test_no_more_is_read_of_a_sitemap_than_asked_for(tmp_path: Path) -> None:
+def test_no_more_of_a_sitemap_is_read_than_its_limit(tmp_path: Path) -> None:
     listed = urlset(*(entry(f"http://a.test/{n}") for n in range(1000)))
     with TestWeb([site(xml(listed))]) as web:
-        sail(web, tmp_path, SEED, fetch__sitemap_bytes=2000)
+        run_crawl(web, tmp_path, SEED, fetch__sitemap_bytes=2000)
     with catalog_of(tmp_path) as catalog:
         assert 20 < catalog.counters()["known"] < 80
 
 
-def test_a_long_sitemap_keeps_nobody_waiting_and_survives_a_kill(tmp_path: Path) -> None:
+def test_a_long_sitemap_delays_no_other_host_and_survives_a_kill(tmp_path: Path) -> None:
     entries = urlset(*(entry(f"http://a.test/page/{number}") for number in range(3_000)))
     stopped: list[int] = []
     follow = LinkIntake.follow_list
@@ -256,12 +258,12 @@ def test_a_long_sitemap_keeps_nobody_waiting_and_survives_a_kill(tmp_path: Path)
 
     with TestWeb([site(xml(entries))]) as web:
         with mock.patch.object(LinkIntake, "follow_list", interrupted), suppress(KeyboardInterrupt):
-            sail(web, tmp_path, SEED, scope__depth=1)
+            run_crawl(web, tmp_path, SEED, scope__depth=1)
         assert len(stopped) == 6, "others had their turn"
         with catalog_of(tmp_path) as catalog:
             row = catalog.url("http://a.test/sitemap.xml")
         assert row is None or row["state"] == UrlState.QUEUED, "it does not count as read"
-        sail(web, tmp_path, SEED, budget=Budget(pages=2))
+        run_crawl(web, tmp_path, SEED, budget=Budget(pages=2))
     assert state_of(tmp_path, "http://a.test/sitemap.xml")[0] == UrlState.DONE
     with catalog_of(tmp_path) as catalog:
         assert catalog.url("http://a.test/page/2999") is not None

@@ -1,4 +1,4 @@
-"""Do several workers do what one would, and as politely?"""
+"""Do several workers crawl the same pages as one, as politely?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import (
+from crawl.crawling import (
     Outcome,
     catalog_of,
     environment,
@@ -69,7 +69,7 @@ def archives(home: Path) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("workers", [2, 4])
-def test_together_they_fetch_every_page_exactly_once(
+def test_several_workers_fetch_every_page_exactly_once(
     web: TestWeb, sites: list[Site], tmp_path: Path, workers: int
 ) -> None:
     figures = periplus(*command(web, tmp_path / "c", workers=workers)).json
@@ -81,7 +81,7 @@ def test_together_they_fetch_every_page_exactly_once(
     assert len(archives(tmp_path / "c")) == workers
 
 
-def test_a_host_sees_one_connection_and_its_delay_whoever_asks(web: TestWeb, tmp_path: Path) -> None:
+def test_a_host_sees_one_connection_and_its_delay_with_several_workers(web: TestWeb, tmp_path: Path) -> None:
     periplus(*command(web, tmp_path / "c", "--delay", "0.03", workers=3), env=environment())
     for number in range(1, HOSTS + 1):
         host = f"h{number:04}.test"
@@ -96,7 +96,7 @@ def test_a_page_budget_is_kept_to_the_page(web: TestWeb, sites: list[Site], tmp_
     again = periplus(*command(web, tmp_path / "c", "--pages", "50", workers=2, seeds=())).json
     assert again["fetched"] == 50
     periplus(*command(web, tmp_path / "c", workers=1, seeds=()))
-    assert web.log.fetched() == everything(sites), "whoever continues, nothing is lost or fetched twice"
+    assert web.log.fetched() == everything(sites), "the next run loses nothing and fetches nothing twice"
     sound(tmp_path / "c")
 
 
@@ -106,7 +106,7 @@ def names_of(worker: int, workers: int, number: int) -> list[str]:
     return [name for name, _ in zip((n for n in names if share_of(n) % workers == worker), range(number), strict=False)]
 
 
-def test_a_worker_with_nothing_to_do_is_given_some_of_the_domains(tmp_path: Path) -> None:
+def test_an_idle_worker_is_given_domains_of_a_busy_one(tmp_path: Path) -> None:
     names = names_of(0, 2, 6)
     sites = [mesh(name, 150) for name in names]
     with TestWeb(sites) as web:
@@ -129,7 +129,7 @@ def test_redirects_into_the_domain_of_another_worker_are_followed(tmp_path: Path
     sound(tmp_path / "c")
 
 
-def test_a_seed_that_moved_to_another_worker_s_domain_widens_the_scope_of_all(tmp_path: Path) -> None:
+def test_a_seed_that_redirects_to_another_workers_domain_extends_the_scope_of_all(tmp_path: Path) -> None:
     (here,), (there,) = names_of(0, 2, 1), names_of(1, 2, 1)
     moved = Site(here, {"/": Page(status=301, headers={"Location": f"http://{there}/"})})
     with TestWeb([moved, mesh(there, 20)]) as web:
@@ -174,7 +174,7 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def test_when_the_parent_fails_it_sends_its_workers_home(web: TestWeb, tmp_path: Path) -> None:
+def test_when_the_supervisor_fails_its_workers_end(web: TestWeb, tmp_path: Path) -> None:
     def broken(_: Progress) -> None:
         raise DiskFull("no space left to write")
 
@@ -189,7 +189,7 @@ def test_when_the_parent_fails_it_sends_its_workers_home(web: TestWeb, tmp_path:
     sound(tmp_path / "c")
 
 
-def test_workers_do_not_outlive_the_process_that_made_them(web: TestWeb, tmp_path: Path) -> None:
+def test_workers_do_not_outlive_their_supervisor(web: TestWeb, tmp_path: Path) -> None:
     child = start(*command(web, tmp_path / "c", "--delay", "0.05"))
     web.log.wait_for(10)
     workers = children_of(child.pid)
@@ -202,7 +202,7 @@ def test_workers_do_not_outlive_the_process_that_made_them(web: TestWeb, tmp_pat
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
-def test_status_tells_of_all_workers_while_they_crawl(web: TestWeb, tmp_path: Path) -> None:
+def test_status_counts_all_workers_while_they_crawl(web: TestWeb, tmp_path: Path) -> None:
     child = start(*command(web, tmp_path / "c", "--delay", "0.5"))
     web.log.wait_for(60)
     time.sleep(0.2)
@@ -214,14 +214,14 @@ def test_status_tells_of_all_workers_while_they_crawl(web: TestWeb, tmp_path: Pa
     assert run["summary"]["fetched"] >= 30
 
 
-def test_a_worker_without_work_keeps_no_part_of_the_budget_from_the_others(tmp_path: Path) -> None:
+def test_an_idle_worker_returns_its_part_of_the_budget(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 40)]) as web:
         figures = periplus(*command(web, tmp_path / "c", "--pages", "13", seeds=("http://a.test/",))).json
         assert sum(web.log.fetched().values()) == 13
     assert figures["fetched"] == 13
 
 
-def test_a_robots_txt_that_moved_to_another_worker_s_domain_is_asked_for_in_turn(tmp_path: Path) -> None:
+def test_a_robots_txt_that_redirects_to_another_workers_domain_is_fetched_under_a_lease(tmp_path: Path) -> None:
     here, (there,) = names_of(0, 2, 4), names_of(1, 2, 1)
     moved = Page(status=301, headers={"Location": f"http://{there}/rules.txt"})
     rules = Page(body="User-agent: *\nDisallow: /secret", content_type="text/plain")
@@ -243,7 +243,7 @@ def test_a_robots_txt_that_moved_to_another_worker_s_domain_is_asked_for_in_turn
     sound(tmp_path / "c")
 
 
-def test_a_domain_lent_for_a_share_that_moves_on_is_asked_all_the_same(tmp_path: Path) -> None:
+def test_a_leased_domain_is_crawled_after_the_share_that_needed_it_has_moved(tmp_path: Path) -> None:
     (busiest, here), (there,) = names_of(0, 2, 2), names_of(1, 2, 1)
     moved = Page(status=301, headers={"Location": f"http://{there}/rules.txt"})
     pages = {f"/{number}": Page(f"{number}") for number in range(60)}

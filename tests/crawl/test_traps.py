@@ -1,4 +1,4 @@
-"""A calendar, a maze of visit numbers and a faceted list cost next to nothing, and nothing good in them is lost."""
+"""Do calendars, session numbers and faceted lists cost few requests, without losing a good page?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import Outcome, catalog_of, environment, reach, sail, settings_for, sound, state_of, typed
+from crawl.crawling import Outcome, catalog_of, environment, reach, run_crawl, settings_for, sound, state_of, typed
 from periplus.crawl.assignment import Budget
 from periplus.crawl.run import Request, crawl
 from periplus.model import UrlState
@@ -20,9 +20,9 @@ UNGUARDED = 5_000  # pages at most
 
 
 def visited(trap: Trap, home: Path, *, learning: int, pages: int = UNGUARDED) -> list[str]:
-    """The paths that a crawl asks for."""
+    """The paths that a crawl fetches."""
     with TestWeb([trap.site]) as web:
-        sail(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning, scope__depth=1_000)
+        run_crawl(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning, scope__depth=1_000)
         return [path for path in web.log.paths("a.test") if path != "/robots.txt"]
 
 
@@ -30,7 +30,7 @@ TRAPS = pytest.mark.parametrize("make", [event_calendar, visit_maze, faceted_sho
 
 
 def wasted(trap: Trap, home: Path) -> int:
-    """The requests of a guarded crawl that led to nothing; it must find all that is good."""
+    """The useless requests of a crawl with trap detection; it must find all good pages."""
     guarded = visited(trap, home, learning=20)
     assert trap.found(guarded) == trap.good
     sound(home)
@@ -57,13 +57,13 @@ def test_a_trap_costs_a_twentieth_of_what_it_would(make: Callable[[str], Trap], 
     assert wasted(trap, tmp_path / "guarded") <= 0.05 * (len(unguarded) - len(trap.found(unguarded)))
 
 
-# -- finite sites whose pages are alike -----------------------------------------------------------------------------
+# -- finite sites whose pages are alike -------------------------------------------------------------------------------
 
 
 def lost(site: Site, home: Path) -> set[str]:
-    """The pages of a site that a crawl does not ask for."""
+    """The pages of a site that a crawl does not fetch."""
     with TestWeb([site]) as web:
-        sail(web, home, SEED, frontier__trap_fetches=20, scope__depth=10_000, scope__pages_per_domain=20_000)
+        run_crawl(web, home, SEED, frontier__trap_fetches=20, scope__depth=10_000, scope__pages_per_domain=20_000)
         asked = set(web.log.paths("a.test"))
     sound(home)
     return set(site.pages) - asked
@@ -86,15 +86,15 @@ def test_a_finite_site_whose_pages_are_alike_loses_no_page(site: Callable[[], Si
     assert lost(site(), tmp_path) == set()
 
 
-def test_pages_that_say_something_are_never_taken_for_a_trap(tmp_path: Path) -> None:
+def test_pages_with_new_text_are_never_taken_for_a_trap(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 400)]) as web:
-        result = sail(web, tmp_path, SEED, frontier__trap_fetches=20)
+        result = run_crawl(web, tmp_path, SEED, frontier__trap_fetches=20)
     assert (result.summary["fetched"], result.summary["traps"]) == (400, {"learned": 0, "saved": 0})
     with catalog_of(tmp_path) as catalog:
         assert catalog.patterns() == []
 
 
-def test_a_trap_is_found_out_even_on_a_host_that_is_trusted(tmp_path: Path) -> None:
+def test_a_trap_is_detected_even_on_a_trusted_host(tmp_path: Path) -> None:
     """Hundreds of articles, each of which also leads to the same empty form under another number."""
     articles = {
         f"/article/{name}": Page(prose.title(name), prose.text(name), [f"/article/{after}", f"/reply/{number}"])
@@ -103,7 +103,7 @@ def test_a_trap_is_found_out_even_on_a_host_that_is_trusted(tmp_path: Path) -> N
     forms = {f"/reply/{number}": Page("Reply", "Log in to reply.") for number in range(400)}
     home = {"/": Page("Home", prose.text("home"), ["/article/a"])}
     with TestWeb([Site("a.test", home | articles | forms)]) as web:
-        sail(web, tmp_path, SEED, frontier__trap_fetches=20, scope__depth=1_000, fetch__concurrency=1)
+        run_crawl(web, tmp_path, SEED, frontier__trap_fetches=20, scope__depth=1_000, fetch__concurrency=1)
         asked = set(web.log.paths("a.test"))
     assert articles.keys() <= asked
     assert len(forms.keys() & asked) < 100, "20 to learn, 50 of the allowance, and probes"
@@ -115,7 +115,7 @@ def _word(number: int) -> str:
     return chr(ord("a") + number % 26) * (1 + number // 26)
 
 
-# -- what is told ---------------------------------------------------------------------------------------------------
+# -- reports ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -126,13 +126,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def told(*words: str, home: Path, learning: int = 20) -> str:
+def output(*words: str, home: Path, learning: int = 20) -> str:
     env = environment(frontier__trap_fetches=learning)
     return " ".join(typed(*words, "--home", home, env=env).out.split())
 
 
-def test_the_savings_of_a_host_are_told_by_pattern(home: Path) -> None:
-    text = told("inspect", "host", "a.test", home=home)
+def test_inspect_host_shows_the_skipped_urls_of_each_pattern(home: Path) -> None:
+    text = output("inspect", "host", "a.test", home=home)
     with catalog_of(home) as catalog:
         days, _ = catalog.patterns_of("a.test")
     assert f"fetches saved by 2 learned patterns /calendar/#/#/# ({days.wasted} of {days.fetched} pages" in text
@@ -144,18 +144,18 @@ def test_a_refused_url_names_its_pattern_whether_it_waited_or_not(home: Path) ->
         rows = [row for url in catalog.known_urls() if (row := catalog.url(url))]
     waited = next(row["url"] for row in rows if row["reason"] == "trap_learned" and row["url"].count("/") == 6)
     for url in (waited, f"{SEED}calendar/1807/03/09"):
-        assert "trap_learned (" in told("inspect", "url", url, home=home)
-        assert "pages like /calendar/#/#/# said nothing new" in told("inspect", "url", url, home=home)
+        assert "trap_learned (" in output("inspect", "url", url, home=home)
+        assert "pages like /calendar/#/#/# said nothing new" in output("inspect", "url", url, home=home)
 
 
-def test_the_summary_of_a_run_tells_what_was_saved(tmp_path: Path) -> None:
+def test_the_summary_of_a_run_counts_skipped_urls(tmp_path: Path) -> None:
     env = environment(frontier__trap_fetches=20)
     with TestWeb([event_calendar("a.test").site]) as web:
         outcome = typed("crawl", SEED, "--home", tmp_path, *reach(web), env=env)
     assert "URLs of suspected traps (2 patterns learned in this run); `periplus traps` lists them" in outcome.out
 
 
-# -- what lasts, and what is undone ---------------------------------------------------------------------------------
+# -- what lasts, and what is undone -----------------------------------------------------------------------------------
 
 
 def test_the_next_run_knows_the_traps_of_the_last(tmp_path: Path) -> None:
@@ -168,13 +168,13 @@ def test_the_next_run_knows_the_traps_of_the_last(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-def test_a_verdict_that_was_wrong_is_undone_and_what_it_refused_comes_back(tmp_path: Path) -> None:
+def test_a_wrong_verdict_is_undone_and_the_urls_that_it_refused_are_queued_again(tmp_path: Path) -> None:
     """Sixty empty days, then many full ones, all linked from a page that says nothing."""
     full = {f"/day/{number}": Page(f"Day {number}", prose.text(f"day {number}")) for number in range(60, 200)}
     days = {f"/day/{number}": Page("Day", "") for number in range(60)} | full
     pages = {"/": Page("Home", "", links=["/days"]), "/days": Page("Days", "", links=list(days)), **days}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED, frontier__trap_fetches=10, frontier__trap_allowance=0)
+        run_crawl(web, tmp_path, SEED, frontier__trap_fetches=10, frontier__trap_allowance=0)
         asked = web.log.paths("a.test")
     assert full.keys() <= set(asked)
     assert asked.index("/day/75") > asked.index("/day/199"), "it came back"
@@ -183,7 +183,7 @@ def test_a_verdict_that_was_wrong_is_undone_and_what_it_refused_comes_back(tmp_p
 
 
 @pytest.mark.slow
-def test_every_worker_guards_its_own_hosts(tmp_path: Path) -> None:
+def test_every_worker_detects_traps_on_its_own_hosts(tmp_path: Path) -> None:
     hosts = [f"h{number}.test" for number in range(6)]
     traps = [event_calendar(host) for host in hosts]
     with TestWeb([trap.site for trap in traps]) as web:
@@ -195,7 +195,7 @@ def test_every_worker_guards_its_own_hosts(tmp_path: Path) -> None:
     sound(tmp_path)
 
 
-# -- what a person can do about it ----------------------------------------------------------------------------------
+# -- what a person can do about it ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -215,9 +215,9 @@ def test_suspected_traps_are_listed(web: TestWeb, tmp_path: Path) -> None:
     crawled(web, tmp_path)
     with catalog_of(tmp_path) as catalog:
         days = next(one for one in catalog.patterns_of("a.test") if one.pattern == "/calendar/#/#/#")
-    listed = told("traps", home=tmp_path, learning=10)
+    listed = output("traps", home=tmp_path, learning=10)
     assert f"a.test /calendar/#/#/# {days.fetched} {days.wasted} {days.saved}" in listed
-    assert told("traps", "b.test", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
+    assert output("traps", "b.test", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
     found = typed("traps", "a.test", "--home", tmp_path, "--json", env=environment(**LEARNING)).json["traps"]
     assert {"host": "a.test", "pattern": days.pattern, "fetched": days.fetched, "wasted": days.wasted} == {
         key: value for key, value in found[0].items() if key != "refused"
@@ -228,7 +228,7 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
     crawled(web, tmp_path)
     with catalog_of(tmp_path) as catalog:
         refused = catalog.counters()["refused"]
-    said = told("traps", "a.test", "--unlearn", home=tmp_path, learning=10)
+    said = output("traps", "a.test", "--unlearn", home=tmp_path, learning=10)
     assert said.startswith("Unlearned /calendar/#/#/#, /calendar/#/# of a.test; URLs queued again: ")
     sound(tmp_path)
     with catalog_of(tmp_path) as catalog:
@@ -236,7 +236,7 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
     assert crawled(web, tmp_path).code == 0
     with catalog_of(tmp_path) as catalog:
         assert catalog.counters()["fetched"] > 500
-    assert told("traps", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
+    assert output("traps", home=tmp_path, learning=10) == "No URL pattern is a suspected trap."
     sound(tmp_path)
 
 
@@ -249,9 +249,9 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
         (["a.test", "--pattern", "/x/#"], "--pattern goes with --unlearn"),
     ],
 )
-def test_what_cannot_be_unlearned_is_said(words: list[str], complaint: str, tmp_path: Path) -> None:
+def test_unlearning_an_unknown_trap_is_an_error(words: list[str], complaint: str, tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 3)]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     outcome = typed("traps", *words, "--home", tmp_path)
     assert outcome.code == 2
     assert complaint in outcome.complaint
@@ -271,7 +271,7 @@ def test_a_crawl_without_traps_fetches_what_they_refused(web: TestWeb, tmp_path:
     sound(tmp_path)
 
 
-def test_a_url_that_is_deferred_says_why_it_waits(tmp_path: Path) -> None:
+def test_a_deferred_url_has_a_reason(tmp_path: Path) -> None:
     """A page budget ends the crawl before suspected traps have their turn."""
     trap = event_calendar("a.test")
     visited(trap, tmp_path, learning=5, pages=40)
@@ -279,6 +279,6 @@ def test_a_url_that_is_deferred_says_why_it_waits(tmp_path: Path) -> None:
         waiting = [row for url in catalog.known_urls() if (row := catalog.url(url)) and row["state"] == 0]
     deferred = [row for row in waiting if row["reason"] == "trap_suspected"]
     assert deferred
-    text = told("inspect", "url", deferred[0]["url"], home=tmp_path, learning=10)
+    text = output("inspect", "url", deferred[0]["url"], home=tmp_path, learning=10)
     assert "state queued reason trap_suspected (" in text
     assert "pages like /calendar/#/#/# said nothing new" in text

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from unittest import mock
 
-from crawl.voyage import environment, typed
+from crawl.crawling import environment, typed
 from periplus.demo import server
 
 SECRET = "a-password-of-somebody"

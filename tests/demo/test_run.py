@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawl.voyage import sound
+from crawl.crawling import sound
 from demo.shared_demo import Demo, own_ports
 from periplus.demo.home import collection, read_state, write_state
 from periplus.demo.library import installed_sites

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from crawl.voyage import sound
+from crawl.crawling import sound
 from index.damage import WAYS
 from periplus.config import Indexing, LinkAnalysis
 from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, PeriplusError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import start, wait
+from crawl.crawling import start, wait
 from killing import swept
 from periplus.index.generations import Generations, problems_of
 from search.library import Doc, opened, shelve

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import environment, reach, sail, typed
+from crawl.crawling import environment, reach, run_crawl, typed
 from periplus.config import Indexing
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
@@ -69,7 +69,7 @@ def test_noindex_pages_are_counted_too(tmp_path: Path) -> None:
 
 
 def crawled(web: TestWeb, home: Path, *seeds: str, **flags: Any) -> None:
-    sail(web, home, *(seeds or (SEED,)), **flags)
+    run_crawl(web, home, *(seeds or (SEED,)), **flags)
 
 
 def site(**pages: Page) -> Site:

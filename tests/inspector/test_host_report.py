@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, settings_for
+from crawl.crawling import catalog_of, run_crawl, settings_for
 from periplus.crawl.assignment import Budget
 from periplus.errors import BadUrl
 from periplus.inspector.host_report import host_report
@@ -32,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     links = ["/1", "/gone", "/lost", "/secret", "/x.zip", "http://b.test/", "http://b.test/2", "/tired"]
     pages = {"/": Page(links=links), "/1": Page(), "/tired": Page(status=503, headers={"Retry-After": "900"})}
     with TestWeb([Site("www.a.test", pages, robots=ROBOTS)]) as web:
-        sail(web, home, SEED, fetch__attempts=2)
+        run_crawl(web, home, SEED, fetch__attempts=2)
     return home
 
 
@@ -98,7 +98,7 @@ def test_hosts_whose_names_begin_alike_are_not_mixed_up(tmp_path: Path) -> None:
     with TestWeb([Site(name, {"/": Page(), "/2": Page()}) for name in names]) as web:
         rules = [*web.connect_to, f"a.test:8080:127.0.0.1:{web.http_port}"]
         seeds = [*(f"http://{name}/" for name in names), "http://a.test:8080/2"]
-        sail(web, tmp_path, *seeds, fetch__connect_to=rules)
+        run_crawl(web, tmp_path, *seeds, fetch__connect_to=rules)
     found = report(tmp_path, "a.test")
     assert found["urls"]["known"] == 2
     assert [robots["origin"] for robots in found["robots"]] == ["http://a.test", "http://a.test:8080"]
@@ -106,15 +106,15 @@ def test_hosts_whose_names_begin_alike_are_not_mixed_up(tmp_path: Path) -> None:
 
 def test_a_host_whose_robots_file_could_not_be_had_says_so(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()}, robots=Page(status=503))]) as web:
-        sail(web, tmp_path, "http://a.test/")
+        run_crawl(web, tmp_path, "http://a.test/")
     found = report(tmp_path, "a.test")
-    assert found["robots"][0]["otherwise"] == "robots.txt returned 503: nothing is allowed"
-    assert found["politeness"]["why"] == "robots.txt cannot be had: it answers 503"
+    assert found["robots"][0]["otherwise"] == "robots.txt answered 503: nothing is allowed"
+    assert found["politeness"]["why"] == "robots.txt unreachable: HTTP 503"
 
 
 def test_a_host_that_waits_for_nothing_has_no_next_moment(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page()})]) as web:
-        sail(web, tmp_path, "http://a.test/", budget=Budget(seconds=0))
+        run_crawl(web, tmp_path, "http://a.test/", budget=Budget(seconds=0))
     found = report(tmp_path, "a.test")
     assert found["politeness"] == {"delay": 0.0, "why": "politeness.delay", "next_fetch": None, "failures": 0}
     assert (found["robots"], found["urls"]["queued"]) == ([], 1)

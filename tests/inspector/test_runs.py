@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from crawl.voyage import catalog_of, sail
+from crawl.crawling import catalog_of, run_crawl
 from periplus.crawl.assignment import Budget
 from periplus.errors import UsageError
 from periplus.inspector.runs import last_run, one_run, recent_runs, shares
@@ -23,8 +23,8 @@ Answer = TypeVar("Answer")
 def home(tmp_path: Path) -> Path:
     pages = {"/": Page(links=["/1", "/2", "/gone"]), "/1": Page(), "/2": Page()}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, "http://a.test/", budget=Budget(pages=1))
-        sail(web, tmp_path)
+        run_crawl(web, tmp_path, "http://a.test/", budget=Budget(pages=1))
+        run_crawl(web, tmp_path)
     return tmp_path
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawl.voyage import catalog_of, sail
+from crawl.crawling import catalog_of, run_crawl
 from periplus.crawl.assignment import Budget
 from periplus.inspector.runs import overview
 from periplus.store.collection import open_collection
@@ -14,7 +14,7 @@ from testweb import Page, Site, TestWeb, mesh
 def test_it_adds_up_to_what_was_crawled(tmp_path: Path) -> None:
     pages = {"/": Page(links=["/gone", "/secret", "/end", "http://b.test/", "/c.zip"]), "/end": Page(size=5000)}
     with TestWeb([Site("a.test", pages, robots="User-agent: *\nDisallow: /secret")]) as web:
-        figures = sail(web, tmp_path, "http://a.test/").summary
+        figures = run_crawl(web, tmp_path, "http://a.test/").summary
     with catalog_of(tmp_path) as catalog:
         found = overview(open_collection(tmp_path), catalog)
     assert found["home"] == str(tmp_path)
@@ -47,7 +47,7 @@ def test_it_adds_up_to_what_was_crawled(tmp_path: Path) -> None:
 def test_the_last_of_several_runs_is_shown(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 9)]) as web:
         for pages in (2, 3):
-            sail(web, tmp_path, "http://a.test/", budget=Budget(pages=pages))
+            run_crawl(web, tmp_path, "http://a.test/", budget=Budget(pages=pages))
     with catalog_of(tmp_path) as catalog:
         found = overview(open_collection(tmp_path), catalog)
     assert (found["last_run"]["run_id"], found["last_run"]["outcome"]) == (2, "budget")

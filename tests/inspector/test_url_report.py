@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, settings_for
+from crawl.crawling import catalog_of, run_crawl, settings_for
 from periplus.errors import BadUrl
 from periplus.inspector.url_report import url_history
 from periplus.model import ArchivePosition
@@ -32,7 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "/late": Page(handler=hostile.in_turn(Page(status=503), Page("Late"))),
     }
     with TestWeb([Site("a.test", pages, robots="User-agent: *\nDisallow: /secret/\nCrawl-delay: 0.05")]) as web:
-        sail(web, home, SEED)
+        run_crawl(web, home, SEED)
     return home
 
 
@@ -122,7 +122,7 @@ def test_every_attempt_is_listed_in_order(home: Path) -> None:
     found = history(home, f"{SEED}late")
     assert found["attempts"] == 1
     assert [(one["status"], one["verdict"]) for one in found["fetches"]] == [(503, "delayed"), (200, "fetched")]
-    assert found["fetches"][0]["detail"] == "answered 503; try 2 follows"
+    assert found["fetches"][0]["detail"] == "HTTP 503; attempt 2 follows"
     assert all(one["archive"] for one in found["fetches"])
 
 

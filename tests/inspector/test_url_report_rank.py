@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import sail, typed
+from crawl.crawling import run_crawl, typed
 from periplus.inspector.url_report import rank_of
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb
@@ -20,7 +20,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pages = {f"/{name}": Page(title=name, text=f"About {name}.", links=[("/hub", "The hub")]) for name in "bcd"}
     pages |= {"/": Page(title="Home", text="Welcome.", links=["/b", "/c", "/d"]), "/hub": Page(title="Hub", text="Me.")}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, home, "http://a.test/")
+        run_crawl(web, home, "http://a.test/")
     return home
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import reach, sail, sound, typed
+from crawl.crawling import reach, run_crawl, sound, typed
 from periplus.inspector.verify import Problem, verify
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb, hostile, mesh
@@ -42,7 +42,7 @@ def web() -> Iterator[TestWeb]:
 @pytest.fixture(scope="module")
 def crawled(web: TestWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("crawled") / "home"
-    sail(web, home, SEED, "http://b.test/")
+    run_crawl(web, home, SEED, "http://b.test/")
     return home
 
 

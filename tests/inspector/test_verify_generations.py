@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import sail, sound, typed
+from crawl.crawling import run_crawl, sound, typed
 from index.damage import WAYS
 from periplus.inspector.verify import verify
 from periplus.store.collection import open_collection
@@ -25,7 +25,7 @@ PAGE = "http://a.test/3"
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("built") / "home"
     with TestWeb([mesh("a.test", 12)]) as web:
-        sail(web, home, "http://a.test/")
+        run_crawl(web, home, "http://a.test/")
     for command in ("rank", "index"):
         assert typed(command, "--home", home).code == 0
     return home

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, settings_for, typed
+from crawl.crawling import catalog_of, run_crawl, settings_for, typed
 from periplus.errors import UsageError
 from periplus.inspector.url_report import url_history
 from periplus.inspector.versions import version_body
@@ -27,7 +27,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with TestWeb([Site("a.test", {"/": first, "/away": Page(redirect="http://b.test/")})]) as web:
         for page in (first, first, Page("First", links=["/away"]), second, Page(status=500)):
             web.site("a.test").pages["/"] = page
-            sail(web, home, SEED, fetch__attempts=1)
+            run_crawl(web, home, SEED, fetch__attempts=1)
     return home
 
 

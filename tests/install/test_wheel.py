@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import environment
+from crawl.crawling import environment
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE")

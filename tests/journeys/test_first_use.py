@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import environment, periplus, reach
+from crawl.crawling import environment, periplus, reach
 from testweb import Page, Site, TestWeb
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound
 from periplus.reparse import Reparsed, reparse
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb
@@ -24,7 +24,7 @@ def home(tmp_path: Path) -> Path:
     sites = [Site(f"s{number}.test", {"/": Page(f"{number}", "words " * 50)}) for number in range(SEGMENTS)]
     with TestWeb(sites) as web:
         for site in sites:
-            sail(web, tmp_path, f"http://{site.host}/")
+            run_crawl(web, tmp_path, f"http://{site.host}/")
     reparse(open_collection(tmp_path), settings_for(None), everything=False)
     return tmp_path
 
@@ -78,7 +78,7 @@ def test_any_run_parses_quickly_parsed_pages(home: Path) -> None:
     with pytest.raises(Stop):
         again(home, stop_after=2)
     with TestWeb([Site("new.test", {"/": Page("new")})]) as web:
-        sail(web, home, "http://new.test/")
+        run_crawl(web, home, "http://new.test/")
     assert reparse(open_collection(home), settings_for(None), everything=False).segments == 1
     assert again(home).segments == 4
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import sail, segment_rows, settings_for, sound
+from crawl.crawling import run_crawl, segment_rows, settings_for, sound
 from parse.test_page import BOMBS
 from periplus.reparse import Reparsed, reparse
 from periplus.store.collection import open_collection
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("periplus.reparse.reader_pool._PAGES_PER_PROCESS", 10)
     with TestWeb(many_hosts(3, 40)) as web:
-        sail(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05)
+        run_crawl(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05)
     return tmp_path
 
 
@@ -53,7 +53,7 @@ def test_a_page_that_takes_too_long_keeps_its_row(home: Path) -> None:
     body = BOMBS["nested lists"].encode()
     site = Site("bomb.test", {"/": Page(body=(body * (5_000_000 // len(body)))), "/end": Page()})
     with TestWeb([site]) as web:
-        sail(web, home, "http://bomb.test/", "http://bomb.test/end")
+        run_crawl(web, home, "http://bomb.test/", "http://bomb.test/end")
     before = titles(home)
     result = again(home, parse__seconds=0.2, parse__aside_bytes=1 << 30)
     assert (result.pages, result.unread) == (122, 1)

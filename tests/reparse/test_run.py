@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, environment, sail, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, environment, run_crawl, segment_rows, settings_for, sound
 from parse.pdfs import pdf
 from periplus.errors import CollectionLocked
 from periplus.reparse import reparse
@@ -29,7 +29,9 @@ def home(tmp_path: Path) -> Path:
         "/paper": Page(body=pdf("Soundings"), content_type="application/pdf"),
     }
     with TestWeb([Site("a.test", pages), *many_hosts(3, 20)]) as web:
-        sail(web, tmp_path, "http://a.test/", "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05)
+        run_crawl(
+            web, tmp_path, "http://a.test/", "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05
+        )
     return tmp_path
 
 

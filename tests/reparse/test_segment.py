@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, periplus, run_crawl, segment_rows, settings_for, sound
 from periplus.inspector.verify import verify
 from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Quality, Reason, Verdict, Video
 from periplus.model import Page as ReadPage
@@ -28,7 +28,7 @@ NAMES = [f"/{number}" for number in range(6)]
 def home(tmp_path: Path) -> Path:
     pages = {name: Page(f"Pilot {name}", WORDS, lang="en", links=["/", "/0"]) for name in NAMES}
     with TestWeb([Site("a.test", {"/": Page("Mole", WORDS, links=NAMES)} | pages)]) as web:
-        sail(web, tmp_path, "http://a.test/")
+        run_crawl(web, tmp_path, "http://a.test/")
     return tmp_path
 
 
@@ -106,7 +106,7 @@ def test_a_damaged_segment_does_not_stop_the_others(tmp_path: Path) -> None:
     sites = [Site(f"{name}.test", {"/": Page(name, WORDS)}) for name in "abc"]
     with TestWeb(sites) as web:
         for site in sites:  # a segment each
-            sail(web, tmp_path, f"http://{site.host}/")
+            run_crawl(web, tmp_path, f"http://{site.host}/")
     (tmp_path / "segments" / "pages-w00-000002.parquet").write_bytes(b"PAR1 and nothing more")
     result = again(tmp_path)
     assert (result.segments, result.unread) == (3, 1)

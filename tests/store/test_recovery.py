@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, periplus, sail, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, periplus, run_crawl, segment_rows, settings_for, sound
 from periplus.errors import DamagedFile
 from periplus.model import Response
 from periplus.parse.page import PageParser
@@ -37,7 +37,7 @@ def home(tmp_path: Path) -> Path:
         "/gone": Page(status=410),
     }
     with TestWeb([Site("a.test", odd), mesh("b.test", 300)]) as web:
-        sail(web, tmp_path, SEED, "http://b.test/")
+        run_crawl(web, tmp_path, SEED, "http://b.test/")
     return tmp_path
 
 
@@ -136,7 +136,7 @@ def test_a_damaged_page_is_named_and_nothing_is_skipped_silently(home: Path) -> 
 def test_the_next_crawl_recovers_by_itself(home: Path) -> None:
     unseal(home)
     with TestWeb([mesh("b.test", 300)]) as web:
-        result = sail(web, home)
+        result = run_crawl(web, home)
         assert web.log.entries() == []
     assert result.summary["fetched"] == 0
     assert len(segment_rows(home, "pages")) == 305

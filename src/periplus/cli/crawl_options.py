@@ -173,7 +173,7 @@ class CrawlOptions:
             self.entries,
             self.rounds,
             self.recrawl,
-            apart=True,
+            own_process=True,
         )
 
     def _seed_list(self) -> SeedList:

@@ -1,8 +1,7 @@
-"""What is a worker told, and what does it tell in the end?
+"""The records that the processes of a run exchange: what a worker has to do, and what it reports at the end.
 
-Which pages that were seen before is a crawl to ask for again?
-
-When has a run done enough?
+`Budget` answers when a run has done enough, `RecrawlPolicy` which known pages it fetches again. `WorkerContext` holds
+what most parts of one worker share.
 """
 
 from __future__ import annotations
@@ -14,33 +13,38 @@ from typing import Any
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
+from periplus.crawl.shared_state import SharedState
 from periplus.fetch.ip_limits import AddressTable
+from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import RecrawlClass
 from periplus.model import Decision
+from periplus.store.batch import PendingBatch
+from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.run_summary import RunCounters
 
 
 @dataclass(frozen=True, slots=True)
 class RecrawlPolicy:
-    """What a crawl does about pages that it has seen before."""
+    """Which known pages a crawl fetches again."""
 
-    new_only: bool = False  # they are not asked for again
-    only: RecrawlClass | None = None  # of these alone
-    continuous: bool = False  # also about those that become due while it runs, so it has no end
+    new_only: bool = False  # none
+    only: RecrawlClass | None = None  # only those of this class; None: all that are due
+    continuous: bool = False  # also pages that become due during the crawl, which therefore never ends by itself
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Limits of one run; None means none."""
+    """Limits of one run; None means no limit."""
 
     pages: int | None = None
     seconds: float | None = None
     bytes: int | None = None
-    until_pages: int | None = None  # of the whole collection
-    until_bytes: int | None = None
+    until_pages: int | None = None  # total of the collection
+    until_bytes: int | None = None  # total of the collection
 
-    def spent(self, pages: int, size: int, seconds: float) -> str | None:
-        """Which limit has been reached by a run that has come so far, if one has."""
+    def limit_reached(self, pages: int, size: int, seconds: float) -> str | None:
+        """Name the limit that a run with these totals has reached, if any."""
         if self.pages is not None and pages >= self.pages:
             return f"{self.pages} pages"
         if self.seconds is not None and seconds >= self.seconds:
@@ -50,15 +54,15 @@ class Budget:
         return None
 
     def for_collection(self, pages: int, size: int) -> Budget:
-        """What a run may do in a collection that holds so many pages and bytes already."""
+        """Return the limits of a run in a collection that already holds *pages* and *size* bytes."""
         return replace(
             self,
             pages=_smaller(self.pages, _less(self.until_pages, pages)),
             bytes=_smaller(self.bytes, _less(self.until_bytes, size)),
         )
 
-    def after(self, pages: int, size: int, seconds: float) -> Budget:
-        """What is left when a run has come so far."""
+    def remaining(self, pages: int, size: int, seconds: float) -> Budget:
+        """Return what is left of the limits after a run with these totals."""
         return replace(
             self,
             pages=_less(self.pages, pages),
@@ -66,8 +70,8 @@ class Budget:
             seconds=None if self.seconds is None else max(self.seconds - seconds, 0.0),
         )
 
-    def left(self, pages: int, size: int, seconds: float) -> float | None:
-        """How many seconds until a limit is reached, if a run that has come so far goes on like that."""
+    def seconds_left(self, pages: int, size: int, seconds: float) -> float | None:
+        """Estimate the seconds until the first limit is reached, at the rate so far; None without a limit."""
         limits = ((self.pages, pages), (self.bytes, size), (self.seconds, seconds))
         left = [max(limit / done - 1.0, 0.0) * seconds for limit, done in limits if limit is not None and done]
         return min(left, default=None)
@@ -83,7 +87,7 @@ def _smaller(one: int | None, other: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What all workers of a run are told."""
+    """What every worker of a run receives."""
 
     collection: Collection
     settings: Settings
@@ -92,14 +96,37 @@ class Assignment:
     seeds: Sequence[str]
     sitemaps: Sequence[str]
     entries: Sequence[str]
-    hold: bool  # what is found waits for the next round
+    hold: bool  # URLs found in this round wait for the next round
     budget: Budget
-    after_kill: bool  # the run before may have sent requests that it could not write down
-    agenda: RecrawlPolicy
+    after_kill: bool  # the previous run may have sent requests that it did not record
+    recrawl: RecrawlPolicy
     clock: Clock
-    addresses: AddressTable  # what all of them together ask of every address
-    died: int = 0  # workers of the same number so far, in whose place this one is
-    suspects: Mapping[str, int] = field(default_factory=dict)  # how many workers died while reading an address
+    addresses: AddressTable  # limits per IP address, over all workers
+    deaths: int = 0  # earlier workers of the same number that died; this worker replaces them
+    suspects: Mapping[str, int] = field(default_factory=dict)  # URL -> number of workers that died while parsing it
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerContext:
+    """What most parts of one worker share."""
+
+    number: int
+    assignment: Assignment
+    shared: SharedState
+    catalog: Catalog
+    queues: Queues
+    counters: RunCounters
+    pending: PendingBatch = field(default_factory=PendingBatch)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the run."""
+        return self.assignment.settings
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the run."""
+        return self.assignment.clock
 
 
 class Ending(StrEnum):
@@ -112,8 +139,8 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a worker says when it is done."""
+    """What a worker reports at its end."""
 
     ending: Ending
     summary: dict[str, Any]
-    refusals: dict[str, Decision]  # of seeds
+    refusals: dict[str, Decision]  # seed -> the rule that refused it

@@ -1,7 +1,7 @@
-"""What time is it, for decisions that must survive a clock being set, and for dates that are written down?
+"""What time is it? One clock for delays, which never jumps, and one for the dates in files.
 
-A crawl goes by seconds that are counted, never by the machine's clock: when that is set, no delay gets shorter or
-longer. Dates in the archive and in the catalog follow the machine's clock, whenever it is set.
+Delays are measured with a monotonic clock: setting the system clock makes no delay shorter or longer. Dates in the
+archive and in the catalog follow the system clock.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-_STEP = 1.0  # seconds; a smaller difference is no reason to correct dates
-_BOOTTIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # Linux: it counts while the machine is suspended
+_STEP = 1.0  # seconds; a smaller difference between the clocks does not correct dates
+_BOOTTIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # Linux only; includes the time of suspension
 
 
 class Clock(Protocol):
-    """What a crawl goes by; another one lets weeks pass in seconds."""
+    """The time source of a crawl; tests use one that simulates weeks in seconds."""
 
     def now(self) -> float:
-        """The present: seconds since the epoch, as they were known at the start."""
+        """Seconds since the epoch, counted from the system time at the start."""
         ...
 
     def ahead(self) -> float:
-        """Seconds by which the machine's clock was set forward since the start; negative: backward."""
+        """Seconds by which the system clock was set forward since the start; negative: backward."""
         ...
 
     def idle(self, until: float) -> None:
-        """The crawl has nothing to do before *until*."""
+        """Called when the crawl has nothing to do before *until*."""
         ...
 
 
 def wall_time(clock: Clock) -> float:
-    """The time of day, for dates that are written down: seconds since the epoch."""
+    """The system time, for dates in files: seconds since the epoch."""
     return clock.now() + clock.ahead()
 
 
@@ -44,7 +44,7 @@ def _time_of_day() -> float:
 
 
 class SteadyClock:
-    """Seconds since the epoch that never jump: read once at the start, then counted, also while the machine sleeps."""
+    """Seconds since the epoch that never jump: read once at the start, then counted, also during suspension."""
 
     def __init__(
         self, steady: Callable[[], float] = _since_boot, time_of_day: Callable[[], float] = _time_of_day
@@ -53,15 +53,15 @@ class SteadyClock:
         self._offset, self._ahead = time_of_day() - steady(), 0.0
 
     def now(self) -> float:
-        """The present."""
+        """Seconds since the epoch."""
         return self._steady() + self._offset
 
     def ahead(self) -> float:
-        """How far the machine's clock is ahead of this one, in seconds."""
+        """Seconds by which the system clock is ahead of this clock."""
         difference = self._time_of_day() - self.now()
         if abs(difference - self._ahead) > _STEP:
             self._ahead = difference
         return self._ahead
 
     def idle(self, until: float) -> None:
-        """Time passes by itself."""
+        """Does nothing: real time passes by itself."""

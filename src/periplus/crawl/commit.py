@@ -1,8 +1,8 @@
-"""When is a page safe?
+"""Writes pages durably: when is a fetched page safe?
 
-A group commit: WARC records are appended and fsynced, then one transaction says what happened to every URL. Only then
-is a page acknowledged, and only then does it enter a segment. The work runs in one thread of its own, so that waiting
-for the disk never stops the crawl.
+A group commit appends WARC records and fsyncs them; then one transaction records the outcome of every URL. Only then is
+a page acknowledged, and only then does it enter a segment. A thread of its own writes, so that waiting for the disk
+never blocks the event loop.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from periplus.store.segments import SegmentStream
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Everything between two commits."""
+    """What one group commit writes: everything since the previous one."""
 
     batch: Batch
     rows: list[PageRow]
@@ -38,29 +38,29 @@ class Commit:
 
 
 class Committer:
-    """The one writer of a worker's archive, catalog rows and segments."""
+    """The only writer of one worker's archive, catalog rows and segments."""
 
     def __init__(self, collection: Collection, settings: Storage, worker: int, run_id: int, timing: StepTimes) -> None:
         self._catalog = Catalog(collection.catalog)
         self._collection, self._settings = collection, settings
         self._worker, self._run_id, self._timing = worker, run_id, timing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
-        self._housekeeper = MemoryTrimmer()
+        self._trimmer = MemoryTrimmer()
         self._writer = ArchiveWriter.resume(collection.archive, worker, self._catalog.archives(worker))
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker)
 
     def archive(self, response: Response, earlier: Fetch | None = None) -> Archived:
-        """Append a response to the archive; it is safe once the batch that mentions it is committed."""
+        """Append a response to the archive; it is durable once its batch is committed."""
         return self._writer.append(response, earlier)
 
-    def recall(self, position: ArchivePosition) -> Response:
-        """What was archived and acknowledged."""
+    def read_archived(self, position: ArchivePosition) -> Response:
+        """Read an acknowledged response from the archive."""
         return read_response(self._collection.archive, position)
 
     def commit(self, batch: Batch, rows: list[PageRow], summary: dict[str, Any]) -> asyncio.Future[None]:
-        """Acknowledge everything in *batch*; what is returned is done when it is durable.
+        """Acknowledge everything in *batch*; the future is done when the batch is durable.
 
-        Not a coroutine: the archive is cut in the same breath as the batch, or the two would not hold the same pages.
+        Not a coroutine: the archive must be cut in the same step as the batch, so that both hold the same pages.
         """
         cut = Commit(batch, rows, self._writer, self._writer.cut(), summary)
         if cut.pending.size >= self._settings.archive_bytes:
@@ -68,23 +68,23 @@ class Committer:
         return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
 
     def is_overdue(self, *, idle: bool) -> bool:
-        """Whether acknowledged pages should be sealed now; *idle*: the worker has nothing to do.
+        """Whether the open segment should be sealed now; *idle*: the worker has nothing to do.
 
-        Only while no commit is under way: its thread changes what is asked here.
+        Call it only while no commit is running: the commit thread changes the state that this method reads.
         """
         return self._segments.is_overdue(idle=idle)
 
     async def seal(self) -> None:
-        """Make all acknowledged pages visible to readers."""
+        """Seal the open segment, so that readers see all acknowledged pages."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
 
     async def finish(self) -> None:
-        """Seal what is left and let go of every file."""
+        """Seal the open segment and close every file."""
         await self.seal()
         self.close()
 
     def close(self) -> None:
-        """Let go of every file; what was not committed is lost, what was not sealed is parsed again by the next run."""
+        """Close every file; uncommitted pages are lost, unsealed ones are parsed again by the next run."""
         self._thread.shutdown()
         self._writer.close()
         self._segments.discard()
@@ -99,5 +99,5 @@ class Committer:
             if cut.writer is not self._writer:
                 cut.writer.close()
             self._segments.add(cut.rows, archive_id, cut.pending.size)
-        self._housekeeper.tidy()
+        self._trimmer.trim_if_due()
         self._timing.commit += time.perf_counter() - began

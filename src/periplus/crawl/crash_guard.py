@@ -12,25 +12,25 @@ from collections.abc import Mapping
 from periplus.crawl.shared_state import SharedState
 from periplus.url import host_of
 
-_GIVEN_UP_AFTER = 2  # workers that died over one URL
+_GIVEN_UP_AFTER = 2  # workers that died while parsing one URL
 
 
 class CrashGuard:
-    """Tells the supervisor what one worker parses, and the worker which URLs crashed others."""
+    """Reports to the supervisor which URL one worker parses, and to the worker which URLs crashed others."""
 
-    def __init__(self, board: SharedState, worker: int, suspects: Mapping[str, int] | None = None) -> None:
-        """*suspects*: how many workers died while they parsed a URL."""
-        self._board, self._worker = board, worker
+    def __init__(self, shared: SharedState, worker: int, suspects: Mapping[str, int] | None = None) -> None:
+        """*suspects*: URL -> number of workers that died while parsing it."""
+        self._shared, self._worker = shared, worker
         self._suspects = dict(suspects or {})
         self._hosts = frozenset(map(host_of, self._suspects))
 
     def begin(self, url: str) -> None:
         """The worker begins to parse a URL."""
-        self._board.begin_reading(self._worker, url)
+        self._shared.begin_parsing(self._worker, url)
 
     def end(self) -> None:
-        """The worker has parsed it."""
-        self._board.end_reading(self._worker)
+        """The worker has parsed the URL."""
+        self._shared.end_parsing(self._worker)
 
     def needs_sandbox(self, url: str) -> bool:
         """Whether the sandbox must parse a URL."""

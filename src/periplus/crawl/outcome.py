@@ -1,4 +1,4 @@
-"""What follows from a response, for its URL and for the archive?"""
+"""Records the outcome of a response: the decision for its URL, the next visit, the archived bytes, the parsed page."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from periplus.config import Settings
+from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.link_intake import LinkIntake, reading
 from periplus.crawl.novelty import Assessment, PageAssessor
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.errors import DamagedFile
 from periplus.frontier.priority import deferred
-from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
 from periplus.model import (
     NOTHING_NEW,
@@ -31,9 +30,8 @@ from periplus.model import (
 from periplus.parse.reader import PageReader
 from periplus.parse.sitemap import Sitemap, is_sitemap
 from periplus.store.archive import Archived
-from periplus.store.batch import PendingBatch, Settled
+from periplus.store.batch import Settled
 from periplus.store.manifest import PageRow
-from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer
 
 logger = logging.getLogger("periplus.crawl")
@@ -48,71 +46,74 @@ _FINAL = frozenset(
 )
 _LONGEST_DETAIL = 300  # characters of the message of an exception
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
-_SAYS_NOTHING_NEW = Decision(Verdict.FETCHED, Reason.OK, NOTHING_NEW)
+_ADDS_NOTHING = Decision(Verdict.FETCHED, Reason.OK, NOTHING_NEW)
 _SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
 _NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
 _ENTERED = Decision(Verdict.READ, Reason.ENTRY)
-_UNREADABLE = Decision(Verdict.READ, Reason.PARSE_CRASH, "two workers died while reading it")
+_UNREADABLE = Decision(Verdict.READ, Reason.PARSE_CRASH, "it crashed two workers")
 
 
 class OutcomeRecorder:
-    """Turns responses into decisions, rows and archived bytes; what they lead to is for the paths."""
+    """Turns responses into decisions, rows and archived bytes; passes their links to the intake."""
 
     def __init__(
         self,
-        settings: Settings,
+        context: WorkerContext,
+        *,
         canonicalizer: Canonicalizer,
         reader: PageReader,
-        paths: LinkIntake,
-        queues: Queues,
-        tally: RunCounters,
+        intake: LinkIntake,
+        assessor: PageAssessor,
         archive: Callable[[Response, Fetch | None], Archived],
-        recall: Callable[[ArchivePosition], Response],
-        log: PendingBatch,
-        judge: PageAssessor,
+        read_archived: Callable[[ArchivePosition], Response],
     ) -> None:
-        self._settings, self._canonicalizer, self._reader, self._paths = settings, canonicalizer, reader, paths
-        self._queues, self._tally, self._archive, self._log = queues, tally, archive, log
-        self._recall, self._schedule = recall, Schedule(settings.recrawl)
-        self._judge, self._errors = judge, paths.errors
-        self._archived: Archived | None = None  # where the response is that is being digested, once it is archived
+        self._settings, self._canonicalizer, self._reader, self._intake = (
+            context.settings,
+            canonicalizer,
+            reader,
+            intake,
+        )
+        self._queues, self._counters, self._pending = context.queues, context.counters, context.pending
+        self._archive, self._read_archived, self._schedule = archive, read_archived, Schedule(self._settings.recrawl)
+        self._assessor, self._errors = assessor, intake.errors
+        self._archived: Archived | None = None  # archive record of the current response, once there is one
 
     def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
-        """A queued URL turns out to be forbidden: no request is made for it."""
-        self._tally.refuse(decision.reason)
+        """Settle a queued URL that a rule refuses, without a request."""
+        self._counters.refuse(decision.reason)
         logger.info("refused %s %s %s", decision.reason, item.url, decision.detail)
-        self._note(Settled(self._schedule.refused(item, decision, now), UrlState.REFUSED, decision))
+        self._add(Settled(self._schedule.refused(item, decision, now), UrlState.REFUSED, decision))
 
     def defer(self, item: QueuedUrl, decision: Decision) -> QueuedUrl:
-        """Let the other URLs of a host come before this one."""
+        """Lower the priority of a URL, so that the other URLs of its host come first."""
         logger.info("deferred %s %s %s", decision.reason, item.url, decision.detail)
         item = item._replace(priority=deferred(item.priority))
-        self._note(Settled(item, UrlState.QUEUED, decision))
+        self._add(Settled(item, UrlState.QUEUED, decision))
         return item
 
-    def give_up(self, item: QueuedUrl, error: Exception, now: float) -> None:
-        """Settle a URL over which Periplus itself failed before it made a request."""
-        self._tally.errors[Reason.INTERNAL_ERROR.value] += 1
+    def fail(self, item: QueuedUrl, error: Exception, now: float) -> None:
+        """Settle a URL for which Periplus raised an exception before it made a request."""
+        self._counters.errors[Reason.INTERNAL_ERROR.value] += 1
         planned = self._schedule.visited(item, now, changed=False)
-        self._note(Settled(planned, UrlState.FAILED, self._internal_error(item, error)))
+        self._add(Settled(planned, UrlState.FAILED, self._internal_error(item, error)))
 
-    async def read_ahead(self, item: QueuedUrl, response: Response) -> Page | Sitemap | Exception | None:
-        """What takes long, while others go on: a page that is not read by this process, a list and where it leads.
+    async def parse_ahead(self, item: QueuedUrl, response: Response) -> Page | Sitemap | Exception | None:
+        """Do what takes long while other visits go on: parse a page in the sandbox, or a sitemap and admit its URLs.
 
-        An exception over the page is returned, so that `digest` can settle its URL.
+        An exception is returned, so that `record` can settle the URL.
         """
         if not 200 <= response.status < 300:
             return None
         try:
-            if _is_list(item, response):
-                return await self._read_list(item, response)
+            if _is_sitemap(item, response):
+                return await self._parse_sitemap(item, response)
             return await self._reader.parse_in_sandbox(response)
         except STOPS_THE_CRAWL:
             raise
         except Exception as error:
             return error
 
-    def digest(
+    def record(
         self,
         item: QueuedUrl,
         response: Response,
@@ -120,19 +121,19 @@ class OutcomeRecorder:
         earlier: Fetch | None = None,
         ahead: Page | Sitemap | Exception | None = None,
     ) -> None:
-        """Settle one URL by what its server answered; an exception over the page costs that page only.
+        """Settle one URL by its response; an exception of ours costs that page only.
 
-        *earlier* is the last version of the page, if there is one; *ahead* is what `read_ahead` returned.
+        *earlier* is the last version of the page, if there is one; *ahead* is what `parse_ahead` returned.
         """
         self._archived = None
         try:
-            self._digest(item, response, now, earlier, ahead)
+            self._record(item, response, now, earlier, ahead)
         except STOPS_THE_CRAWL:
             raise
         except Exception as error:
-            self._failed_over(item, response, error)
+            self._record_internal_error(item, response, error)
 
-    def _digest(
+    def _record(
         self,
         item: QueuedUrl,
         response: Response,
@@ -141,15 +142,15 @@ class OutcomeRecorder:
         ahead: Page | Sitemap | Exception | None,
     ) -> None:
         if isinstance(ahead, Exception):
-            self._keep(response)
+            self._archive_response(response)
             raise ahead
         page = ahead if isinstance(ahead, Page) else None
         if response.failure is not None:
             self._failed(item, response, now)
         elif response.status in _REDIRECTS and response.headers.get("location"):
             self._redirected(item, response)
-        elif 200 <= response.status < 300 and _is_list(item, response):
-            self._listed(item, response, earlier, None if isinstance(ahead, Page) else ahead)
+        elif 200 <= response.status < 300 and _is_sitemap(item, response):
+            self._sitemap_read(item, response, earlier, None if isinstance(ahead, Page) else ahead)
         elif 200 <= response.status < 300 and item.reason is Reason.ENTRY:
             self._entered(item, response, page)
         elif 200 <= response.status < 300:
@@ -157,11 +158,11 @@ class OutcomeRecorder:
         elif response.status == _NOT_MODIFIED and earlier is not None:
             self._unchanged(item, response, earlier)
         else:
-            self._answered_no(item, response, now)
+            self._rejected(item, response, now)
 
-    def _failed_over(self, item: QueuedUrl, response: Response, error: Exception) -> None:
-        """Settle a URL over whose response Periplus itself failed; links that were admitted before stay admitted."""
-        batch = self._log.batch
+    def _record_internal_error(self, item: QueuedUrl, response: Response, error: Exception) -> None:
+        """Settle a URL whose response raised an exception of ours; links admitted before it stay admitted."""
+        batch = self._pending.batch
         batch.copies = [copy for copy in batch.copies if copy.url != item.url]
         position = self._archived.position if self._archived is not None else None
         self._settle_missing(item, Fetch.of(response, self._internal_error(item, error), position))
@@ -170,90 +171,90 @@ class OutcomeRecorder:
         detail = f"{self._errors.record(item.url, error)}: {error}"
         return Decision(Verdict.DROPPED, Reason.INTERNAL_ERROR, detail[:_LONGEST_DETAIL])
 
-    # -- the seven endings --------------------------------------------------------------------------------------
-    # Each one settles its URL last: an exception before that leaves a URL that is not settled yet.
+    # -- the seven outcomes -------------------------------------------------------------------------------------
+    # Each method settles its URL last, so that after an exception the URL can still be settled.
 
     def _fetched(self, item: QueuedUrl, response: Response, earlier: Fetch | None, page: Page | None) -> None:
-        archived = self._keep(response, earlier)
+        archived = self._archive_response(response, earlier)
         began = time.perf_counter()
         changed = not archived.is_revisit
         if page is None:
             page = self._reader.parse(response)
-            changed = changed and not (earlier and self._reads_like(page, earlier))
-        judgement = None if archived.is_revisit else self._judge.judge(item, page, len(response.body))
-        decision = _decided(response, page, archived, judgement)
+            changed = changed and not (earlier and self._has_same_text(page, earlier))
+        assessment = None if archived.is_revisit else self._assessor.assess(item, page, len(response.body))
+        decision = _decision_for(response, page, archived, assessment)
         row = PageRow(Fetch.of(response, decision, archived.position, archived.content_id), page)
         if page.problem is not Reason.OTHER_LANGUAGE:
-            if judgement is None:
-                self._paths.follow(item, page)
+            if assessment is None:
+                self._intake.follow(item, page)
             else:
-                self._paths.follow(item, page, judgement.quality, judgement.novelty)
+                self._intake.follow(item, page, assessment.quality, assessment.novelty)
         self._settle_page(item, row.fetch, changed=changed)
         if not archived.is_revisit:
-            self._log.rows.append(row)
-        self._tally.count_reading(page)
-        self._tally.timing.parse += time.perf_counter() - began
+            self._pending.rows.append(row)
+        self._counters.count_reading(page)
+        self._counters.timing.parse += time.perf_counter() - began
 
-    def _reads_like(self, page: Page, earlier: Fetch) -> bool:
-        """Whether a reader would see no difference to the last version: many pages differ in nothing but a token."""
+    def _has_same_text(self, page: Page, earlier: Fetch) -> bool:
+        """Whether title and text equal those of the last version: many pages differ only in a form token."""
         if earlier.position is None:
             return False
         try:
-            archived = self._recall(earlier.position)
+            archived = self._read_archived(earlier.position)
         except DamagedFile:
-            return False  # `verify` tells more
+            return False  # `periplus verify` reports the damage
         if self._reader.needs_sandbox(archived):
             return False
         before = self._reader.parse(archived)
         return (before.title, before.text) == (page.title, page.text)
 
-    async def _read_list(self, item: QueuedUrl, response: Response) -> Sitemap | None:
-        """Admit what a sitemap lists, before it counts as read: after a kill it is read again, and nothing is lost."""
+    async def _parse_sitemap(self, item: QueuedUrl, response: Response) -> Sitemap | None:
+        """Admit what a sitemap lists before the sitemap is settled: after a kill the sitemap is read again."""
         began = time.perf_counter()
         found = self._reader.parse_sitemap(response, self._canonicalizer)
         if found is not None:
-            depth = item.depth + (item.reason is not Reason.SITEMAP)  # as far as what pages link to
-            for _ in self._paths.follow_list(item._replace(depth=depth), found, response.fetched_at):
-                self._tally.timing.parse += time.perf_counter() - began
+            depth = item.depth + (item.reason is not Reason.SITEMAP)  # like the links of a page
+            for _ in self._intake.follow_list(item._replace(depth=depth), found, response.fetched_at):
+                self._counters.timing.parse += time.perf_counter() - began
                 await asyncio.sleep(0)
                 began = time.perf_counter()
-        self._tally.timing.parse += time.perf_counter() - began
+        self._counters.timing.parse += time.perf_counter() - began
         return found
 
-    def _listed(self, item: QueuedUrl, response: Response, earlier: Fetch | None, found: Sitemap | None) -> None:
-        archived = self._keep(response, earlier)
+    def _sitemap_read(self, item: QueuedUrl, response: Response, earlier: Fetch | None, found: Sitemap | None) -> None:
+        archived = self._archive_response(response, earlier)
         decision = _UNREADABLE if found is None else reading(found)
         decision = replace(decision, reason=Reason.SAME_CONTENT) if archived.is_revisit else decision
         fetch = Fetch.of(response, decision, archived.position, archived.content_id)
         self._settle_page(item, fetch, changed=not archived.is_revisit)
 
     def _unchanged(self, item: QueuedUrl, response: Response, earlier: Fetch) -> None:
-        archived = self._keep(response, earlier)
+        archived = self._archive_response(response, earlier)
         fetch = Fetch.of(response, _NOT_CHANGED, archived.position, archived.content_id)
         self._settle_page(item, fetch, changed=False)
 
     def _entered(self, item: QueuedUrl, response: Response, page: Page | None) -> None:
-        archived = self._keep(response)
+        archived = self._archive_response(response)
         began = time.perf_counter()
         page = page or self._reader.parse(response)
-        self._paths.follow(item, page)
+        self._intake.follow(item, page)
         self._settle(item, UrlState.DONE, Fetch.of(response, _ENTERED, archived.position, archived.content_id))
-        self._tally.timing.parse += time.perf_counter() - began
+        self._counters.timing.parse += time.perf_counter() - began
 
     def _redirected(self, item: QueuedUrl, response: Response) -> None:
         target = self._canonicalizer.join(item.url, response.headers["location"])
-        position = self._keep(response).position
+        position = self._archive_response(response).position
         if target is None:
             decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])
             self._settle_missing(item, Fetch.of(response, decision, position))
             return
         decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
         fetch = Fetch.of(response, decision, position)._replace(redirect_to=target)
-        self._paths.follow_redirect(item, target)
+        self._intake.follow_redirect(item, target)
         self._settle(self._schedule.visited(item, fetch.at, changed=False), UrlState.DONE, fetch)
 
-    def _answered_no(self, item: QueuedUrl, response: Response, now: float) -> None:
-        position = self._keep(response).position
+    def _rejected(self, item: QueuedUrl, response: Response, now: float) -> None:
+        position = self._archive_response(response).position
         if response.status in _TRY_AGAIN and self._retry(item, response, now, position):
             return
         decision = Decision(Verdict.DROPPED, Reason.HTTP_ERROR, str(response.status))
@@ -273,17 +274,17 @@ class OutcomeRecorder:
             return False
         due = now + self._settings.fetch.retry_seconds * 2.0**item.attempts
         again = item._replace(attempts=attempts, due=due)
-        why = response.failure.value if response.failure is not None else f"answered {response.status}"
-        decision = Decision(Verdict.DELAYED, Reason.RETRY, f"{why}; try {attempts + 1} follows")
+        why = response.failure.value if response.failure is not None else f"HTTP {response.status}"
+        decision = Decision(Verdict.DELAYED, Reason.RETRY, f"{why}; attempt {attempts + 1} follows")
         self._settle(again, UrlState.QUEUED, Fetch.of(response, decision, position))
         self._queues.put_back(again)
         return True
 
-    def _keep(self, response: Response, earlier: Fetch | None = None) -> Archived:
+    def _archive_response(self, response: Response, earlier: Fetch | None = None) -> Archived:
         began = time.perf_counter()
         archived = self._archive(response, earlier)
         self._archived = archived
-        self._tally.timing.archive += time.perf_counter() - began
+        self._counters.timing.archive += time.perf_counter() - began
         return archived
 
     def _settle_page(self, item: QueuedUrl, fetch: Fetch, *, changed: bool) -> None:
@@ -298,27 +299,27 @@ class OutcomeRecorder:
         self._settle(planned, UrlState.FAILED, fetch)
 
     def _settle(self, item: QueuedUrl, state: UrlState, fetch: Fetch) -> None:
-        self._tally.count(fetch)
+        self._counters.count(fetch)
         decision = fetch.decision
         logger.info("%s %s %d %s %s", decision.verdict, decision.reason, fetch.status, fetch.url, decision.detail)
-        self._note(Settled(item, state, fetch.decision, fetch))
+        self._add(Settled(item, state, fetch.decision, fetch))
 
-    def _note(self, settled: Settled) -> None:
-        batch = self._log.batch
+    def _add(self, settled: Settled) -> None:
+        batch = self._pending.batch
         (batch.entered if settled.item.reason is Reason.ENTRY else batch.settled).append(settled)
 
 
-def _is_list(item: QueuedUrl, response: Response) -> bool:
+def _is_sitemap(item: QueuedUrl, response: Response) -> bool:
     return item.reason is Reason.SITEMAP or is_sitemap(response.mime, response.body)
 
 
-def _decided(response: Response, page: Page, archived: Archived, judgement: Assessment | None) -> Decision:
-    """What is noted about a page that was fetched."""
+def _decision_for(response: Response, page: Page, archived: Archived, assessment: Assessment | None) -> Decision:
+    """The decision that is recorded for a fetched page."""
     if page.problem is not None and not archived.is_revisit:
         return Decision(Verdict.FETCHED, page.problem, page.problem_detail)
     decision = _SAME_CONTENT if archived.is_revisit else _FETCHED
-    if judgement is not None and judgement.is_dull:
-        decision = _SAYS_NOTHING_NEW
+    if assessment is not None and assessment.is_dull:
+        decision = _ADDS_NOTHING
     if response.detail or page.failed_extractors:
         failed_extractors = (
             f"could not be extracted: {', '.join(page.failed_extractors)}" if page.failed_extractors else ""

@@ -1,4 +1,4 @@
-"""When may this host be asked again, and why not sooner?"""
+"""When may this host be fetched again, and why not sooner?"""
 
 from __future__ import annotations
 
@@ -11,142 +11,142 @@ from periplus.model import HostPolicy, Reason, Response
 
 _RETRY_AFTER = "retry_after"
 _SLOW_DOWN = frozenset({429, 503})
-_NOT_THE_HOSTS_FAULT = frozenset({None, Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
+_NO_FAILURE_OF_HOST = frozenset({None, Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 
 
 @dataclass(slots=True)
-class _Manners:
-    delay: float
-    why: str
-    backoff: float = 0.0  # seconds on top of nothing: the delay while the host asks to be spared
-    failures: int = 0
-    asked: float = 0.0  # when its last request of this run ended, or began while it is under way
-    ready: float = 0.0  # until when it rests after that request
+class _HostState:
+    delay: float  # seconds
+    why: str  # the reason for a delay other than the configured one
+    backoff: float = 0.0  # seconds; replaces a shorter delay while the host answers 429 or 503
+    failures: int = 0  # in a row
+    requested: float = 0.0  # when its last request of this run ended, or began while the request is under way
+    ready: float = 0.0  # end of the delay after that request
 
 
 @dataclass(frozen=True, slots=True)
 class HostPause:
-    """Until when a host is left alone."""
+    """Until when no request is made to a host."""
 
     ready: float
-    parked: str  # why it is too long to wait for, so that the crawl may end before; empty: it is not
+    parked: str  # why the crawl may end without waiting for this host; empty: the host is not parked
     policy: HostPolicy
 
 
 class PolitenessClock:
     """Keeps the delay of every host: from the end of a request to the start of the next.
 
-    Counted from the end, because only then is it certain that the server had the request: however busy this machine or
-    the network is, the server never sees two requests closer than the delay.
+    Only at the end of a request is it certain that the server had it. So a server never sees two requests closer than
+    the delay, however busy this machine or the network is.
     """
 
     def __init__(
         self, settings: Politeness, *, after_kill: bool = False, ahead: Callable[[], float] = lambda: 0.0
     ) -> None:
-        """*after_kill*: the last requests of the run before are not known, so every host rests once more.
+        """*after_kill*: the last requests of the previous run are unknown, so every host first has its delay again.
 
-        *ahead*: seconds by which the time of day, in which policies and headers count, is ahead of *now* below.
+        *ahead*: seconds by which the system time, which policies and headers use, is ahead of *now* below.
         """
         self._settings, self._ahead = settings, ahead
         self._after_kill = after_kill
-        self._hosts: dict[str, _Manners] = {}
-        self.rested = 0.0  # seconds, over all requests: how long each had to wait for the rest of its host to end
+        self._hosts: dict[str, _HostState] = {}
+        self.waited = 0.0  # seconds that all requests together waited for the delay of their host
 
     def knows(self, host: str) -> bool:
-        """Whether the host was met or recalled in this run."""
+        """Whether the host was requested or recalled in this run."""
         return host in self._hosts
 
     def forget(self, hosts: Iterable[str]) -> None:
-        """Hosts that are done with, or another worker's from now on; should they come back, the catalog knows them."""
+        """Drop the state of hosts that have no queued URLs, or another owner; the catalog keeps their policies."""
         for host in hosts:
             self._hosts.pop(host, None)
 
     def recall(self, policy: HostPolicy, now: float) -> HostPause:
-        """Until when an earlier run asks to wait; a time that a wrong clock put far ahead is cut back."""
-        delay = max(self._manners(policy.host).delay, policy.delay or 0.0)
+        """Restore the pause that an earlier run recorded; a time far ahead, from a wrong clock, is cut."""
+        delay = max(self._state(policy.host).delay, policy.delay or 0.0)
         ready = min(policy.next_fetch - self._ahead(), now + max(delay, self._settings.longest_retry_after))
         if self._after_kill:
             ready = max(ready, now + delay)
         parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
         return HostPause(ready, parked, replace(policy, next_fetch=ready))
 
-    def obey(self, host: str, crawl_delay: float | None) -> None:
-        """robots.txt asks for a delay; the configured one stays the least."""
-        manners = self._manners(host)
+    def set_crawl_delay(self, host: str, crawl_delay: float | None) -> None:
+        """Apply the Crawl-delay of robots.txt; the configured delay is the minimum."""
+        state = self._state(host)
         if crawl_delay is not None and crawl_delay > self._settings.delay:
-            manners.delay, manners.why = crawl_delay, "Crawl-delay in robots.txt"
+            state.delay, state.why = crawl_delay, "Crawl-delay in robots.txt"
         else:
-            manners.delay, manners.why = self._settings.delay, ""
+            state.delay, state.why = self._settings.delay, ""
 
     def claim(self, host: str, now: float) -> float:
-        """Begin a request to a host; returns the seconds to wait instead, when it is too early for one."""
-        manners = self._manners(host)
-        earliest = manners.asked + manners.delay
+        """Begin a request to a host; returns the seconds to wait instead when it is too early, else 0."""
+        state = self._state(host)
+        earliest = state.requested + state.delay
         if now < earliest:
             return earliest - now
-        if manners.asked:
-            self.rested += min(now, max(manners.ready, earliest)) - manners.asked
-        manners.asked = now
+        if state.requested:
+            self.waited += min(now, max(state.ready, earliest)) - state.requested
+        state.requested = now
         return 0.0
 
-    def waive(self, host: str) -> None:
-        """The request was not made after all; the one before it is long enough ago."""
-        self._manners(host).asked = 0.0
+    def cancel_claim(self, host: str) -> None:
+        """The claimed request was not made; the previous one ended long enough ago."""
+        self._state(host).requested = 0.0
 
     def after(self, host: str, response: Response, now: float) -> HostPause:
-        """What a response means for the next request to its host."""
-        manners = self._manners(host)
-        manners.asked = now
-        self._learn(manners, response)
-        ready, why = manners.asked + max(manners.delay, manners.backoff), manners.why
-        if manners.backoff > manners.delay:
-            why = f"answered {response.status}" if response.status else "does not answer"
+        """Return the pause of a host after a response."""
+        state = self._state(host)
+        state.requested = now
+        self._learn(state, response)
+        ready, why = state.requested + max(state.delay, state.backoff), state.why
+        if state.backoff > state.delay:
+            why = f"HTTP {response.status}" if response.status else "no response"
         if (retry_after := self._retry_after(response, now)) is not None:
             ready = max(ready, now + retry_after)
             why = f"Retry-After of {retry_after:.0f} s"
-        manners.ready = ready
-        if manners.failures >= self._settings.failures_to_park:
-            return self._parked(host, f"{manners.failures} errors in a row", _cause(response), ready, now)
+        state.ready = ready
+        if state.failures >= self._settings.failures_to_park:
+            return self._parked(host, f"{state.failures} errors in a row", _cause(response), ready, now)
         parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
         return HostPause(ready, parked, self._policy(host, why, ready))
 
-    def dropped(self, host: str, now: float) -> HostPolicy:
-        """A request is given up before its answer: its host rests as after any other."""
-        manners = self._manners(host)
-        return self._policy(host, manners.why, now + max(manners.delay, manners.backoff))
+    def after_cancelled(self, host: str, now: float) -> HostPolicy:
+        """Return the policy of a host after a request that was cancelled: the same delay as after any other."""
+        state = self._state(host)
+        return self._policy(host, state.why, now + max(state.delay, state.backoff))
 
     def park(self, host: str, why: str, response: Response, now: float) -> HostPause:
-        """Leave a host alone for the longest back-off, or for as long as it asks."""
-        manners = self._manners(host)
-        manners.asked = now
-        ready = now + max(manners.delay, self._retry_after(response, now) or 0.0)
+        """Park a host for the longest backoff, or for its Retry-After if that is longer."""
+        state = self._state(host)
+        state.requested = now
+        ready = now + max(state.delay, self._retry_after(response, now) or 0.0)
         return self._parked(host, why, _cause(response), ready, now)
 
     def _parked(self, host: str, why: str, cause: str, ready: float, now: float) -> HostPause:
-        """For this run the host is left alone; the next one, somebody's wish, may ask as soon as that is polite."""
+        """Park a host for this run; the next run may fetch it as soon as its delay has passed."""
         return HostPause(max(ready, now + self._settings.longest_backoff), cause, self._policy(host, why, ready))
 
     def _policy(self, host: str, why: str, ready: float) -> HostPolicy:
-        """What is written down about a host that rests until *ready*."""
-        manners = self._manners(host)
-        return HostPolicy(host, manners.delay, why, ready + self._ahead(), manners.failures)
+        """The policy to record for a host that pauses until *ready*."""
+        state = self._state(host)
+        return HostPolicy(host, state.delay, why, ready + self._ahead(), state.failures)
 
-    def _learn(self, manners: _Manners, response: Response) -> None:
+    def _learn(self, state: _HostState, response: Response) -> None:
         if response.status in _SLOW_DOWN:
             longest = self._settings.longest_backoff
-            manners.backoff = min(max(manners.backoff, manners.delay, 0.5) * 2, longest)
-            manners.failures += 1
-        elif response.status >= 500 or response.failure not in _NOT_THE_HOSTS_FAULT:
-            manners.failures += 1
+            state.backoff = min(max(state.backoff, state.delay, 0.5) * 2, longest)
+            state.failures += 1
+        elif response.status >= 500 or response.failure not in _NO_FAILURE_OF_HOST:
+            state.failures += 1
         else:
-            manners.backoff = manners.backoff / 2 if manners.backoff > 1 else 0.0
-            manners.failures = 0
+            state.backoff = state.backoff / 2 if state.backoff > 1 else 0.0
+            state.failures = 0
 
-    def _manners(self, host: str) -> _Manners:
-        manners = self._hosts.get(host)
-        if manners is None:
-            manners = self._hosts[host] = _Manners(self._settings.delay, "")
-        return manners
+    def _state(self, host: str) -> _HostState:
+        state = self._hosts.get(host)
+        if state is None:
+            state = self._hosts[host] = _HostState(self._settings.delay, "")
+        return state
 
     def _retry_after(self, response: Response, now: float) -> float | None:
         text = response.headers.get("retry-after", "").strip()
@@ -157,7 +157,7 @@ class PolitenessClock:
 
 
 def _cause(response: Response) -> str:
-    """The reason of a failure, as summaries count it."""
+    """The reason of a failure, as run summaries count it."""
     return response.failure.value if response.failure else f"http_{response.status}"
 
 

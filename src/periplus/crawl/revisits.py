@@ -1,50 +1,38 @@
-"""Which pages are due again, and is it for this worker to ask?
+"""Queues the known pages of this worker that are due for a recrawl.
 
-The catalog keeps what stands in no queue in the order in which it becomes due. Every worker goes along that order in
-small steps and queues again what is its own; it never goes back, unless something behind it has become due since.
+The catalog lists settled URLs by due time. Every worker scans that list in small steps and queues the URLs of its own
+domains. It goes back only when a commit makes an earlier URL due.
 """
 
 from __future__ import annotations
 
 import math
 
-from periplus.crawl.assignment import RecrawlPolicy
+from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.link_intake import LinkIntake
-from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import class_of, revisit_priority
 from periplus.model import QueuedUrl, UrlState, Verdict
-from periplus.store.batch import Batch, PendingBatch, Revisit
-from periplus.store.catalog import Catalog
-from periplus.store.run_summary import RunCounters
+from periplus.store.batch import Batch, Revisit
 
-_AT_ONCE = 250  # URLs looked at in one step
-_UNWRITTEN = 1_000  # revisits that may wait for a commit
+_AT_ONCE = 250  # URLs scanned in one step
+_MAX_UNCOMMITTED = 1_000  # revisits that may wait for a commit
 _START = (-math.inf, 0.0, "")
 
 
 class Revisits:
-    """One worker's way along what is due."""
+    """One worker's scan of the due URLs."""
 
-    def __init__(
-        self,
-        agenda: RecrawlPolicy,
-        began: float,
-        *,
-        catalog: Catalog,
-        queues: Queues,
-        paths: LinkIntake,
-        log: PendingBatch,
-        tally: RunCounters,
-    ) -> None:
-        self._agenda, self._began = agenda, began
-        self._catalog, self._queues, self._paths, self._log, self._tally = catalog, queues, paths, log, tally
-        self._place = _START  # due time, interval and URL of the last one looked at
-        self._unwritten: set[str] = set()  # queued again, but not yet on disk
-        self.due = math.inf if agenda.new_only else -math.inf  # when there is something to look at, as far as is known
+    def __init__(self, context: WorkerContext, intake: LinkIntake) -> None:
+        self._policy, self._began = context.assignment.recrawl, context.assignment.started
+        self._catalog, self._queues, self._intake = context.catalog, context.queues, intake
+        self._pending, self._counters = context.pending, context.counters
+        self._place = _START  # due time, interval and URL of the last URL scanned
+        self._uncommitted: set[str] = set()  # queued URLs whose revisit is not yet committed
+        self.due = math.inf if self._policy.new_only else -math.inf  # the next known time at which a URL is due
 
-    def bring_back(self, now: float) -> None:
-        """Queue again some of what is due."""
-        if not self.is_behind(now) or len(self._unwritten) >= _UNWRITTEN:
+    def queue_due(self, now: float) -> None:
+        """Queue some of the URLs that are due."""
+        if not self.has_due(now) or len(self._uncommitted) >= _MAX_UNCOMMITTED:
             return
         horizon = self._horizon(now)
         found = self._catalog.due_again(horizon, self._place, _AT_ONCE)
@@ -56,24 +44,24 @@ class Revisits:
             self._place = last.due, last.interval, last.url
         else:
             self._place = horizon, math.inf, ""
-            due = self._catalog.next_due_again(horizon) if self._agenda.continuous else None
+            due = self._catalog.next_due_again(horizon) if self._policy.continuous else None
             self.due = math.inf if due is None else due
 
-    def is_behind(self, now: float) -> bool:
-        """Whether there is something due that was not looked at."""
+    def has_due(self, now: float) -> bool:
+        """Whether a URL is due that was not scanned."""
         return self.due <= self._horizon(now)
 
-    def start_over(self) -> None:
-        """Domains of another worker have become ours, and with them what was due there."""
-        if not self._agenda.new_only:
+    def restart(self) -> None:
+        """Scan from the beginning: this worker was given domains that it had skipped."""
+        if not self._policy.new_only:
             self._place, self.due = _START, -math.inf
 
     def committed(self, batch: Batch) -> None:
-        """A commit is durable: what it queued again is found in no other place, and some of its URLs are due later."""
-        self._unwritten.difference_update([revisit.item.url for revisit in batch.revisits])
-        if self._agenda.new_only:
+        """A commit is durable: the catalog no longer lists its revisits as due, and lists the new due times."""
+        self._uncommitted.difference_update([revisit.item.url for revisit in batch.revisits])
+        if self._policy.new_only:
             return
-        if self._agenda.continuous:
+        if self._policy.continuous:
             dates = [settled.item.due for settled in batch.settled if settled.state is not UrlState.QUEUED]
             dates += [notice.changed for notice in batch.notices]
         else:
@@ -84,25 +72,25 @@ class Revisits:
         self.due = min(self.due, first)
 
     def _horizon(self, now: float) -> float:
-        """What becomes due while a crawl runs is for the next one, or it might never end."""
-        return now if self._agenda.continuous else self._began
+        """The latest due time that counts; unless continuous, URLs that become due later wait for the next crawl."""
+        return now if self._policy.continuous else self._began
 
     def _is_wanted(self, revisit: Revisit) -> bool:
-        item, only = revisit.item, self._agenda.only
+        item, only = revisit.item, self._policy.only
         return (
             (only is None or class_of(item.interval) is only)
-            and item.url not in self._unwritten
-            and self._paths.owns(item.url)
+            and item.url not in self._uncommitted
+            and self._intake.owns(item.url)
             and self._is_admitted(item)
         )
 
     def _is_admitted(self, item: QueuedUrl) -> bool:
-        decision = self._paths.recheck(item)
+        decision = self._intake.recheck(item)
         return decision is None or decision.verdict is Verdict.DELAYED
 
     def _queue(self, revisit: Revisit) -> None:
         item = revisit.item._replace(due=0.0, priority=revisit_priority(revisit.item))
-        self._unwritten.add(item.url)
-        self._log.batch.revisits.append(Revisit(item, revisit.state))
+        self._uncommitted.add(item.url)
+        self._pending.batch.revisits.append(Revisit(item, revisit.state))
         self._queues.add(item)
-        self._tally.revisits += 1
+        self._counters.revisits += 1

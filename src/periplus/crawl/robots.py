@@ -1,4 +1,4 @@
-"""What does this site allow us, and since when do we know?"""
+"""Caches parsed robots.txt files: what does this site allow, and is the file recent enough?"""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from periplus.store.catalog import Catalog
 _FILES = 20_000
 _MEMORY = 64 << 20  # bytes of parsed rules; a hostile file of 512 KiB takes 8 MB
 _LARGE = 64 << 10  # bytes of a file that is parsed in a thread: 20 ms and more
-_QUEUE = 8  # large files that are parsed or wait for that; each keeps a place among the requests under way
-_LOOK_AGAIN = 1.0  # seconds
+_QUEUE = 8  # large files that are being parsed or wait for it; each occupies one of the concurrent visits
+_RETRY_SECONDS = 1.0
 
 
-class RobotsBusy(Exception):  # noqa: N818  # no error: a reason to come back
-    """The rules have to be parsed, and too many other large files come first."""
+class RobotsBusy(Exception):  # noqa: N818  # no error: a reason to retry later
+    """The file has to be parsed, and too many other large files wait already."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds  # until it is worth trying again
-        super().__init__(f"other robots.txt files are being parsed; look again in {seconds:.2f} s")
+        self.seconds = seconds  # until a retry makes sense
+        super().__init__(f"other robots.txt files are being parsed; retry in {seconds:.2f} s")
 
 
 class _Entry(NamedTuple):
@@ -32,54 +32,54 @@ class _Entry(NamedTuple):
 
 
 class RobotsCache:
-    """robots.txt files in memory, in front of those in the catalog; none is used past its age.
+    """An LRU cache of parsed robots.txt files in front of the catalog; no file is used beyond its maximum age.
 
-    The files used least recently are dropped when all together take too much memory; the catalog still has them.
+    When the cache is full it drops the file used least recently; the catalog still has it.
     """
 
     def __init__(self, catalog: Catalog, age: float) -> None:
         self._catalog = catalog
         self._age = age
-        self._shelf: OrderedDict[str, _Entry] = OrderedDict()
+        self._cache: OrderedDict[str, _Entry] = OrderedDict()
         self._memory = 0
         self._parsing = asyncio.Lock()  # held while a large file is parsed
-        self._queued = 0  # large files that are parsed or wait for that
+        self._queued = 0  # large files that are being parsed or wait for it
 
     async def find(self, origin: str, now: float) -> Robots | None:
-        """The rules of an origin, or None when its robots.txt has to be fetched.
+        """Return the rules of an origin, or None when its robots.txt has to be fetched.
 
-        Raises `RobotsBusy` when that would mean to wait until many other large files are parsed.
+        Raises `RobotsBusy` when the file is large and too many other large files wait to be parsed.
         """
-        entry = self._shelf.get(origin)
+        entry = self._cache.get(origin)
         if entry is None:
             stored = self._catalog.robots(origin)
-            # An unreachable robots.txt is asked for again by every run.
+            # Every run fetches an unreachable robots.txt again.
             if stored is None or is_unreachable(stored.status) or now >= stored.fetched_at + self._age:
                 return None
             if len(stored.body) >= _LARGE and self._queued >= _QUEUE:
-                raise RobotsBusy(_LOOK_AGAIN)
+                raise RobotsBusy(_RETRY_SECONDS)
             return (await self._keep(stored)).rules
-        self._shelf.move_to_end(origin)
+        self._cache.move_to_end(origin)
         return entry.rules if now < entry.expires else None
 
     async def put(self, origin: str, response: Response) -> tuple[RobotsFile, Robots]:
-        """Keep what was fetched."""
-        status = 0 if response.failure is not None else response.status  # half a file is none
+        """Parse and cache a fetched robots.txt."""
+        status = 0 if response.failure is not None else response.status  # a partial file counts as unreachable
         file = RobotsFile(origin, response.fetched_at, status, response.body)
         return file, (await self._keep(file)).rules
 
     def forget(self, origin: str) -> None:
-        """Ask for the file again at the next occasion."""
-        if (entry := self._shelf.pop(origin, None)) is not None:
+        """Drop the rules of an origin from the cache."""
+        if (entry := self._cache.pop(origin, None)) is not None:
             self._memory -= entry.memory
 
     async def _keep(self, file: RobotsFile) -> _Entry:
         entry = self._entry(file) if len(file.body) < _LARGE else await self._entry_of_large(file)
         self.forget(file.origin)
-        self._shelf[file.origin] = entry
+        self._cache[file.origin] = entry
         self._memory += entry.memory
-        while len(self._shelf) > 1 and (len(self._shelf) > _FILES or self._memory > _MEMORY):
-            self.forget(next(iter(self._shelf)))
+        while len(self._cache) > 1 and (len(self._cache) > _FILES or self._memory > _MEMORY):
+            self.forget(next(iter(self._cache)))
         return entry
 
     async def _entry_of_large(self, file: RobotsFile) -> _Entry:
@@ -96,5 +96,5 @@ class RobotsCache:
 
 
 def is_unreachable(status: int) -> bool:
-    """Whether an answer to the question for robots.txt leaves open what is allowed; 0 means that there was none."""
+    """Whether the status of a robots.txt leaves unknown what is allowed; 0 means that there was no response."""
     return status in {0, 429} or status >= 500

@@ -1,6 +1,6 @@
-"""How does a crawl begin, continue and end?
+"""Runs a crawl from its request to its result: begins the run in the catalog, crawls its rounds, ends the run.
 
-Why did a crawl lead nowhere?
+`nothing_fetched` explains a crawl that fetched no page.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from periplus.url import Canonicalizer, host_of, parse
 
 
 def nothing_fetched(catalog: Catalog, seeds: Sequence[str], refusals: dict[str, Decision]) -> NothingToCrawl | None:
-    """What to say when nothing was fetched: whether any seed leads anywhere."""
+    """The error of a crawl that fetched nothing; None when an earlier crawl has pages and some seed is usable."""
     reasons = [(seed, reason) for seed in seeds if (reason := _obstacle(catalog, seed, refusals.get(seed)))]
     if len(reasons) < len(seeds) and catalog.counters()["fetched"]:
         return None
     why = "; ".join(f"{seed}: {reason}" for seed, reason in reasons[:3]) or "no seed led to a page"
-    return NothingToCrawl("nothing was crawled", why, "`periplus inspect url URL` tells more.")
+    return NothingToCrawl("nothing was crawled", why, "Run `periplus inspect url URL` for details.")
 
 
 def _obstacle(catalog: Catalog, seed: str, refusal: Decision | None) -> str:
-    """What keeps a seed from being fetched; empty when nothing does."""
+    """Why a seed was not fetched; empty when it was, or is not known yet."""
     if refusal is not None:
         return f"refused by {refusal.reason} ({refusal.detail})"
     row = catalog.url(seed)
@@ -52,31 +52,33 @@ def _obstacle(catalog: Catalog, seed: str, refusal: Decision | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a crawl is asked to do."""
+    """What a crawl has to do."""
 
     home: Path
     settings: Settings
     seeds: Sequence[str] = ()
     budget: Budget = field(default_factory=Budget)
     workers: int = 1
-    arguments: dict[str, Any] = field(default_factory=dict)  # as typed, kept with the run
+    arguments: dict[str, Any] = field(default_factory=dict)  # of the command line, recorded with the run
     sitemaps: Sequence[str] = ()
-    entries: Sequence[str] = ()  # addresses to ask again whenever nothing is left
+    entries: Sequence[str] = ()  # URLs to fetch again for new links whenever the queue is empty
     rounds: int | None = None  # None: links are followed as they are found
-    agenda: RecrawlPolicy = field(default_factory=RecrawlPolicy)
-    apart: bool = False  # a single worker, too, is a process of its own, so that a page cannot take the crawl down
+    recrawl: RecrawlPolicy = field(default_factory=RecrawlPolicy)
+    own_process: bool = (
+        False  # run a single worker in a process of its own as well, so that a page cannot end the crawl
+    )
 
-    def canonical(self, canonicalizer: Canonicalizer) -> _Beginnings:
-        """The addresses it names, each in its one spelling."""
+    def named_urls(self, canonicalizer: Canonicalizer) -> _NamedUrls:
+        """The URLs of the request in canonical form."""
         seeds, sitemaps, entries = (
             [parse(url, canonicalizer).text for url in urls] for urls in (self.seeds, self.sitemaps, self.entries)
         )
-        return _Beginnings(seeds, sitemaps, entries)
+        return _NamedUrls(seeds, sitemaps, entries)
 
 
 @dataclass(frozen=True, slots=True)
-class _Beginnings:
-    """Where a crawl begins."""
+class _NamedUrls:
+    """The URLs that the user named."""
 
     seeds: Sequence[str] = ()
     sitemaps: Sequence[str] = ()
@@ -88,13 +90,13 @@ class _Beginnings:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a display may show while the crawl goes on."""
+    """The state of a running crawl, for a progress display."""
 
     summary: dict[str, Any]
     under_way: int  # requests
-    buffered: int  # URLs that wait in memory
-    hosts: int  # that have something waiting, or rest
-    left: float | None = None  # seconds until a budget is spent, at the rate so far
+    buffered: int  # URLs queued in memory
+    hosts: int  # hosts with queued URLs
+    left: float | None = None  # seconds until a limit of the budget is reached, at the rate so far
     round: int | None = None
 
 
@@ -105,34 +107,36 @@ class Result:
     ending: Ending
     summary: dict[str, Any]
     failure: NothingToCrawl | None  # when no seed led to a page
-    kept: Sequence[Path] = ()  # files with pages of the archive that this catalog, an older copy, does not know
+    kept: Sequence[Path] = ()  # archived pages that the catalog, an older copy, does not know were moved here
 
 
-def crawl(request: Request, watch: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None) -> Result:
-    """Crawl until done, a budget is spent, or interrupted; everything acknowledged is kept in any case."""
-    beginnings = request.canonical(Canonicalizer.of(request.settings.addresses))
-    certificate_authorities(request.settings.fetch.ca_file)  # a file that is none is told before anything is made
-    _require_sense(request)
-    if not beginnings:
-        _require_seeds(request.home)
+def crawl(
+    request: Request, on_progress: Callable[[Progress], None] = lambda _: None, clock: Clock | None = None
+) -> Result:
+    """Crawl until done, a limit is reached, or interrupted; acknowledged pages are kept in any case."""
+    named = request.named_urls(Canonicalizer.of(request.settings.addresses))
+    certificate_authorities(request.settings.fetch.ca_file)  # reports an invalid file before any file is created
+    _check_options(request)
+    if not named:
+        _require_collection(request.home)
     collection = create_collection(request.home)
     with collection.locked():
-        return _Voyage(request, beginnings, collection, watch, clock or SteadyClock()).sail()
+        return _Run(request, named, collection, on_progress, clock or SteadyClock()).crawl()
 
 
-def _require_sense(request: Request) -> None:
-    agenda = request.agenda
+def _check_options(request: Request) -> None:
+    recrawl = request.recrawl
     if request.rounds and request.entries:
-        raise UsageError("rounds and an entry do not go together", "an entry begins anew within the same round")
-    if request.rounds and agenda.continuous:
-        raise UsageError("rounds and a continuous crawl do not go together", "a continuous crawl has no last round")
-    if agenda.new_only and (agenda.only or agenda.continuous):
-        what = f"the class {agenda.only}" if agenda.only else "a continuous crawl"
-        raise UsageError(f"only new pages and {what} do not go together", "no page would be asked for again")
+        raise UsageError("rounds and an entry cannot be combined", "an entry begins again within the same round")
+    if request.rounds and recrawl.continuous:
+        raise UsageError("rounds and a continuous crawl cannot be combined", "a continuous crawl has no last round")
+    if recrawl.new_only and (recrawl.only or recrawl.continuous):
+        what = f"the class {recrawl.only}" if recrawl.only else "a continuous crawl"
+        raise UsageError(f"only new pages and {what} cannot be combined", "no page would be recrawled")
 
 
-def _require_seeds(home: Path) -> None:
-    """Nothing is made in a folder for a crawl that has nowhere to begin."""
+def _require_collection(home: Path) -> None:
+    """Without a seed there must be a collection: a crawl that cannot begin creates no files."""
     try:
         open_collection(home)
     except NoCollection:
@@ -144,13 +148,13 @@ def _no_seed() -> UsageError:
 
 
 @dataclass(frozen=True, slots=True)
-class _Leg:
-    """One round of a run, or all of it."""
+class _Round:
+    """The result of one round; a run without `rounds` has a single one."""
 
     ending: Ending
     summary: dict[str, Any]
-    refusals: dict[str, Decision]  # of what it was to begin at
-    known: int  # URLs of the collection when it ended
+    refusals: dict[str, Decision]  # by seed
+    known: int  # URLs of the collection at the end
     fresh: int  # those that were new
 
     def report(self, number: int) -> dict[str, Any]:
@@ -158,33 +162,33 @@ class _Leg:
         return {"round": number, "known": self.known, "fresh": self.fresh, **figures}
 
 
-class _Voyage:
-    """One run: begun, sailed by its workers in one leg or several, ended."""
+class _Run:
+    """One run of a crawl, in one round or several."""
 
     def __init__(
         self,
         request: Request,
-        beginnings: _Beginnings,
+        named: _NamedUrls,
         collection: Collection,
-        watch: Callable[[Progress], None],
+        on_progress: Callable[[Progress], None],
         clock: Clock,
     ) -> None:
-        self._request, self._beginnings = request, beginnings
-        self._collection, self._watch = collection, watch
+        self._request, self._named = request, named
+        self._collection, self._on_progress = collection, on_progress
         self._clock = clock
-        self._addresses = AddressTable(request.settings.politeness, request.workers)  # of all legs: delays go on
-        self._legs: list[_Leg] = []
+        self._addresses = AddressTable(request.settings.politeness, request.workers)  # kept over rounds, as delays are
+        self._rounds: list[_Round] = []  # those that have ended
         self._kept: Sequence[Path] = ()
 
-    def sail(self) -> Result:
-        """Crawl to the end of the run."""
+    def crawl(self) -> Result:
+        """Crawl all rounds to the end of the run."""
         with self._catalog() as catalog:
-            if not self._beginnings and not catalog.seeds():
+            if not self._named and not catalog.seeds():
                 raise _no_seed()
             self._begin(catalog)
         for number in range(self._request.rounds or 1):
-            self._legs.append(self._sail_leg(self._beginnings if number == 0 else _Beginnings()))
-            if self._legs[-1].ending is not Ending.DONE or not self._is_more_to_come(number + 1):
+            self._rounds.append(self._crawl_round(self._named if number == 0 else _NamedUrls()))
+            if self._rounds[-1].ending is not Ending.DONE or not self._release_next_round(number + 1):
                 break
         with self._catalog() as catalog:
             return self._end(catalog)
@@ -197,101 +201,103 @@ class _Voyage:
         if previous is not None and previous["arguments"].get("rounds"):
             catalog.release_held()
         catalog.pack_seen()
-        was_done = previous is not None and previous["outcome"] == Ending.DONE  # else the same command just goes on
-        catalog.requeue(self._beginnings.seeds, done_too=was_done)
-        catalog.requeue_sitemaps(self._beginnings.sitemaps)
+        was_done = (
+            previous is not None and previous["outcome"] == Ending.DONE
+        )  # otherwise the same command continues the run
+        catalog.requeue(self._named.seeds, done_too=was_done)
+        catalog.requeue_sitemaps(self._named.sitemaps)
         if not self._request.settings.frontier.trap_fetches:
             catalog.requeue_trapped()
         counters = catalog.counters()
         self._budget = self._request.budget.for_collection(counters["fetched"], counters["bytes"])
         self._known = counters["known"]
 
-    def _sail_leg(self, beginnings: _Beginnings) -> _Leg:
-        started, done = self._clock.now(), self._so_far()
+    def _crawl_round(self, named: _NamedUrls) -> _Round:
+        started, done = self._clock.now(), self._summary_so_far()
         request = self._request
-        budget = self._budget.after(done["fetched"], done["bytes"], done["seconds"])
+        budget = self._budget.remaining(done["fetched"], done["bytes"], done["seconds"])
         assignment = Assignment(
             self._collection,
             request.settings,
             self._run_id,
             started,
-            beginnings.seeds,
-            beginnings.sitemaps,
-            beginnings.entries,
+            named.seeds,
+            named.sitemaps,
+            named.entries,
             hold=request.rounds is not None,
             budget=budget,
-            after_kill=self._was_stopped and not self._legs,
-            agenda=request.agenda,
+            after_kill=self._was_stopped and not self._rounds,
+            recrawl=request.recrawl,
             clock=self._clock,
             addresses=self._addresses,
         )
-        with closing(SharedState(request.workers, budget.pages)) as board:
-            reports = self._crawl(assignment, board)
+        with closing(SharedState(request.workers, budget.pages)) as shared:
+            reports = self._run_workers(assignment, shared)
         with self._catalog() as catalog:
             known = catalog.counters()["known"]
         ending = max((report.ending for report in reports), key=list(Ending).index)
         refusals = {seed: refusal for report in reports for seed, refusal in report.refusals.items()}
         fresh, self._known = known - self._known, known
-        return _Leg(ending, sum_of_workers([report.summary for report in reports]), refusals, known, fresh)
+        return _Round(ending, sum_of_workers([report.summary for report in reports]), refusals, known, fresh)
 
-    def _crawl(self, assignment: Assignment, board: SharedState) -> list[Report]:
-        def look() -> None:
-            self._watch(self._progress(assignment, board))
+    def _run_workers(self, assignment: Assignment, shared: SharedState) -> list[Report]:
+        def report_progress() -> None:
+            self._on_progress(self._progress(assignment, shared))
 
-        if board.workers == 1 and not self._request.apart:
-            work = load_worker()
-            return [work(assignment, board, 0, look)]
-        return run_workers(assignment, board, look)
+        if shared.workers == 1 and not self._request.own_process:
+            run_worker = load_worker()
+            return [run_worker(assignment, shared, 0, report_progress)]
+        return run_workers(assignment, shared, report_progress)
 
-    def _is_more_to_come(self, rounds: int) -> bool:
-        """Whether another round follows: one is left, and has something to fetch."""
+    def _release_next_round(self, rounds: int) -> bool:
+        """Release the URLs that wait for the next round, unless all rounds have ended; False: there are none."""
         if rounds == (self._request.rounds or 1):
             return False
         with self._catalog() as catalog:
-            catalog.end_round(self._run_id, self._so_far() | {"rounds": self._rounds()})
+            catalog.end_round(self._run_id, self._summary_so_far() | {"rounds": self._round_reports()})
             return catalog.release_held() > 0
 
     def _end(self, catalog: Catalog) -> Result:
         counters = catalog.counters()
-        summary = self._so_far() | {"known_urls": counters["known"], "queued": counters["queued"]}
-        ending = self._legs[-1].ending
+        summary = self._summary_so_far() | {"known_urls": counters["known"], "queued": counters["queued"]}
+        ending = self._rounds[-1].ending
         if self._request.rounds is not None:
-            summary["rounds"] = self._rounds()
-            if ending is Ending.DONE and len(self._legs) == self._request.rounds and self._legs[-1].fresh:
-                ending = Ending.BUDGET  # what the last round found waits for another run
+            summary["rounds"] = self._round_reports()
+            if ending is Ending.DONE and len(self._rounds) == self._request.rounds and self._rounds[-1].fresh:
+                ending = Ending.BUDGET  # URLs found in the last round wait for another run
         failure = None
         if not summary["fetched"] and ending is Ending.DONE:
-            named = [*self._beginnings.seeds, *self._beginnings.sitemaps, *self._beginnings.entries]
-            failure = nothing_fetched(catalog, named or catalog.seeds(), self._legs[0].refusals)
+            named = [*self._named.seeds, *self._named.sitemaps, *self._named.entries]
+            failure = nothing_fetched(catalog, named or catalog.seeds(), self._rounds[0].refusals)
         catalog.end_run(self._run_id, "failed" if failure else ending.value, summary)
         return Result(ending, summary, failure, self._kept)
 
-    def _rounds(self) -> list[dict[str, Any]]:
-        return [leg.report(number) for number, leg in enumerate(self._legs, 1)]
+    def _round_reports(self) -> list[dict[str, Any]]:
+        return [one.report(number) for number, one in enumerate(self._rounds, 1)]
 
-    def _so_far(self) -> dict[str, Any]:
-        """What the legs that have ended did together."""
+    def _summary_so_far(self) -> dict[str, Any]:
+        """The summary of the rounds that have ended."""
         nothing = RunCounters(self._run_id, 0.0).summary(0.0)
-        return sum_of_rounds([leg.summary for leg in self._legs]) if self._legs else nothing
+        return sum_of_rounds([one.summary for one in self._rounds]) if self._rounds else nothing
 
-    def _progress(self, assignment: Assignment, board: SharedState) -> Progress:
-        done, now = self._so_far(), self._clock.now()
+    def _progress(self, assignment: Assignment, shared: SharedState) -> Progress:
+        done, now = self._summary_so_far(), self._clock.now()
         seconds = max(now - assignment.started + done["seconds"], 1e-9)
-        fetched = board.total(Metric.FETCHED) + done["fetched"]
+        fetched = shared.total(Metric.FETCHED) + done["fetched"]
         with self._catalog() as catalog:
             summary = RunCounters(self._run_id, assignment.started).summary(now) | catalog.progress(self._run_id)
-        size = board.total(Metric.BYTES) + done["bytes"]
+        size = shared.total(Metric.BYTES) + done["bytes"]
         summary |= {"fetched": fetched, "bytes": size, "seconds": round(seconds, 3)}
         summary["pages_per_second"] = round(fetched / seconds, 2)
         return Progress(
             summary,
-            board.total(Metric.UNDER_WAY),
-            board.total(Metric.BUFFERED),
-            board.total(Metric.HOSTS),
-            self._budget.left(fetched, size, seconds),
-            len(self._legs) + 1 if self._request.rounds else None,
+            shared.total(Metric.UNDER_WAY),
+            shared.total(Metric.BUFFERED),
+            shared.total(Metric.HOSTS),
+            self._budget.seconds_left(fetched, size, seconds),
+            len(self._rounds) + 1 if self._request.rounds else None,
         )
 
     def _catalog(self) -> closing[Catalog]:
-        """A connection for a moment: none is open when workers part from this process."""
+        """A short connection: none may be open when workers are forked."""
         return closing(Catalog(self._collection.catalog, create=True))

@@ -1,8 +1,7 @@
-"""What do the workers of a crawl tell each other without asking?
+"""The numbers that all processes of a crawl share: metrics, ownership and leases of shares, stop flags, page budget.
 
-A few numbers in memory that all processes of a crawl share, made before they part: who owns which share of the web,
-how much each has done, whether to stop. Every number has one writer at a time; only the purse of pages and leases
-need a lock.
+They lie in shared memory that the supervisor creates before it forks. Every number has one writer at a time; only the
+page budget and the leases need a lock.
 """
 
 from __future__ import annotations
@@ -16,225 +15,225 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
-SHARES = 1024  # the parts of the web that change hands as a whole; many more than workers, so that they divide evenly
-_WORD = 8
-_ADDRESS = 4096  # bytes of the address that a worker is reading; longer ones are cut
+SHARES = 1024  # domains fall into these by hash; many more than workers, so that shares divide evenly
+_WORD = 8  # bytes
+_URL_BYTES = 4096  # of the URL that a worker is parsing; longer URLs are cut
 
 
 class Metric(IntEnum):
-    """What a worker tells about itself."""
+    """What a worker publishes about itself."""
 
     FETCHED = 0
     BYTES = 1
-    UNDER_WAY = 2
-    BUFFERED = 3
-    IDLE = 4  # 1: it has nothing to do and nothing to write down
-    AWAKENED = 5  # how often it ceased to be idle
-    LETTERS = 6  # how many letters it has posted
-    SEEDS = 7  # how many seeds it has added
-    SHARES = 8  # how many shares it knows to be its own
-    HUNGRY = 9  # 1: it could do more than it has to do
-    HOSTS = 10  # how many have something waiting
-    GRANTED = 11  # pages of the purse that it has claimed so far, fetched or not
-    COMMITS = 12  # how often it has acknowledged something
-    READING_SINCE = 13  # nanoseconds, monotonic: when it began to read the page it is reading; 0: it reads none
-    READING_SIZE = 14  # bytes of the address of that page
-    BACKLOG = 15  # URLs that it knows to wait
+    UNDER_WAY = 2  # requests
+    BUFFERED = 3  # URLs queued in memory
+    IDLE = 4  # 1: nothing to do and nothing to commit
+    WAKEUPS = 5  # how often it ceased to be idle
+    FORWARDED = 6  # URLs that it has forwarded to other workers
+    SEEDS = 7  # seeds that it has added
+    SHARES = 8  # shares whose state it has loaded
+    UNDERLOADED = 9  # 1: idle for more than half of its time
+    HOSTS = 10  # hosts with queued URLs
+    CLAIMED = 11  # pages of the budget that it has claimed, fetched or not
+    COMMITS = 12
+    PARSING_SINCE = 13  # monotonic nanoseconds at which it began to parse a page; 0: it parses none
+    PARSING_URL_BYTES = 14  # length of the URL of that page
+    BACKLOG = 15  # queued URLs that it knows of
 
 
-# What is true of a worker only while it lives.
-_OF_THE_LIVING = (
+# Reset to 0 when a worker dies.
+_ZERO_WHEN_DEAD = (
     Metric.UNDER_WAY,
     Metric.BUFFERED,
     Metric.HOSTS,
     Metric.IDLE,
-    Metric.HUNGRY,
+    Metric.UNDERLOADED,
     Metric.SHARES,
     Metric.BACKLOG,
 )
 _ROW = len(Metric)
-_SINCE, _SIZE = int(Metric.READING_SINCE), int(Metric.READING_SIZE)  # sums of plain numbers are ten times faster
+_SINCE, _SIZE = int(Metric.PARSING_SINCE), int(Metric.PARSING_URL_BYTES)  # int arithmetic is 10 times faster
 
 
-class _Order(IntEnum):
-    STOP = 0  # 1: finish what is under way, 2: drop it
-    OVER = 1  # 1: no worker has anything left to do
-    PAGES_LEFT = 2  # that no worker has claimed yet
+class _Flag(IntEnum):
+    STOP = 0  # 1: finish requests under way, 2: drop them
+    FINISHED = 1  # 1: no worker has anything left to do
+    PAGES_LEFT = 2  # of the page budget; not claimed by any worker yet
 
 
 class SharedState:
     """Shared by the processes of one crawl."""
 
     def __init__(self, workers: int, pages: int | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
-        """For so many workers, who may fetch so many pages together; leases are timed by *monotonic*, in seconds."""
+        """*pages*: the page budget of all workers together. *monotonic*: the clock of leases, in seconds."""
         self.workers, self._monotonic = workers, monotonic
-        orders, rows, leases = len(_Order) * _WORD, workers * _ROW * _WORD, SHARES * _WORD
-        self._memory = mmap.mmap(-1, orders + rows + leases + 2 * SHARES + workers * _ADDRESS)
+        flags, rows, leases = len(_Flag) * _WORD, workers * _ROW * _WORD, SHARES * _WORD
+        self._memory = mmap.mmap(-1, flags + rows + leases + 2 * SHARES + workers * _URL_BYTES)
         view = memoryview(self._memory)
-        self._orders, view = view[:orders].cast("q"), view[orders:]
-        self._figures, view = view[:rows].cast("q"), view[rows:]
+        self._flags, view = view[:flags].cast("q"), view[flags:]
+        self._metrics, view = view[:rows].cast("q"), view[rows:]
         self._lease_ends, view = view[:leases].cast("d"), view[leases:]  # monotonic seconds, by share
-        self.owners, view = view[:SHARES], view[SHARES:]
-        self._borrowers, self._addresses = view[:SHARES], view[SHARES:]  # of shares: worker + 1, or 0
+        self.owners, view = view[:SHARES], view[SHARES:]  # worker number, by share
+        self._leaseholders, self._urls = view[:SHARES], view[SHARES:]  # by share: worker number + 1, or 0
         self.owners[:] = bytes(share % workers for share in range(SHARES))
-        self._has_purse = pages is not None
-        self._orders[_Order.PAGES_LEFT] = pages or 0
-        self._lock = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as the board
+        self._has_page_budget = pages is not None
+        self._flags[_Flag.PAGES_LEFT] = pages or 0
+        self._lock = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as this object
 
     def close(self) -> None:
-        """Let go of the file behind the lock; the memory goes with the last process."""
+        """Close the lock file; the kernel frees the memory with the last process."""
         self._lock.close()
 
-    # -- figures of the workers ---------------------------------------------------------------------------------
+    # -- metrics ------------------------------------------------------------------------------------------------
 
-    def tell(self, worker: int, figure: Metric, value: int) -> None:
-        """Write one figure of one worker."""
-        self._figures[worker * _ROW + figure] = value
+    def set(self, worker: int, metric: Metric, value: int) -> None:
+        """Publish one metric of one worker."""
+        self._metrics[worker * _ROW + metric] = value
 
-    def told(self, worker: int, figure: Metric) -> int:
-        """One figure of one worker."""
-        return self._figures[worker * _ROW + figure]
+    def get(self, worker: int, metric: Metric) -> int:
+        """One metric of one worker."""
+        return self._metrics[worker * _ROW + metric]
 
-    def all(self, figure: Metric) -> list[int]:
-        """One figure of every worker."""
-        return list(self._figures[figure::_ROW])
+    def all(self, metric: Metric) -> list[int]:
+        """One metric of every worker."""
+        return list(self._metrics[metric::_ROW])
 
-    def total(self, figure: Metric) -> int:
-        """One figure, added up over the workers."""
-        return sum(self.all(figure))
+    def total(self, metric: Metric) -> int:
+        """The sum of one metric over all workers."""
+        return sum(self.all(metric))
 
-    def has_settled(self) -> bool:
-        """Whether every worker is idle and knows all that it owns."""
+    def is_quiescent(self) -> bool:
+        """Whether every worker is idle and has loaded all shares that it owns."""
         if not all(self.all(Metric.IDLE)):
             return False
         shares = Counter(self.owners)
-        return all(self.told(worker, Metric.SHARES) == shares[worker] for worker in range(self.workers))
+        return all(self.get(worker, Metric.SHARES) == shares[worker] for worker in range(self.workers))
 
     # -- leases of shares ---------------------------------------------------------------------------------------
 
     @property
     def has_leases(self) -> bool:
-        """Whether a share is leased, or was until a moment ago."""
-        return self._borrowers.tobytes().count(0) < SHARES
+        """Whether any share has a lease, current or expired and not yet removed."""
+        return self._leaseholders.tobytes().count(0) < SHARES
 
-    def borrower(self, share: int) -> int | None:
-        """The worker that has a lease of a share; None when there is no lease, or it has ended."""
-        borrower = self._borrowers[share]
-        return borrower - 1 if borrower and self._monotonic() < self._lease_ends[share] else None
+    def leaseholder(self, share: int) -> int | None:
+        """The worker that holds a lease of a share; None without a lease, or when it has expired."""
+        holder = self._leaseholders[share]
+        return holder - 1 if holder and self._monotonic() < self._lease_ends[share] else None
 
     def lease_left(self, share: int, worker: int) -> float:
-        """Seconds until a worker's lease of a share ends; 0 when it has none."""
-        return self._lease_ends[share] - self._monotonic() if self.borrower(share) == worker else 0.0
+        """Seconds until a worker's lease of a share expires; 0 when it holds none."""
+        return self._lease_ends[share] - self._monotonic() if self.leaseholder(share) == worker else 0.0
 
-    def borrow(self, share: int, worker: int, seconds: float) -> bool:
-        """Lease a share to a worker for so many seconds from now; False when another worker has a lease of it."""
-        with self._purse():
-            if self.borrower(share) not in (None, worker):
+    def acquire_lease(self, share: int, worker: int, seconds: float) -> bool:
+        """Lease a share to a worker for *seconds* from now; False when another worker holds a lease of it."""
+        with self._locked():
+            if self.leaseholder(share) not in (None, worker):
                 return False
-            self._borrowers[share] = 0  # the others read without a lock: no old borrower may get the new end
+            self._leaseholders[share] = 0  # others read without the lock: no old holder may appear with the new end
             self._lease_ends[share] = self._monotonic() + seconds
-            self._borrowers[share] = worker + 1
+            self._leaseholders[share] = worker + 1
             return True
 
-    def give_back(self, share: int, worker: int, seconds: float = 0.0) -> None:
-        """End a worker's lease of a share in so many seconds, if it has one."""
-        with self._purse():
-            if self.borrower(share) == worker:
+    def end_lease(self, share: int, worker: int, seconds: float = 0.0) -> None:
+        """End a worker's lease of a share in *seconds*; does nothing when the worker holds none."""
+        with self._locked():
+            if self.leaseholder(share) == worker:
                 self._lease_ends[share] = self._monotonic() + seconds
 
-    def clear_leases(self) -> None:
-        """Forget the leases that have ended."""
-        shares = [share for share, borrower in enumerate(self._borrowers) if borrower]
-        if any(self.borrower(share) is None for share in shares):
-            with self._purse():
+    def remove_expired_leases(self) -> None:
+        """Remove the leases that have expired."""
+        shares = [share for share, holder in enumerate(self._leaseholders) if holder]
+        if any(self.leaseholder(share) is None for share in shares):
+            with self._locked():
                 for share in shares:
-                    if self.borrower(share) is None:
-                        self._borrowers[share] = 0
+                    if self.leaseholder(share) is None:
+                        self._leaseholders[share] = 0
 
-    # -- the page that is being read ----------------------------------------------------------------------------
+    # -- the page that a worker is parsing ----------------------------------------------------------------------
 
-    def begin_reading(self, worker: int, url: str) -> None:
-        """A worker is about to read a page itself."""
-        address = url.encode()[:_ADDRESS]
-        start, row = worker * _ADDRESS, worker * _ROW
-        self._addresses[start : start + len(address)] = address
-        self._figures[row + _SIZE] = len(address)
-        self._figures[row + _SINCE] = time.monotonic_ns()
+    def begin_parsing(self, worker: int, url: str) -> None:
+        """A worker is about to parse a page in its own process."""
+        encoded = url.encode()[:_URL_BYTES]
+        start, row = worker * _URL_BYTES, worker * _ROW
+        self._urls[start : start + len(encoded)] = encoded
+        self._metrics[row + _SIZE] = len(encoded)
+        self._metrics[row + _SINCE] = time.monotonic_ns()
 
-    def end_reading(self, worker: int) -> None:
-        """It has read the page."""
-        self._figures[worker * _ROW + _SINCE] = 0
+    def end_parsing(self, worker: int) -> None:
+        """A worker has parsed its page."""
+        self._metrics[worker * _ROW + _SINCE] = 0
 
-    def reading(self, worker: int) -> str | None:
-        """The address of the page that a worker is reading, or was when it died."""
-        if not self.told(worker, Metric.READING_SINCE):
+    def parsing_url(self, worker: int) -> str | None:
+        """The URL that a worker is parsing, or was parsing when it died."""
+        if not self.get(worker, Metric.PARSING_SINCE):
             return None
-        start = worker * _ADDRESS
-        address = self._addresses[start : start + self.told(worker, Metric.READING_SIZE)]
-        return bytes(address).decode(errors="replace")
+        start = worker * _URL_BYTES
+        url = self._urls[start : start + self.get(worker, Metric.PARSING_URL_BYTES)]
+        return bytes(url).decode(errors="replace")
 
-    def reading_for(self, worker: int) -> float:
-        """For how many seconds it has been reading that page; 0 when it reads none."""
-        since = self.told(worker, Metric.READING_SINCE)
+    def parsing_seconds(self, worker: int) -> float:
+        """For how many seconds a worker has been parsing its page; 0 when it parses none."""
+        since = self.get(worker, Metric.PARSING_SINCE)
         return (time.monotonic_ns() - since) / 1e9 if since else 0.0
 
-    # -- succession ---------------------------------------------------------------------------------------------
+    # -- replacement of dead workers ----------------------------------------------------------------------------
 
-    def bury(self, worker: int, *, fetched: int, size: int) -> None:
-        """A worker is dead: only what it had acknowledged counts, and others may have left it letters or shares."""
-        self.return_pages(worker, self.told(worker, Metric.GRANTED) - fetched)
-        for figure in _OF_THE_LIVING:
-            self.tell(worker, figure, 0)
-        self.tell(worker, Metric.FETCHED, fetched)
-        self.tell(worker, Metric.BYTES, size)
-        self.end_reading(worker)
-        # It may have written down letters and seeds that it could not tell about: everybody is to look again.
-        for figure in (Metric.AWAKENED, Metric.LETTERS, Metric.SEEDS):
-            self.tell(worker, figure, self.told(worker, figure) + 1)
+    def record_death(self, worker: int, *, fetched: int, size: int) -> None:
+        """Reset the metrics of a dead worker to what it had acknowledged: *fetched* pages, *size* bytes."""
+        self.return_pages(worker, self.get(worker, Metric.CLAIMED) - fetched)
+        for metric in _ZERO_WHEN_DEAD:
+            self.set(worker, metric, 0)
+        self.set(worker, Metric.FETCHED, fetched)
+        self.set(worker, Metric.BYTES, size)
+        self.end_parsing(worker)
+        # It may have committed forwarded URLs and seeds without publishing their number: the others must look again.
+        for metric in (Metric.WAKEUPS, Metric.FORWARDED, Metric.SEEDS):
+            self.set(worker, metric, self.get(worker, metric) + 1)
 
-    # -- orders to all ------------------------------------------------------------------------------------------
+    # -- flags --------------------------------------------------------------------------------------------------
 
     @property
     def stop(self) -> int:
-        """0: go on, 1: finish what is under way, 2: drop it."""
-        return self._orders[_Order.STOP]
+        """0: go on, 1: finish requests under way, 2: drop them."""
+        return self._flags[_Flag.STOP]
 
-    def ask_to_stop(self) -> None:
-        """Once: finish what is under way. Twice: drop it."""
-        self._orders[_Order.STOP] = min(self.stop + 1, 2)
+    def request_stop(self) -> None:
+        """First call: finish requests under way. Second call: drop them."""
+        self._flags[_Flag.STOP] = min(self.stop + 1, 2)
 
     @property
-    def is_over(self) -> bool:
-        """Whether nobody has anything left to do."""
-        return bool(self._orders[_Order.OVER])
+    def is_finished(self) -> bool:
+        """Whether no worker has anything left to do."""
+        return bool(self._flags[_Flag.FINISHED])
 
-    def declare_over(self) -> None:
-        """Send every worker home."""
-        self._orders[_Order.OVER] = 1
+    def declare_finished(self) -> None:
+        """Let every worker end."""
+        self._flags[_Flag.FINISHED] = 1
 
-    # -- the purse of pages -------------------------------------------------------------------------------------
+    # -- the page budget ----------------------------------------------------------------------------------------
 
-    def draw_pages(self, worker: int) -> int:
-        """Claim a few of the pages that are left; 0 when all are claimed."""
-        if not self._has_purse:
+    def claim_pages(self, worker: int) -> int:
+        """Claim a few pages of the budget; 0 when all are claimed."""
+        if not self._has_page_budget:
             return SHARES
-        with self._purse():
-            left = self._orders[_Order.PAGES_LEFT]
-            drawn = min(left, max(left // (4 * self.workers), 1))
-            self._orders[_Order.PAGES_LEFT] = left - drawn
-            self.tell(worker, Metric.GRANTED, self.told(worker, Metric.GRANTED) + drawn)
-            return drawn
+        with self._locked():
+            left = self._flags[_Flag.PAGES_LEFT]
+            claimed = min(left, max(left // (4 * self.workers), 1))
+            self._flags[_Flag.PAGES_LEFT] = left - claimed
+            self.set(worker, Metric.CLAIMED, self.get(worker, Metric.CLAIMED) + claimed)
+            return claimed
 
     def return_pages(self, worker: int, pages: int) -> None:
-        """Give back what was claimed and not fetched."""
-        if self._has_purse and pages:
-            with self._purse():
-                self.tell(worker, Metric.GRANTED, self.told(worker, Metric.GRANTED) - pages)
-                self._orders[_Order.PAGES_LEFT] += pages
+        """Return claimed pages that were not fetched."""
+        if self._has_page_budget and pages:
+            with self._locked():
+                self.set(worker, Metric.CLAIMED, self.get(worker, Metric.CLAIMED) - pages)
+                self._flags[_Flag.PAGES_LEFT] += pages
 
     @contextmanager
-    def _purse(self) -> Iterator[None]:
-        fcntl.lockf(self._lock, fcntl.LOCK_EX)  # let go by the kernel, should its holder die
+    def _locked(self) -> Iterator[None]:
+        fcntl.lockf(self._lock, fcntl.LOCK_EX)  # the kernel releases it when its holder dies
         try:
             yield
         finally:

@@ -1,10 +1,9 @@
-"""How do workers crawl together, and what if one of them dies?
+"""Runs the workers of a crawl in processes of their own, and replaces those that die.
 
-The process that was asked to crawl becomes the parent of N workers, forked before it has made a thread or opened the
-catalog. It does not crawl, and for a single worker it does not even load what it takes, which would only be in memory
-twice: it passes on Ctrl-C, shows progress, and sends everybody home when nobody has anything left. It also watches. A
-worker that stands still over a page is killed; for one that is dead, whoever killed it, another is forked that has its
-number, its shares and its files, and goes on from what was acknowledged.
+The supervisor forks N workers before it has a thread or a connection to the catalog. It does not crawl, and with a
+single worker it does not even load the crawling libraries. It passes Ctrl-C on, reports progress, and ends the workers
+when none has anything left to do. It kills a worker that hangs while parsing a page. It replaces every dead worker by
+one with the same number, shares and files, which goes on from the acknowledged pages.
 """
 
 from __future__ import annotations
@@ -35,204 +34,206 @@ from periplus.store.run_summary import RunCounters
 
 logger = logging.getLogger("periplus.crawl")
 
-_TICK = 0.02  # seconds between two looks at the board
-_LOOK_EVERY = 0.5  # seconds between two looks at the progress
-_DEATHS_IN_VAIN = 5  # in a row, without anything acknowledged between them: one more worker would not help
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_TICK = 0.02  # seconds between two checks of the workers
+_PROGRESS_EVERY = 0.5  # seconds
+_MAX_DEATHS_IN_A_ROW = 5  # without a commit between them, after which the run fails
+_PR_SET_PDEATHSIG = 1
 
 
-Look = Callable[[], None]
+OnProgress = Callable[[], None]
 
 
-def load_worker() -> Callable[[Assignment, SharedState, int, Look | None], Report]:
+def load_worker() -> Callable[[Assignment, SharedState, int, OnProgress | None], Report]:
     """Import the function that runs one worker to its end; the supervisor itself never needs its libraries."""
-    from periplus.crawl.worker_process import run_worker  # noqa: PLC0415  # it loads half a dozen libraries
+    from periplus.crawl.worker_process import run_worker  # noqa: PLC0415  # it loads libcurl, Arrow and others
 
     return run_worker
 
 
-def run_workers(assignment: Assignment, board: SharedState, look: Look) -> list[Report]:
-    """Run every worker of the board to its end; *look* is called now and then."""
-    team = _Team(assignment, board)
-    with handling(lambda *_: board.ask_to_stop()):  # Ctrl-C once drains all workers, twice stops them now
-        team.set_out()
-        return team.see_home(look)
+def run_workers(assignment: Assignment, shared: SharedState, on_progress: OnProgress) -> list[Report]:
+    """Run all workers to their end; *on_progress* is called every 0.5 s."""
+    supervisor = _Supervisor(assignment, shared)
+    with handling(lambda *_: shared.request_stop()):  # Ctrl-C once drains all workers, twice stops them now
+        supervisor.start()
+        return supervisor.wait(on_progress)
 
 
 @dataclass(slots=True)
-class _Member:
+class _WorkerHandle:
+    """One worker number: its current process, and what is known of the processes before it."""
+
     number: int
     process: BaseProcess
     inbox: Connection
     report: Report | None = None
-    deaths: int = 0  # of workers of this number
-    in_vain: int = 0  # of those, the last ones, who had something to do and acknowledged nothing
-    commits: int = 0  # of all of them, when the last one died
-    before: float = math.inf  # bytes it had in memory when it began to read the page that it is reading
+    deaths: int = 0
+    deaths_in_a_row: int = 0  # of workers that had something to do and committed nothing
+    commits: int = 0  # of all its processes, when the last one died
+    resident_before: float = math.inf  # bytes in memory when the worker began to parse its current page
 
 
 @dataclass(slots=True)
-class _Team:
+class _Supervisor:
     assignment: Assignment
-    board: SharedState
-    members: list[_Member] = field(default_factory=list)
-    suspects: Counter[str] = field(default_factory=Counter)  # how many workers died while reading an address
+    shared: SharedState
+    handles: list[_WorkerHandle] = field(default_factory=list)
+    suspects: Counter[str] = field(default_factory=Counter)  # URL -> number of workers that died while parsing it
     failure: PeriplusError | None = None
 
-    def set_out(self) -> None:
-        if self.board.workers > 1:
-            load_worker()  # learned once, before they part
-        for number in range(self.board.workers):
-            self.members.append(_Member(number, *self._fork(self.assignment, number)))
+    def start(self) -> None:
+        if self.shared.workers > 1:
+            load_worker()  # once, before the forks share it
+        for number in range(self.shared.workers):
+            self.handles.append(_WorkerHandle(number, *self._fork(self.assignment, number)))
         drop_loaded_code_pages()
 
     def _fork(self, assignment: Assignment, number: int) -> tuple[BaseProcess, Connection]:
-        """Only while this process has no thread and no connection to the catalog: neither must cross a fork."""
+        """Fork a worker; this process must have no thread and no connection to the catalog meanwhile."""
         context = multiprocessing.get_context("fork")
         inbox, outbox = context.Pipe(duplex=False)
-        process = context.Process(target=_work_aside, args=(assignment, self.board, number, outbox, os.getpid()))
+        process = context.Process(target=_run_in_child, args=(assignment, self.shared, number, outbox, os.getpid()))
         process.start()
         outbox.close()
         return process, inbox
 
-    def see_home(self, look: Look) -> list[Report]:
+    def wait(self, on_progress: OnProgress) -> list[Report]:
         try:
-            self._watch(look)
+            self._watch(on_progress)
         except BaseException:
-            self.board.ask_to_stop()  # nobody would ever tell the workers that the crawl is over
+            self.shared.request_stop()  # no other process would end the workers
             raise
         finally:
-            for member in self.members:
-                member.process.join()
+            for handle in self.handles:
+                handle.process.join()
         if self.failure is not None:
             raise self.failure
-        return [member.report for member in self.members if member.report is not None]
+        return [handle.report for handle in self.handles if handle.report is not None]
 
-    def _watch(self, look: Look) -> None:
-        looked = time.monotonic()
-        while away := [member for member in self.members if not member.inbox.closed]:
-            heard = wait([member.inbox for member in away], _TICK)
-            for member in away:
-                if member.inbox in heard:
-                    self._hear(member)
+    def _watch(self, on_progress: OnProgress) -> None:
+        reported = time.monotonic()
+        while running := [handle for handle in self.handles if not handle.inbox.closed]:
+            readable = wait([handle.inbox for handle in running], _TICK)
+            for handle in running:
+                if handle.inbox in readable:
+                    self._receive(handle)
                 else:
-                    self._watch_over(member)
-            if self._is_over():
-                self.board.declare_over()
-            if time.monotonic() - looked >= _LOOK_EVERY:
-                look()
-                looked = time.monotonic()
+                    self._kill_if_stuck(handle)
+            if self._is_finished():
+                self.shared.declare_finished()
+            if time.monotonic() - reported >= _PROGRESS_EVERY:
+                on_progress()
+                reported = time.monotonic()
 
-    def _watch_over(self, member: _Member) -> None:
-        """Kill a worker that does not come to the end of a page, or needs too much memory for it."""
-        seconds = self.board.reading_for(member.number)
+    def _kill_if_stuck(self, handle: _WorkerHandle) -> None:
+        """Kill a worker that parses one page for too long, or needs too much memory for it."""
+        seconds = self.shared.parsing_seconds(handle.number)
         if seconds < _TICK:
-            member.before = math.inf
+            handle.resident_before = math.inf
             return
-        limits, resident = self.assignment.settings.parse, resident_bytes(member.process.pid)
-        member.before = min(member.before, resident)
-        grown = (resident - member.before) / 1_000_000
+        limits, resident = self.assignment.settings.parse, resident_bytes(handle.process.pid)
+        handle.resident_before = min(handle.resident_before, resident)
+        grown = (resident - handle.resident_before) / 1_000_000
         if seconds > limits.seconds * PATIENCE or grown > limits.memory_mb:
-            url = self.board.reading(member.number)
-            words = "worker %d has been reading %s for %.1f s, has grown by %d MB, and is killed"
-            logger.info(words, member.number, url, seconds, grown)
-            member.process.kill()
-            member.process.join()
+            url = self.shared.parsing_url(handle.number)
+            message = "killing worker %d: it has parsed %s for %.1f s and grown by %d MB"
+            logger.info(message, handle.number, url, seconds, grown)
+            handle.process.kill()
+            handle.process.join()
 
-    def _hear(self, member: _Member) -> None:
-        """A worker has something to say: its report, its failure, or, by hanging up, that it is dead."""
+    def _receive(self, handle: _WorkerHandle) -> None:
+        """Receive the report or the error of a worker; end of file means that the worker is dead."""
         try:
-            said = member.inbox.recv()
+            message = handle.inbox.recv()
         except (EOFError, OSError):
-            member.inbox.close()
-            member.process.join()
-            self._replace(member)
+            handle.inbox.close()
+            handle.process.join()
+            self._replace(handle)
             return
-        member.inbox.close()
-        if isinstance(said, Report):
-            member.report = said
+        handle.inbox.close()
+        if isinstance(message, Report):
+            handle.report = message
         else:
-            self._fail(said)
+            self._fail(message)
 
     def _fail(self, failure: PeriplusError) -> None:
         if self.failure is None:
             self.failure = failure
-            self.board.ask_to_stop()
+            self.shared.request_stop()
 
-    # -- succession ---------------------------------------------------------------------------------------------
+    # -- replacement of dead workers ----------------------------------------------------------------------------
 
-    def _replace(self, member: _Member) -> None:
-        """Let another worker go on where a dead one stopped, unless all are to stop anyway."""
-        page = self.board.reading(member.number)
+    def _replace(self, handle: _WorkerHandle) -> None:
+        """Fork a worker that goes on where a dead one stopped, unless all workers stop anyway."""
+        page = self.shared.parsing_url(handle.number)
         logger.info(
-            "worker %d (process %s) ended with %s%s",
-            member.number,
-            member.process.pid,
-            member.process.exitcode,
-            f" while it was reading {page}" if page else "",
+            "worker %d (process %s) exited with %s%s",
+            handle.number,
+            handle.process.pid,
+            handle.process.exitcode,
+            f" while parsing {page}" if page else "",
         )
-        self._bury(member)
-        if self.failure is not None or self.board.stop:
+        self._record_death(handle)
+        if self.failure is not None or self.shared.stop:
             return
-        if member.in_vain >= _DEATHS_IN_VAIN:
-            self._fail(_hopeless(member, page))
+        if handle.deaths_in_a_row >= _MAX_DEATHS_IN_A_ROW:
+            self._fail(_too_many_deaths(handle, page))
             return
         if page is not None:
             self.suspects[page] += 1
-        heir = replace(self.assignment, after_kill=True, died=member.deaths, suspects=dict(self.suspects))
-        member.process, member.inbox = self._fork(heir, member.number)
+        assignment = replace(self.assignment, after_kill=True, deaths=handle.deaths, suspects=dict(self.suspects))
+        handle.process, handle.inbox = self._fork(assignment, handle.number)
 
-    def _bury(self, member: _Member) -> None:
-        """Count what a dead worker had acknowledged, and nothing else; its connections are closed."""
-        run_id, number = self.assignment.run_id, member.number
+    def _record_death(self, handle: _WorkerHandle) -> None:
+        """Reset a dead worker's metrics to what it had acknowledged, and free its connections to IP addresses."""
+        run_id, number = self.assignment.run_id, handle.number
         with self._catalog() as catalog:
             summary = catalog.worker_summary(run_id, number)
-        commits, idle = self.board.told(number, Metric.COMMITS), self.board.told(number, Metric.IDLE)
-        member.in_vain = 1 if idle or commits > member.commits else member.in_vain + 1
-        member.commits = commits
-        member.deaths += 1
+        commits, idle = self.shared.get(number, Metric.COMMITS), self.shared.get(number, Metric.IDLE)
+        handle.deaths_in_a_row = 1 if idle or commits > handle.commits else handle.deaths_in_a_row + 1
+        handle.commits = commits
+        handle.deaths += 1
         self.assignment.addresses.forget_worker(number)
-        self.board.bury(number, fetched=summary.get("fetched", 0), size=summary.get("bytes", 0))
+        self.shared.record_death(number, fetched=summary.get("fetched", 0), size=summary.get("bytes", 0))
         so_far = summary or RunCounters(run_id, self.assignment.started).summary(self.assignment.started)
-        member.report = Report(Ending.INTERRUPTED, so_far, {})  # until another takes its place, and says more
+        handle.report = Report(Ending.INTERRUPTED, so_far, {})  # until the replacement reports
 
-    def _is_over(self) -> bool:
-        """Whether no worker has anything left, and no letter lies about.
+    def _is_finished(self) -> bool:
+        """Whether no worker has anything left to do, and no forwarded URL is unread.
 
-        Looked at twice, with the inbox between: who was idle both times and never awoke has posted no letter meanwhile.
+        Idleness is checked before and after the forwarded URLs: a worker that stayed idle has forwarded none meanwhile.
         """
-        awakened = self.board.all(Metric.AWAKENED)
-        if self.board.is_over or not self.board.has_settled():
+        wakeups = self.shared.all(Metric.WAKEUPS)
+        if self.shared.is_finished or not self.shared.is_quiescent():
             return False
         with self._catalog() as catalog:
             if catalog.forwarded_urls(0, 1):
                 return False
-        return self.board.has_settled() and self.board.all(Metric.AWAKENED) == awakened
+        return self.shared.is_quiescent() and self.shared.all(Metric.WAKEUPS) == wakeups
 
     @contextmanager
     def _catalog(self) -> Iterator[Catalog]:
-        """A connection for a moment: a worker may have to be forked at any time."""
+        """A short connection: none may be open when a worker is forked."""
         with closing(Catalog(self.assignment.collection.catalog)) as catalog:
             yield catalog
 
 
-def _hopeless(member: _Member, page: str | None) -> WorkerDied:
+def _too_many_deaths(handle: _WorkerHandle, page: str | None) -> WorkerDied:
     return WorkerDied(
-        f"{_DEATHS_IN_VAIN} workers of the crawl died one after the other",
-        f"the last one ended with {member.process.exitcode}{f' while it was reading {page}' if page else ''}",
+        f"{_MAX_DEATHS_IN_A_ROW} workers of the crawl died one after the other",
+        f"the last one exited with {handle.process.exitcode}{f' while parsing {page}' if page else ''}",
         "Everything acknowledged is kept; the same command continues.",
     )
 
 
-def _work_aside(assignment: Assignment, board: SharedState, number: int, outbox: Connection, parent: int) -> None:
-    """The life of a worker process."""
+def _run_in_child(assignment: Assignment, shared: SharedState, number: int, outbox: Connection, parent: int) -> None:
+    """Run a worker in a forked process, and send its report or its error to the supervisor."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all; the parent passes it on
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        return  # it died before we asked to die with it
+        return  # the supervisor died before the call above
     try:
         run_worker = load_worker()
-        outbox.send(run_worker(assignment, board, number, None))
+        outbox.send(run_worker(assignment, shared, number, None))
     except PeriplusError as error:
         outbox.send(error)
     except Exception as error:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import environment, typed
+from crawl.crawling import environment, typed
 from periplus.config import setting_keys
 
 BARE = {name: value for name, value in environment().items() if not name.startswith("PERIPLUS_")}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import Outcome, catalog_of, environment, periplus, reach, start, typed, wait
+from crawl.crawling import Outcome, catalog_of, environment, periplus, reach, start, typed, wait
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb, hostile, many_hosts, mesh, tree
 
@@ -267,8 +267,8 @@ TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
     ("newer format", newer, ["status"], 1, "has format 2: this release"),
     ("no collection", nothing, ["status"], 1, "holds no collection"),
     ("private", nothing, ["crawl", "http://127.0.0.1:9/"], 1, "refused by private_address"),
-    ("no such name", nothing, ["crawl", LONG_NAME], 1, "unreachable (robots.txt cannot be had: dns"),
-    ("dead", nothing, ["crawl", "http://127.0.0.1:9/", "--allow-private"], 1, "cannot be had: connect"),
+    ("no such name", nothing, ["crawl", LONG_NAME], 1, "unreachable (robots.txt unreachable: dns"),
+    ("dead", nothing, ["crawl", "http://127.0.0.1:9/", "--allow-private"], 1, "robots.txt unreachable: connect"),
     ("out of scope", nothing, ["crawl", SEED, "--scope-host", "b"], 1, "refused by scope_host (a.test matches none"),
 ]
 
@@ -423,7 +423,7 @@ def test_rounds_are_shown_in_a_table_and_in_the_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--rounds", "2", "--entry", SEED], "rounds and an entry do not go together"),
+        (["--rounds", "2", "--entry", SEED], "rounds and an entry cannot be combined"),
         (["--rounds", "0"], "Input should be greater than or equal to 1"),
         (["--sitemap", "none.xml"], "the sitemap none.xml cannot be read: No such file or directory"),
         (["--sitemap", "ftp://a.test/"], "cannot be crawled"),
@@ -450,4 +450,4 @@ def test_a_class_without_due_pages_is_reported(tmp_path: Path) -> None:
 def test_options_that_exclude_each_other_are_an_error(tmp_path: Path) -> None:
     outcome = typed("crawl", "http://a.test/", "--home", tmp_path, "--continuous", "--new-only")
     assert outcome.code == 2
-    assert "do not go together" in outcome.complaint
+    assert "cannot be combined" in outcome.complaint

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import periplus, start, wait
+from crawl.crawling import periplus, start, wait
 from demo.shared_demo import Demo
 from periplus.demo.run import QUERIES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawl.voyage import environment, periplus
+from crawl.crawling import environment, periplus
 
 NAMES = {
     "python", "libraries", "HTML scanner", "settings", "contact", "folder", "file system", "disk space", "free inodes",

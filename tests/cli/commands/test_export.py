@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import typed
+from crawl.crawling import typed
 from store.warcs import page
 
 

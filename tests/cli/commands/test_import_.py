@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawl.voyage import typed
+from crawl.crawling import typed
 from store.warcs import page
 
 

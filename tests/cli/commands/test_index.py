@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from crawl.voyage import periplus
+from crawl.crawling import periplus
 from index.damage import cut
 from periplus.cli.commands.index import app
 from periplus.index.generations import Generations

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import environment, periplus, sail, typed
+from crawl.crawling import environment, periplus, run_crawl, typed
 from testweb import Page, Site, TestWeb, hostile
 
 SEED = "http://a.test/"
@@ -29,7 +29,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "/late": Page(handler=hostile.in_turn(Page(status=500), Page())),
     }
     with TestWeb([Site("a.test", pages, robots="User-agent: *\nDisallow: /secret\nCrawl-delay: 0.1")]) as web:
-        sail(web, home, SEED)
+        run_crawl(web, home, SEED)
     return home
 
 
@@ -55,7 +55,7 @@ def test_a_page_that_is_here(home: Path) -> None:
     assert "as link at depth 1, via http://a.test/" in text
     assert "allowed (no rule matches; fetched " in text
     assert "0.1 s between requests (Crawl-delay in robots.txt), 0 errors in a row" in text
-    assert "500: delayed, retry (answered 500; try 2 follows)" in text
+    assert "500: delayed, retry (HTTP 500; attempt 2 follows)" in text
     assert "200: fetched, ok; " in text
     assert "w00-000001.warc.gz at " in text
 

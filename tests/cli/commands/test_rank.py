@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import periplus, typed
+from crawl.crawling import periplus, typed
 from graph.webs import CrawledPage, web
 
 HUB, A, B = "https://hub.org/", "https://a.org/", "https://b.org/"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, reach, typed
+from crawl.crawling import catalog_of, reach, typed
 from testweb import TestWeb, mesh
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from crawl.voyage import periplus
+from crawl.crawling import periplus
 from index.damage import cut, delete
 from periplus.cli.commands.search import app
 from periplus.errors import UsageError

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import start, typed, wait
+from crawl.crawling import start, typed, wait
 from periplus.site.server import listen
 from search.library import Doc, index, shelve
 from web.serving import Site

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crawl.seasons import BEGIN, DAY, Calendar
-from crawl.voyage import catalog_of, sail, settings_for, typed
+from crawl.changing_web import BEGIN, DAY, Calendar
+from crawl.crawling import catalog_of, run_crawl, settings_for, typed
 from periplus.crawl.run import Request, crawl
 from periplus.inspector.versions import due_by_class
 from testweb import Page, Site, TestWeb
@@ -17,7 +17,7 @@ from testweb import Page, Site, TestWeb
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("crawled") / "home"
     with TestWeb([Site("a.test", {"/": Page(links=["/gone", "http://b.test/"])})]) as web:
-        sail(web, home, "http://a.test/")
+        run_crawl(web, home, "http://a.test/")
     return home
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawl.voyage import sail, typed
+from crawl.crawling import run_crawl, typed
 from testweb import TestWeb, mesh
 
 
 def test_an_undamaged_collection_exits_0_and_a_damaged_one_1(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 4)]) as web:
-        sail(web, tmp_path, "http://a.test/")
+        run_crawl(web, tmp_path, "http://a.test/")
     sound = typed("verify", "--home", tmp_path)
     assert (sound.code, sound.err) == (0, "")
     assert sound.out.split(maxsplit=1)[1].strip() == "4 records, 2 segments, 4 pages, 4 urls"
@@ -23,7 +23,7 @@ def test_an_undamaged_collection_exits_0_and_a_damaged_one_1(tmp_path: Path) -> 
 
 def test_the_json_has_exactly_these_keys(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 2)]) as web:
-        sail(web, tmp_path, "http://a.test/")
+        run_crawl(web, tmp_path, "http://a.test/")
     assert typed("verify", "--home", tmp_path, "--json").json == {
         "ok": True,
         "checked": {"records": 2, "segments": 2, "pages": 2, "urls": 2},

@@ -1,4 +1,4 @@
-"""How does a test send the crawler out, and what does it look at afterwards?"""
+"""Helpers for tests that crawl: run a crawl or a command, then check the collection."""
 
 from __future__ import annotations
 
@@ -11,34 +11,40 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 
 from pyarrow import parquet
 
 from periplus.cli.main import run
 from periplus.config import Settings, load
-from periplus.crawl.assignment import Budget
+from periplus.crawl.assignment import Assignment, Budget, RecrawlPolicy, WorkerContext
+from periplus.crawl.clock import Clock, SteadyClock
 from periplus.crawl.run import Request, Result, crawl
+from periplus.crawl.shared_state import SharedState
+from periplus.fetch.ip_limits import AddressTable
+from periplus.frontier.queues import Queues
 from periplus.inspector.verify import Findings, verify
+from periplus.model import QueuedUrl
 from periplus.store.catalog import Catalog
-from periplus.store.collection import open_collection
+from periplus.store.collection import Collection, open_collection
+from periplus.store.run_summary import RunCounters
 from testweb import TestWeb
 
-# A crawl of a test has no reason to wait, except where waiting is what is tested.
-HASTE: dict[str, Any] = {
+# Short delays and timeouts, except where a test measures them.
+QUICK: dict[str, Any] = {
     "politeness.delay": 0.0,
     "fetch.retry_seconds": 0.05,
     "fetch.connect_timeout": 2.0,
     "fetch.timeout": 5.0,
     "store.commit_seconds": 0.05,
-    "frontier.trap_fetches": 0,  # most pages of tests say next to nothing
+    "frontier.trap_fetches": 0,  # most pages of tests have next to no text
 }
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended and what it said."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -46,14 +52,14 @@ class Outcome:
 
     @property
     def json(self) -> dict[str, Any]:
-        """What stdout holds, which must be one JSON object and nothing else."""
+        """The JSON object on stdout; there must be nothing else."""
         found = json.loads(self.out)
         assert isinstance(found, dict)
         return found
 
     @property
     def complaint(self) -> str:
-        """The one line on stderr that says what is wrong."""
+        """The error message: the only line on stderr."""
         lines = self.err.splitlines()
         assert len(lines) == 1, self.err
         assert lines[0].startswith("periplus: "), self.err
@@ -65,33 +71,72 @@ def settings_for(web: TestWeb | None, **flags: Any) -> Settings:
     """The settings of a quick crawl of a test web; `section__name` overrides one of them."""
     over = {key.replace("__", "."): value for key, value in flags.items()}
     there = {"fetch.allow_private": True, "fetch.connect_to": web.connect_to} if web else {}
-    return load(Path("no-such-folder"), HASTE | there | over, {}).settings
+    return load(Path("no-such-folder"), QUICK | there | over, {}).settings
 
 
-def sail(web: TestWeb | None, home: Path, *seeds: str, budget: Budget | None = None, **flags: Any) -> Result:
+def run_crawl(web: TestWeb | None, home: Path, *seeds: str, budget: Budget | None = None, **flags: Any) -> Result:
     """Crawl in this process; `section__name` overrides a setting."""
     return crawl(Request(home, settings_for(web, **flags), seeds, budget or Budget()))
 
 
+def assignment_for(
+    settings: Settings, collection: Collection, workers: int = 1, run_id: int = 1, clock: Clock | None = None
+) -> Assignment:
+    """The assignment of a worker without seeds and limits."""
+    clock = clock or SteadyClock()
+    return Assignment(
+        collection,
+        settings,
+        run_id,
+        clock.now(),
+        (),
+        (),
+        (),
+        hold=False,
+        budget=Budget(),
+        after_kill=False,
+        recrawl=RecrawlPolicy(),
+        clock=clock,
+        addresses=AddressTable(settings.politeness, workers),
+    )
+
+
+class NoQueue:
+    """A catalog without queued URLs."""
+
+    def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
+        return []
+
+    def next_due(self, host: str, now: float) -> float | None:
+        return None
+
+
+def context_for(settings: Settings, shared: SharedState) -> WorkerContext:
+    """The context of a worker for parts that use no file and no catalog."""
+    collection, catalog = Collection(Path("no-such-folder")), cast("Catalog", None)
+    queues, counters = Queues(NoQueue(), 1000), RunCounters(1, 0.0)
+    return WorkerContext(0, assignment_for(settings, collection), shared, catalog, queues, counters)
+
+
 def reach(web: TestWeb) -> list[str]:
-    """The options with which a command finds a test web."""
+    """The options that connect a command to a test web."""
     return ["--allow-private", *(word for rule in web.connect_to for word in ("--connect-to", rule))]
 
 
 def reach_by_name(web: TestWeb) -> list[str]:
-    """Rules that lead to the port of a test web, but leave the names of its hosts to be looked up."""
+    """Rules that connect to the port of a test web, with host names resolved as usual."""
     return [f":80::{web.http_port}"]
 
 
 def environment(**settings: Any) -> dict[str, str]:
-    """The environment of a child: quick settings, and none of those of whoever runs the tests."""
+    """The environment of a child process: quick settings, without the user's own PERIPLUS_ variables."""
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PERIPLUS_")}
-    quick = {key.replace(".", "__"): value for key, value in HASTE.items()} | settings
+    quick = {key.replace(".", "__"): value for key, value in QUICK.items()} | settings
     return bare | {"COLUMNS": "200"} | {f"PERIPLUS_{key.upper()}": str(value) for key, value in quick.items()}
 
 
 def start(*arguments: str | Path, env: Mapping[str, str] | None = None, **options: Any) -> subprocess.Popen[str]:
-    """The command as a process of its own, still running."""
+    """Start the command in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "periplus", *map(str, arguments)],
         stdin=subprocess.DEVNULL,
@@ -103,7 +148,7 @@ def start(*arguments: str | Path, env: Mapping[str, str] | None = None, **option
 
 
 def wait(child: subprocess.Popen[str], timeout: float = 60) -> Outcome:
-    """How a command that was started ends."""
+    """Wait for a command that was started."""
     try:
         out, err = child.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -121,7 +166,7 @@ def periplus(
 
 
 def typed(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Outcome:
-    """Run the command in this process: as `periplus` does, but ten times sooner."""
+    """Run the command in this process: like `periplus`, but 10 times faster."""
     out, err = io.StringIO(), io.StringIO()
     with (
         mock.patch.dict(os.environ, environment() if env is None else env, clear=True),
@@ -137,7 +182,7 @@ def typed(*arguments: str | Path, env: Mapping[str, str] | None = None) -> Outco
 
 
 def sound(home: Path) -> Findings:
-    """Verify a collection; nothing may be wrong with it."""
+    """Verify a collection, and assert that it has no problem."""
     findings = verify(open_collection(home))
     assert not findings.problems, findings.problems
     return findings
@@ -145,7 +190,7 @@ def sound(home: Path) -> Findings:
 
 @contextmanager
 def catalog_of(home: Path) -> Iterator[Catalog]:
-    """The catalog of a collection that nobody is crawling."""
+    """The catalog of a collection that is not being crawled."""
     catalog = Catalog(open_collection(home).catalog)
     try:
         yield catalog
@@ -154,7 +199,7 @@ def catalog_of(home: Path) -> Iterator[Catalog]:
 
 
 def state_of(home: Path, url: str) -> tuple[int, str]:
-    """Where a URL stands and why."""
+    """The state of a URL and its reason code."""
     with catalog_of(home) as catalog:
         row = catalog.url(url)
     assert row is not None, f"{url} is unknown"
@@ -162,7 +207,7 @@ def state_of(home: Path, url: str) -> tuple[int, str]:
 
 
 def detail_of(home: Path, url: str) -> str:
-    """The words with which a URL was decided upon."""
+    """The detail of the decision for a URL."""
     with catalog_of(home) as catalog:
         row = catalog.url(url)
     assert row is not None, f"{url} is unknown"
@@ -170,7 +215,7 @@ def detail_of(home: Path, url: str) -> str:
 
 
 def segment_rows(home: Path, kind: str) -> list[dict[str, Any]]:
-    """The rows of every live segment of a kind."""
+    """The rows of all live segments of a kind."""
     with catalog_of(home) as catalog:
         names = [segment.name for segment in catalog.segments(kind)]
     return [row for name in names for row in parquet.read_table(home / "segments" / name).to_pylist()]

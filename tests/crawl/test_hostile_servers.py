@@ -1,4 +1,4 @@
-"""Does a crawl among hostile servers come to its end, with a reason for each, and at nobody else's cost?"""
+"""Does a crawl of hostile servers end, with a reason for each, without delaying other hosts?"""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from crawl.crawling import catalog_of, sound
 from crawl.hostile_crawl import FRIENDS, SEEDS, SETTINGS, crawl_apart, friendly
-from crawl.voyage import catalog_of, sound
 from periplus.model import UrlState
 from testweb import TestWeb
 from testweb.menagerie import Beast, menagerie
@@ -22,7 +22,7 @@ HUNG = 0.9 * SETTINGS["fetch__timeout"]  # seconds; a request that takes longer 
 
 
 def end_of(home: Path, beast: Beast) -> str:
-    """The reason with which a front page stands where it stands."""
+    """The reason code of a front page."""
     with catalog_of(home) as catalog:
         row = catalog.url(beast.seed)
         policy = catalog.policy(beast.seed.split("/")[2])
@@ -32,7 +32,7 @@ def end_of(home: Path, beast: Beast) -> str:
 
 
 def requests_beside_hung_ones(web: TestWeb) -> list[int]:
-    """For each request that ran into the timeout: the requests that the least asked friendly host had meanwhile.
+    """For each request that ran into the timeout: the requests that the slowest friendly host had meanwhile.
 
     Only requests that ended while every friendly host still had pages left count.
     """
@@ -47,7 +47,7 @@ def requests_beside_hung_ones(web: TestWeb) -> list[int]:
 
 
 @pytest.mark.slow
-def test_hostile_servers_end_with_a_reason_and_friendly_ones_are_served_meanwhile(tmp_path: Path) -> None:
+def test_hostile_servers_end_with_a_reason_and_friendly_hosts_are_crawled_meanwhile(tmp_path: Path) -> None:
     beasts = menagerie()
     assert len(beasts) >= 40
     with TestWeb([*friendly(PAGES), *(beast.site for beast in beasts)]) as web:
@@ -60,7 +60,7 @@ def test_hostile_servers_end_with_a_reason_and_friendly_ones_are_served_meanwhil
         asked = Counter(entry.host.split(".")[-2] for entry in web.log.entries() if entry.path != "/robots.txt")
     ends = {beast.name: end_of(tmp_path / "c", beast) for beast in beasts}
     assert {beast.name: ends[beast.name] for beast in beasts if ends[beast.name] not in beast.ends} == {}
-    assert len(beside) >= 3, "servers that never answer were asked while friendly ones were"
+    assert len(beside) >= 3, "servers that never answer were fetched together with friendly ones"
     assert min(beside) >= 5, "each friendly host goes on while a hostile one hangs: 20 requests on a quiet machine"
     assert memory < MEMORY
     assert max(asked.values()) <= 2 * CAP  # each URL is tried twice at most

@@ -1,4 +1,4 @@
-"""Do hosts whose names cannot be looked up hold up the hosts whose names can?"""
+"""Do hosts whose names cannot be resolved delay other hosts?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import environment, reach_by_name, sail, typed
+from crawl.crawling import environment, reach_by_name, run_crawl, typed
 from periplus.fetch import resolver
 from testweb import Page, Site, TestWeb
 
@@ -23,13 +23,13 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A name server that never answers for some names, and answers for all others at once."""
     end = threading.Event()
 
-    def ask(host: str) -> list[str]:
+    def resolve(host: str) -> list[str]:
         if "silent" in host:
             end.wait(60)
             raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
         return ["127.0.0.1"]
 
-    monkeypatch.setattr(resolver, "_query_system", ask)
+    monkeypatch.setattr(resolver, "_ask_system", resolve)
     monkeypatch.setattr(resolver, "_SLOW_AFTER", 0.1, raising=False)
     yield
     end.set()
@@ -39,21 +39,21 @@ def healthy_web() -> TestWeb:
     return TestWeb([Site(f"h{number}.test", {"/": Page()}) for number in range(20)])
 
 
-def test_silent_name_servers_keep_no_healthy_host_from_being_crawled(tmp_path: Path) -> None:
+def test_name_servers_that_never_answer_delay_no_other_host(tmp_path: Path) -> None:
     with healthy_web() as web:
         quick: dict[str, Any] = {"fetch__connect_to": reach_by_name(web), "fetch__connect_timeout": 0.4}
-        result = sail(web, tmp_path, *SILENT, *HEALTHY, **quick)
+        result = run_crawl(web, tmp_path, *SILENT, *HEALTHY, **quick)
         assert {entry.host for entry in web.log.entries() if entry.path == "/"} == {f"h{n}.test" for n in range(20)}
     assert result.summary["fetched"] == 20
     assert result.summary["parked"] == {"dns": 40}
     assert result.summary["queued"] == 40
 
 
-def test_the_summary_tells_how_many_hosts_were_left_for_the_next_run_and_why(tmp_path: Path) -> None:
+def test_the_summary_counts_parked_hosts_by_reason(tmp_path: Path) -> None:
     with healthy_web() as web:
         quick = environment(fetch__connect_timeout=0.4)
         rules = [word for rule in reach_by_name(web) for word in ("--connect-to", rule)]
-        told = typed("crawl", *SILENT[:3], HEALTHY[0], "--home", tmp_path, "--allow-private", *rules, env=quick)
-    assert told.code == 0, told.err
-    (line,) = [line for line in told.out.splitlines() if line.startswith("parked")]
+        outcome = typed("crawl", *SILENT[:3], HEALTHY[0], "--home", tmp_path, "--allow-private", *rules, env=quick)
+    assert outcome.code == 0, outcome.err
+    (line,) = [line for line in outcome.out.splitlines() if line.startswith("parked")]
     assert "3 dns" in line

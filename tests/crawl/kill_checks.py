@@ -1,4 +1,4 @@
-"""What is looked at when a crawl has ended suddenly: is anything lost, or fetched again without need?"""
+"""Checks after a killed crawl: is any page lost, or fetched again without need?"""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
-from crawl.voyage import catalog_of, segment_rows, sound
+from crawl.crawling import catalog_of, segment_rows, sound
 from testweb import Site, TestWeb
 
 
-class Ordeal:
-    """One collection of one web, looked at after every run; the web's own log is the truth."""
+class KillChecks:
+    """Checks one collection of one web after every run, against the log of the web."""
 
     def __init__(self, web: TestWeb, sites: Sequence[Site], home: Path) -> None:
         self.web, self.home = web, home
@@ -25,36 +25,36 @@ class Ordeal:
         }
         self.acknowledged: set[str] = set()
         self._origins = [f"http://{site.host}" for site in sites]
-        self._requests = 0  # looked at so far
+        self._requests = 0  # checked so far
         self._has_seed = False
 
     def seeds(self, seed: str) -> list[str]:
-        """What to name so that a crawl begins or goes on: a seed named again after a finished run is asked again."""
+        """The seeds that begin or continue a crawl: naming a seed after a finished run would recrawl it."""
         return [] if self._has_seed else [seed]
 
     def look(self, at_stake: int, *, workers_died: bool = False) -> None:
         """Compare what the last run requested with what is acknowledged; up to *at_stake* requests may be lost.
 
-        On a copy, for the next run must find all untouched. What a worker that died had under way is requested again.
+        Checks a copy, so that the next run finds the collection unchanged. Requests of a dead worker are repeated.
         """
         self._settle()
         asked = [entry.url for entry in self.web.log.entries()[self._requests :]]
         self._requests += len(asked)
         again = self.acknowledged.intersection(asked)
-        assert not again, f"acknowledged, and yet requested again: {sorted(again)[:3]}"
+        assert not again, f"acknowledged, but requested again: {sorted(again)[:3]}"
         assert workers_died or max(Counter(asked).values(), default=0) <= 1, "requested twice by one run"
         copy = self.home.with_name("copy")
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(self.home, copy) if self.home.exists() else copy.mkdir()
         now = self._settled(copy) if has_catalog(copy) else set()
         forgotten = self.acknowledged - now
-        assert not forgotten, f"acknowledged, and yet forgotten: {sorted(forgotten)[:3]}"
+        assert not forgotten, f"acknowledged, but forgotten: {sorted(forgotten)[:3]}"
         self.acknowledged = now
         lost = set(asked) - now
         assert len(lost) <= at_stake, f"{len(lost)} requests were not acknowledged"
 
     def assert_complete(self) -> None:
-        """Every page is there once: in the catalog, in the segments, and in the archive as two readers read it."""
+        """Every page is stored once: in the catalog, in the segments, and in the archive as read by two libraries."""
         findings = sound(self.home)
         pages = len(self.expected)
         assert (findings.checked["records"], findings.checked["pages"]) == (pages, pages)
@@ -67,7 +67,7 @@ class Ordeal:
         assert _by_warcio(self.home) == _by_fastwarc(self.home) == dict.fromkeys(self.expected, 1)
 
     def _settle(self) -> None:
-        """Let the web read what a run sent just before its end, or it would seem to come from the next."""
+        """Wait until the web has read the last requests of a run, which would otherwise count for the next."""
         calm = 0
         while calm < 5:
             seen = len(self.web.log.entries())
@@ -85,7 +85,7 @@ class Ordeal:
 
 
 def has_catalog(home: Path) -> bool:
-    """Whether a run came so far that there is something to look at."""
+    """Whether a run came so far that there is a catalog."""
     return (home / "crawl.db").exists() and (home / "crawl.db").stat().st_size > 0
 
 

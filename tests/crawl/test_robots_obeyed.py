@@ -1,15 +1,15 @@
-"""Does the server's own log show that every rule of a site was kept?"""
+"""Does the server's log show that every rule of robots.txt was obeyed?"""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
 
-from crawl.voyage import sail, sound
+from crawl.crawling import run_crawl, sound
 from testweb import Page, Site, TestWeb
 
 KIB = 1024
-# What a robots.txt says, which paths it opens and which it closes: RFC 9309 as it is met on the wire.
+# A robots.txt, the paths that it allows and the paths that it disallows, by RFC 9309.
 TABLE: list[tuple[str, str, str]] = [
     ("", "/a /b?c", ""),
     ("User-agent: *\nDisallow:", "/a /b", ""),
@@ -54,7 +54,7 @@ TABLE: list[tuple[str, str, str]] = [
 ]
 
 
-def test_no_path_that_a_robots_file_closes_is_ever_asked_for_and_every_other_is(tmp_path: Path) -> None:
+def test_no_path_that_robots_txt_disallows_is_ever_fetched_and_every_other_is(tmp_path: Path) -> None:
     sites = []
     for number, (robots, open_paths, closed_paths) in enumerate(TABLE):
         paths = [*open_paths.split(), *closed_paths.split()]
@@ -62,27 +62,27 @@ def test_no_path_that_a_robots_file_closes_is_ever_asked_for_and_every_other_is(
         door = Site(f"door{number}.test", {"/": Page(links=[f"http://t{number}.test{path}" for path in paths])})
         sites += [door, Site(f"t{number}.test", pages, robots)]
     with TestWeb(sites) as web:
-        sail(web, tmp_path, *(f"http://door{number}.test/" for number in range(len(TABLE))), scope__hosts=[".*"])
+        run_crawl(web, tmp_path, *(f"http://door{number}.test/" for number in range(len(TABLE))), scope__hosts=[".*"])
         for number, (robots, open_paths, _closed) in enumerate(TABLE):
             asked = set(web.log.paths(f"t{number}.test")) - {"/robots.txt"}
             assert asked == set(open_paths.split()), robots
     sound(tmp_path)
 
 
-def test_rules_count_as_far_as_five_hundred_kilobytes(tmp_path: Path) -> None:
-    """RFC 9309 asks crawlers to read so much; a rule that is cut in two there is none."""
+def test_rules_count_up_to_five_hundred_kilobytes(tmp_path: Path) -> None:
+    """RFC 9309 requires crawlers to read so much; a rule that is cut there does not count."""
     start = "User-agent: *\nDisallow: /first\n"
     filler = "#" * 99 + "\n"
     within = start + filler * ((500 * KIB - len(start) - 200) // 100) + "Disallow: /last\n" + filler * 200
     beyond = start + filler * (500 * KIB // 100 + 10) + "Disallow: /last\n"
     pages = {"/": Page(links=["/first", "/last"]), "/first": Page(), "/last": Page()}
     with TestWeb([Site("within.test", dict(pages), within), Site("beyond.test", dict(pages), beyond)]) as web:
-        sail(web, tmp_path, "http://within.test/", "http://beyond.test/")
+        run_crawl(web, tmp_path, "http://within.test/", "http://beyond.test/")
         assert web.log.paths("within.test") == ["/robots.txt", "/"]
         assert web.log.paths("beyond.test") == ["/robots.txt", "/", "/last"]
 
 
-def test_a_robots_file_is_asked_for_again_after_a_day_and_not_before(tmp_path: Path) -> None:
+def test_robots_txt_is_fetched_again_after_a_day_and_not_before(tmp_path: Path) -> None:
     pages = {f"/{number}": Page() for number in range(3)}
     with TestWeb([Site("a.test", pages, "User-agent: *\nDisallow: /none")]) as web:
         for number, age in enumerate((0, 86_000, 86_500)):
@@ -90,18 +90,18 @@ def test_a_robots_file_is_asked_for_again_after_a_day_and_not_before(tmp_path: P
                 with sqlite3.connect(tmp_path / "crawl.db") as database:
                     database.execute("UPDATE robots SET fetched_at = strftime('%s', 'now') - ?", (age,))
                 database.close()
-            sail(web, tmp_path, f"http://a.test/{number}")
+            run_crawl(web, tmp_path, f"http://a.test/{number}")
         assert web.log.paths("a.test") == ["/robots.txt", "/0", "/1", "/robots.txt", "/2"]
 
 
-def test_a_site_that_changes_its_mind_is_obeyed_as_soon_as_its_file_is_read_again(tmp_path: Path) -> None:
+def test_changed_rules_count_as_soon_as_robots_txt_is_fetched_again(tmp_path: Path) -> None:
     pages = {"/": Page(links=["/x"]), "/x": Page()}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, "http://a.test/", scope__depth=0)
+        run_crawl(web, tmp_path, "http://a.test/", scope__depth=0)
         with sqlite3.connect(tmp_path / "crawl.db") as database:
             database.execute("UPDATE robots SET fetched_at = 0")
         database.close()
         web.add(Site("a.test", pages, "User-agent: *\nDisallow: /x"))
-        result = sail(web, tmp_path, "http://a.test/x")
+        result = run_crawl(web, tmp_path, "http://a.test/x")
         assert web.log.count("a.test", "/x") == 0
     assert result.summary["refused"] == {"robots": 1}

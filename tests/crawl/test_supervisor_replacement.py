@@ -1,4 +1,4 @@
-"""Does a page that brings down its worker, or a worker that somebody kills, cost more than itself?"""
+"""Are dead workers replaced, and are pages that crash a worker parsed in the sandbox?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from crawl.voyage import (
+from crawl.crawling import (
     catalog_of,
     environment,
     periplus,
@@ -69,11 +69,11 @@ def workers_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-# -- workers that somebody kills ------------------------------------------------------------------------------------
+# -- workers that are killed ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_another_worker_goes_on_where_a_killed_one_stopped(
+def test_a_replacement_goes_on_where_a_killed_worker_stopped(
     web: TestWeb, sites: list[Site], tmp_path: Path, workers: int
 ) -> None:
     child = start(*command(web, tmp_path / "c", "--delay", "0.05", workers=workers))
@@ -137,7 +137,7 @@ def archived(archive: Path) -> Counter[str]:
     return sizes
 
 
-def test_a_budget_is_kept_to_the_page_though_workers_die(web: TestWeb, tmp_path: Path) -> None:
+def test_a_page_budget_is_kept_exactly_when_workers_die(web: TestWeb, tmp_path: Path) -> None:
     child = start(*command(web, tmp_path / "c", "--delay", "0.02", "--pages", "151"))
     for requests in (30, 60):
         web.log.wait_for(requests)
@@ -163,12 +163,12 @@ def test_a_worker_that_dies_while_all_are_stopping_is_not_replaced(
     sound(tmp_path / "c")
 
 
-# -- pages that bring their worker down -----------------------------------------------------------------------------
+# -- pages that crash their worker ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def harbour() -> Iterator[TestWeb]:
-    """Two sites, one of which has a page like poison."""
+def poisoned() -> Iterator[TestWeb]:
+    """Two sites, one of which has a page that crashes its parser."""
     pages = {
         "/": Page(links=["/poison", "/1", "/2"]),
         "/poison": Page("Poison", POISON.decode(), links=["/behind"]),
@@ -179,8 +179,8 @@ def harbour() -> Iterator[TestWeb]:
         yield running
 
 
-def poisoned(monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None]) -> None:
-    """From now on, reading a page with poison in it has an effect; not behind the fence, which is another program."""
+def crash_on_poison(monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None]) -> None:
+    """Let workers run *effect* when they parse a page with POISON; the sandbox is another program."""
     skim = PageParser._skim
 
     def brittle(self: PageParser, response: Response) -> ReadPage:
@@ -210,7 +210,7 @@ child.main()
 
 
 def crash() -> None:
-    faulthandler.disable()  # pytest's would tell of it at length
+    faulthandler.disable()  # pytest's would print a long traceback
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
@@ -225,21 +225,21 @@ def gorge() -> None:
         time.sleep(0.002)
 
 
-def sail_apart(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
+def crawl_in_own_process(web: TestWeb, home: Path, workers: int, **flags: Any) -> Result:
     settings = settings_for(web, scope__hosts=[".*"], **flags)
     seeds = ["http://a.test/", "http://b.test/"]
-    return crawl(Request(home, settings, seeds, Budget(seconds=50), workers, apart=True))
+    return crawl(Request(home, settings, seeds, Budget(seconds=50), workers, own_process=True))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_page_that_crashes_its_worker_is_read_behind_the_fence(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+def test_a_page_that_crashes_its_worker_is_parsed_in_the_sandbox(
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    poisoned(monkeypatch, crash)
-    figures = sail_apart(harbour, tmp_path, workers).summary
+    crash_on_poison(monkeypatch, crash)
+    figures = crawl_in_own_process(poisoned, tmp_path, workers).summary
     assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
     assert state_of(tmp_path, "http://a.test/behind") == (UrlState.DONE, "ok"), "its links are followed"
-    assert harbour.log.count("a.test", "/poison") == 2
+    assert poisoned.log.count("a.test", "/poison") == 2
     sound(tmp_path)
 
 
@@ -247,51 +247,57 @@ def test_a_page_that_crashes_its_worker_is_read_behind_the_fence(
     ("effect", "reason"),
     [("os.kill(os.getpid(), signal.SIGSEGV)", "parse_crash"), ("while True: pass", "parse_time")],
 )
-def test_a_page_that_nobody_can_read_costs_itself_and_says_why(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: str, reason: str
+def test_a_page_that_crashes_the_sandbox_too_fails_with_a_reason(
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: str, reason: str
 ) -> None:
-    poisoned(monkeypatch, crash)
+    crash_on_poison(monkeypatch, crash)
     poisoned_behind_the_fence(monkeypatch, effect)
-    figures = sail_apart(harbour, tmp_path, 1, parse__seconds=1.0).summary
+    figures = crawl_in_own_process(poisoned, tmp_path, 1, parse__seconds=1.0).summary
     assert (figures["fetched"], figures["errors"]) == (24, {"worker_died": 1, reason: 1})
     assert state_of(tmp_path, "http://a.test/poison") == (UrlState.DONE, reason)
-    asked = harbour.log.count("a.test", "/poison")
+    asked = poisoned.log.count("a.test", "/poison")
     sound(tmp_path)
-    sail_apart(harbour, tmp_path, 1)
-    assert harbour.log.count("a.test", "/poison") == asked, "it is not asked for again"
+    crawl_in_own_process(poisoned, tmp_path, 1)
+    assert poisoned.log.count("a.test", "/poison") == asked, "it is not fetched again"
 
 
 @pytest.mark.parametrize(
     ("effect", "limit"), [(hang, {"parse__seconds": 0.2}), (gorge, {"parse__memory_mb": 256, "parse__seconds": 60.0})]
 )
-def test_a_page_that_takes_its_worker_too_long_or_too_much_memory_is_read_behind_the_fence(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, effect: Callable[[], None], limit: dict[str, Any]
+def test_a_page_that_takes_too_long_or_too_much_memory_is_parsed_in_the_sandbox(
+    poisoned: TestWeb,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    effect: Callable[[], None],
+    limit: dict[str, Any],
 ) -> None:
-    poisoned(monkeypatch, effect)
-    figures = sail_apart(harbour, tmp_path, 2, **limit).summary
+    crash_on_poison(monkeypatch, effect)
+    figures = crawl_in_own_process(poisoned, tmp_path, 2, **limit).summary
     assert (figures["fetched"], figures["errors"]) == (26, {"worker_died": 1})
     sound(tmp_path)
 
 
-def test_a_site_full_of_poison_costs_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    poisoned(monkeypatch, crash)
+def test_a_site_full_of_crashing_pages_costs_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crash_on_poison(monkeypatch, crash)
     pages = {f"/{number}": Page(f"{number}", POISON.decode()) for number in range(30)}
     with TestWeb([Site("a.test", {"/": Page(links=list(pages))} | pages), mesh("b.test", 5)]) as web:
-        figures = sail_apart(web, tmp_path, 1).summary
+        figures = crawl_in_own_process(web, tmp_path, 1).summary
     assert (figures["fetched"], figures["errors"]) == (36, {"worker_died": 1})
 
 
-def test_a_reader_that_fails_costs_one_page(harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_that_fails_costs_one_page(
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail() -> None:
         raise RecursionError
 
-    poisoned(monkeypatch, fail)
-    figures = sail_apart(harbour, tmp_path, 1).summary
+    crash_on_poison(monkeypatch, fail)
+    figures = crawl_in_own_process(poisoned, tmp_path, 1).summary
     assert (figures["fetched"], figures["errors"]) == (24, {"parse_crash": 1})
     sound(tmp_path)
 
 
-def test_a_sitemap_that_brings_down_two_workers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sitemap_that_crashes_two_workers_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def brittle(*_: object, **__: object) -> None:
         crash()
 
@@ -300,48 +306,48 @@ def test_a_sitemap_that_brings_down_two_workers_is_given_up(tmp_path: Path, monk
     site.pages["/sitemap.xml"] = Page(body=b"<urlset></urlset>", content_type="application/xml")
     with TestWeb([site]) as web:
         sitemap = "http://a.test/sitemap.xml"
-        request = Request(tmp_path, settings_for(web), ["http://a.test/"], sitemaps=[sitemap], apart=True)
+        request = Request(tmp_path, settings_for(web), ["http://a.test/"], sitemaps=[sitemap], own_process=True)
         figures = crawl(request).summary
     assert (figures["fetched"], figures["errors"]) == (5, {"worker_died": 2})
     assert state_of(tmp_path, sitemap) == (UrlState.DONE, "parse_crash")
     sound(tmp_path)
 
 
-def test_acknowledged_poison_is_met_again_by_recovery_and_does_no_harm(
-    harbour: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_recovery_parses_an_acknowledged_crashing_page_in_the_sandbox(
+    poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sail_apart(harbour, tmp_path, 1)
+    crawl_in_own_process(poisoned, tmp_path, 1)
     with catalog_of(tmp_path) as catalog:  # as if no segment had been sealed yet
         for statement in ("DELETE FROM segments", "UPDATE archives SET sealed = 0"):
             catalog._database._connection.execute(statement)
     for segment in (tmp_path / "segments").iterdir():
         segment.unlink()
-    poisoned(monkeypatch, crash)
-    sail_apart(harbour, tmp_path, 1)
+    crash_on_poison(monkeypatch, crash)
+    crawl_in_own_process(poisoned, tmp_path, 1)
     assert len(segment_rows(tmp_path, "pages")) == 26
     sound(tmp_path)
 
 
-def test_when_one_worker_after_the_other_dies_the_crawl_says_so(
+def test_the_crawl_fails_with_a_message_when_workers_keep_dying(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("periplus.crawl.worker_process.recover", lambda *_: crash())
     monkeypatch.setattr("periplus.store.catalog.Catalog.archive_workers", lambda _: [0])
     with pytest.raises(WorkerDied, match="5 workers of the crawl died one after the other"):
-        sail_apart(web, tmp_path, 1)
+        crawl_in_own_process(web, tmp_path, 1)
     monkeypatch.undo()
     periplus(*command(web, tmp_path))
     sound(tmp_path)
 
 
 @pytest.mark.parametrize("aside", [4 << 20, pytest.param(256 << 10, marks=[pytest.mark.long], id="long")])
-def test_bombs_keep_nobody_waiting(tmp_path: Path, aside: int) -> None:
+def test_compression_bombs_delay_no_other_page(tmp_path: Path, aside: int) -> None:
     bombs = {f"/{number}": Page(body=bomb.encode()) for number, bomb in enumerate(BOMBS.values())}
     site = Site("a.test", {"/": Page(links=list(bombs))} | bombs)
     others = {f"/{number}": Page(f"{number}") for number in range(100)}
     with TestWeb([site, Site("b.test", {"/": Page(links=list(others))} | others)]) as web:
         flags = {"politeness__delay": 0.05, "parse__aside_bytes": aside, "parse__seconds": 30.0}
-        figures = sail_apart(web, tmp_path, 1, scope__depth=1, **flags).summary
+        figures = crawl_in_own_process(web, tmp_path, 1, scope__depth=1, **flags).summary
         slowest = max(web.log.gaps("b.test"))
     assert figures["fetched"] == len(bombs) + 1 + 101
     assert figures["errors"] == {}
@@ -349,7 +355,7 @@ def test_bombs_keep_nobody_waiting(tmp_path: Path, aside: int) -> None:
     sound(tmp_path)
 
 
-def test_nobody_is_left_behind(web: TestWeb, tmp_path: Path) -> None:
+def test_no_process_is_left_running(web: TestWeb, tmp_path: Path) -> None:
     before = threading.active_count(), set(workers_of(os.getpid()))
-    sail_apart(web, tmp_path, 2)
+    crawl_in_own_process(web, tmp_path, 2)
     assert (threading.active_count(), set(workers_of(os.getpid()))) == before

@@ -1,9 +1,9 @@
-"""How fresh does a continuous crawl keep a web that changes for weeks, and at what price?
+"""How fresh does a continuous crawl keep a web that changes for weeks, and how many requests does that take?
 
-The weeks are simulated: the clock of the crawl jumps to the next moment at which there is something to do, and the web
-goes by the same clock. Everything else is real: the requests, the answers, the archive, the catalog. The result is
-compared with an oracle, which knows when pages change and asks for each right then, and with asking for all pages
-equally often, with as many requests.
+The weeks are simulated: the clock of the crawl jumps to the next time at which there is something to do, and the web
+uses the same clock. Everything else is real: requests, responses, archive, catalog. The result is compared with an
+oracle, which knows when pages change and fetches each right then. It is also compared with fetching all pages equally
+often, with as many requests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from crawl.voyage import settings_for
+from crawl.crawling import settings_for
 from periplus.crawl.assignment import Budget, RecrawlPolicy
 from periplus.crawl.run import Request, Result, crawl
 from testweb import Page, Site, TestWeb, Writer
@@ -60,7 +60,7 @@ class Leaf:
     kind: str
     calendar: Calendar
     changes: list[float] = field(default_factory=list)
-    listed: bool = False  # the sitemap tells its changes
+    listed: bool = False  # the sitemap lists its changes
     gone: float = float("inf")  # from then on there is nothing
     visits: list[tuple[float, int]] = field(default_factory=list)  # when, and with which status
 
@@ -134,13 +134,13 @@ def _w3c(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def live_through(web: ChangingWeb, home: Path, **flags: Any) -> Result:
+def crawl_for_days(web: ChangingWeb, home: Path, **flags: Any) -> Result:
     """Crawl continuously until the last simulated day is over."""
     calendar = web.calendar
     with TestWeb([web.site()]) as running:
         budget = Budget(seconds=calendar.end - calendar.begin)
         request = Request(
-            home, settings_for(running, **flags), [f"http://{HOST}/"], budget, agenda=RecrawlPolicy(continuous=True)
+            home, settings_for(running, **flags), [f"http://{HOST}/"], budget, recrawl=RecrawlPolicy(continuous=True)
         )
         return crawl(request, clock=calendar)
 

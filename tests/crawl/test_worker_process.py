@@ -1,4 +1,4 @@
-"""Workers that take all cores keep to one each; others are left to the system."""
+"""Are workers pinned to cores only where they use all cores?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from periplus.crawl.worker_process import keep_to_one_core
         ({3}, 2, [None, None]),
     ],
 )
-def test_each_has_a_core_of_its_own_where_none_is_to_spare(
+def test_each_worker_is_pinned_to_a_core_where_workers_use_all_cores(
     cores: set[int], workers: int, kept: list[set[int] | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: cores)
@@ -30,7 +30,7 @@ def test_each_has_a_core_of_its_own_where_none_is_to_spare(
         assert chosen == ([kept[worker]] if kept[worker] else [])
 
 
-def test_a_core_that_is_gone_or_a_system_without_a_choice_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_core_or_a_system_without_affinity_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_process: int, _cores: set[int]) -> None:
         raise OSError("no such core")
 

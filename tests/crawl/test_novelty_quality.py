@@ -1,4 +1,4 @@
-"""A page looks better the more it has to say, and where pages look good the crawl goes first."""
+"""Is the quality of pages and hosts scored, and are links of good pages fetched first?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl.voyage import catalog_of, sail, settings_for, sound, typed
+from crawl.crawling import catalog_of, run_crawl, settings_for, sound, typed
 from periplus.crawl.novelty import HostQualities, crawl_quality
 from periplus.crawl.run import Request
 from periplus.model import CrawlQuality, Link
@@ -19,44 +19,44 @@ ARTICLE = Parsed("A title", text="word " * 1_000, language="en")
 LINK = Link("http://a.test/x", "x", nofollow=False)
 
 
-def score(page: Parsed, size: int = 10_000, *, has_news: bool = True) -> float:
-    return crawl_quality(page, size, has_news=has_news).score
+def score(page: Parsed, size: int = 10_000, *, is_new: bool = True) -> float:
+    return crawl_quality(page, size, is_new=is_new).score
 
 
-def test_an_article_is_worth_all_and_an_empty_page_nothing() -> None:
+def test_an_article_has_the_best_quality_and_an_empty_page_the_worst() -> None:
     assert score(ARTICLE) == pytest.approx(1.0)
-    assert score(Parsed(), size=0, has_news=False) == 0.0
+    assert score(Parsed(), size=0, is_new=False) == 0.0
 
 
 @pytest.mark.parametrize(
     ("clue", "worse"),
     [
-        ("text", crawl_quality(ARTICLE, 1_000_000, has_news=True)),
-        ("length", crawl_quality(Parsed("A title", text="word " * 50, language="en"), 500, has_news=True)),
+        ("text", crawl_quality(ARTICLE, 1_000_000, is_new=True)),
+        ("length", crawl_quality(Parsed("A title", text="word " * 50, language="en"), 500, is_new=True)),
         (
             "links",
             crawl_quality(
-                Parsed("A title", text="word " * 1_000, language="en", links=(LINK,) * 150), 9_000, has_news=True
+                Parsed("A title", text="word " * 1_000, language="en", links=(LINK,) * 150), 9_000, is_new=True
             ),
         ),
-        ("title", crawl_quality(Parsed("", text="word " * 1_000, language="en"), 9_000, has_news=True)),
-        ("language", crawl_quality(Parsed("A title", text="word " * 1_000), 9_000, has_news=True)),
-        ("news", crawl_quality(ARTICLE, 9_000, has_news=False)),
+        ("title", crawl_quality(Parsed("", text="word " * 1_000, language="en"), 9_000, is_new=True)),
+        ("language", crawl_quality(Parsed("A title", text="word " * 1_000), 9_000, is_new=True)),
+        ("news", crawl_quality(ARTICLE, 9_000, is_new=False)),
     ],
 )
-def test_each_clue_counts_by_itself(clue: str, worse: CrawlQuality) -> None:
-    best = crawl_quality(ARTICLE, 9_000, has_news=True)
+def test_each_score_counts_by_itself(clue: str, worse: CrawlQuality) -> None:
+    best = crawl_quality(ARTICLE, 9_000, is_new=True)
     assert {name for name, value in worse._asdict().items() if value != getattr(best, name)} == {clue}
     assert worse.score < best.score
 
 
-def test_a_host_is_worth_what_its_pages_are_on_average_with_those_of_earlier_runs() -> None:
-    worths = HostQualities(
+def test_the_quality_of_a_host_is_the_mean_of_its_pages_including_earlier_runs() -> None:
+    qualities = HostQualities(
         lambda host: (98, CrawlQuality(1, 1, 1, 1, 1, 1)) if host == "old.test" else (0, CrawlQuality())
     )
-    assert worths.count("old.test", 0.0) == pytest.approx(99 / 101)
-    assert worths.count("new.test", 1.0) == pytest.approx(2 / 3), "one page is no proof"
-    assert worths.count("new.test", 1.0) == pytest.approx(3 / 4)
+    assert qualities.count("old.test", 0.0) == pytest.approx(99 / 101)
+    assert qualities.count("new.test", 1.0) == pytest.approx(2 / 3), "one page is no proof"
+    assert qualities.count("new.test", 1.0) == pytest.approx(3 / 4)
 
 
 def test_links_on_good_pages_come_first(tmp_path: Path) -> None:
@@ -68,42 +68,42 @@ def test_links_on_good_pages_come_first(tmp_path: Path) -> None:
         "/from-good": Page("B", prose.text("b")),
     }
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED, fetch__concurrency=1)
+        run_crawl(web, tmp_path, SEED, fetch__concurrency=1)
         assert web.log.paths("a.test")[-4:] == ["/poor", "/good", "/from-good", "/from-poor"]
     sound(tmp_path)
 
 
-def test_the_quality_of_hosts_and_pages_is_told_clue_by_clue(tmp_path: Path) -> None:
+def test_inspect_shows_each_score_of_hosts_and_pages(tmp_path: Path) -> None:
     pages = {"/": Page("Home", prose.text("home"), links=["/poor"], lang="en"), "/poor": Page("", "")}
     with TestWeb([Site("a.test", pages)]) as web:
-        sail(web, tmp_path, SEED)
-        sail(web, tmp_path, f"{SEED}poor")
+        run_crawl(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, f"{SEED}poor")
     with catalog_of(tmp_path) as catalog:
-        number, worth = catalog.quality_of("a.test")
-        assert (number, worth.title, worth.news) == (2, 0.5, 0.5)
+        number, quality = catalog.quality_of("a.test")
+        assert (number, quality.title, quality.news) == (2, 0.5, 0.5)
         assert catalog.quality_of("b.test") == (0, CrawlQuality())
     text = " ".join(typed("inspect", "host", "a.test", "--home", tmp_path).out.split())
-    assert f"quality {worth.score:.2f}: text " in text
+    assert f"quality {quality.score:.2f}: text " in text
     assert "title 0.50, language 0.50, nothing new noticed on 50% of 2 pages" in text
     found = typed("inspect", "url", SEED, "--home", tmp_path, "--json").json["quality"]
     assert found["score"] == pytest.approx(sum(part for name, part in found.items() if name != "score"), abs=0.005)
     assert found["score"] > 0.8
 
 
-def test_all_the_rest_is_told_of_a_page_that_is_damaged(tmp_path: Path) -> None:
+def test_inspect_shows_everything_else_of_a_page_that_is_damaged(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page("Home", prose.text("home"))})]) as web:
-        sail(web, tmp_path, SEED)
+        run_crawl(web, tmp_path, SEED)
     (archive,) = (tmp_path / "archive").iterdir()
     content = bytearray(archive.read_bytes())
     content[-400:-40] = bytes(360)
     archive.write_bytes(content)
-    told = typed("inspect", "url", SEED, "--home", tmp_path)
-    assert told.code == 0
-    assert "200: fetched, ok" in told.out
-    assert "quality" not in told.out
+    shown = typed("inspect", "url", SEED, "--home", tmp_path)
+    assert shown.code == 0
+    assert "200: fetched, ok" in shown.out
+    assert "quality" not in shown.out
 
 
-def test_of_two_pages_that_match_alike_the_better_one_comes_first_and_says_why(tmp_path: Path) -> None:
+def test_of_two_equal_matches_the_page_of_higher_quality_comes_first_and_explains_why(tmp_path: Path) -> None:
     shouting = "<p>Lighthouse!</p>" * 300
     pages = {
         "/": Page("Home", "", links=["/1", "/2"]),

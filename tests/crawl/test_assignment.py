@@ -1,4 +1,4 @@
-"""Does a run stop when it has done enough, and not before?"""
+"""Does a budget end a run at its limit, and not before?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from periplus.crawl.assignment import Budget
 
 
 def test_without_limits_it_is_never_spent() -> None:
-    assert Budget().spent(10**9, 10**15, 10**9) is None
+    assert Budget().limit_reached(10**9, 10**15, 10**9) is None
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_without_limits_it_is_never_spent() -> None:
     ],
 )
 def test_a_reached_limit_is_named(budget: Budget, pages: int, size: int, seconds: float, word: str) -> None:
-    assert budget.spent(pages, size, seconds) == word
+    assert budget.limit_reached(pages, size, seconds) == word
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_reached_limit_is_named(budget: Budget, pages: int, size: int, seconds
     ],
 )
 def test_a_limit_not_yet_reached_changes_nothing(budget: Budget, pages: int, size: int, seconds: float) -> None:
-    assert budget.spent(pages, size, seconds) is None
+    assert budget.limit_reached(pages, size, seconds) is None
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_limit_not_yet_reached_changes_nothing(budget: Budget, pages: int, siz
         (Budget(until_pages=2), 0, None),
     ],
 )
-def test_a_target_for_the_collection_leaves_what_it_does_not_hold_yet(
+def test_a_limit_for_the_collection_leaves_what_it_does_not_hold_yet(
     budget: Budget, pages: int | None, size: int | None
 ) -> None:
     found = budget.for_collection(pages=4, size=30)
@@ -57,9 +57,9 @@ def test_a_target_for_the_collection_leaves_what_it_does_not_hold_yet(
 
 
 def test_what_is_left_after_a_part_of_a_run() -> None:
-    assert Budget(pages=9, seconds=5, bytes=100).after(4, 30, 2.0) == Budget(pages=5, seconds=3.0, bytes=70)
-    assert Budget(pages=9, seconds=5, bytes=100).after(10, 101, 6.0) == Budget(pages=0, seconds=0.0, bytes=0)
-    assert Budget().after(10, 101, 6.0) == Budget()
+    assert Budget(pages=9, seconds=5, bytes=100).remaining(4, 30, 2.0) == Budget(pages=5, seconds=3.0, bytes=70)
+    assert Budget(pages=9, seconds=5, bytes=100).remaining(10, 101, 6.0) == Budget(pages=0, seconds=0.0, bytes=0)
+    assert Budget().remaining(10, 101, 6.0) == Budget()
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_what_is_left_after_a_part_of_a_run() -> None:
     ],
 )
 def test_the_time_left_is_that_of_the_limit_reached_first(budget: Budget, left: float | None) -> None:
-    assert budget.left(pages=25, size=2000, seconds=10.0) == left
+    assert budget.seconds_left(pages=25, size=2000, seconds=10.0) == left
 
 
-def test_before_the_first_page_nothing_can_be_said_about_pages() -> None:
-    assert Budget(pages=100).left(0, 0, 1.0) is None
+def test_before_the_first_page_there_is_no_estimate() -> None:
+    assert Budget(pages=100).seconds_left(0, 0, 1.0) is None

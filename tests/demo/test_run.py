@@ -87,7 +87,7 @@ def test_only_the_documentation_server_may_be_reached(home: Path) -> None:
 
 def test_a_folder_with_other_things_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(CollectionError, match="something else"), run_demo(tmp_path):
+    with pytest.raises(CollectionError, match="is not a demo folder"), run_demo(tmp_path):
         pass
     assert (tmp_path / "thesis.tex").exists()
 

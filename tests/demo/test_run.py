@@ -35,7 +35,7 @@ def first_hits(home: Path) -> list[Hit]:
 def test_an_empty_folder_becomes_a_search_engine_in_less_than_two_minutes(demo: Demo) -> None:
     assert demo.seconds < 120
     steps = list(dict.fromkeys(line.split()[0] for line in demo.err.splitlines()))
-    assert steps == ["writing", "crawling", "ranking", "indexing"]
+    assert steps == ["rendering", "crawling", "computing", "indexing"]
     with run_demo(demo.home) as ready:
         assert ready.engine.documents > 250
     sound(collection(demo.home))

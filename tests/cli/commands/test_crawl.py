@@ -256,7 +256,7 @@ TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
     ("too many at once", nothing, ["crawl", SEED, "--concurrency", "99999"], 2, "less than or equal to 4096"),
     ("no seeds at all", nothing, ["crawl"], 2, "nothing to crawl: no seed was given, now or before"),
     ("missing seeds", nothing, ["crawl", "--seeds", "{}/none.txt"], 2, "none.txt cannot be read"),
-    ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "contains no seed URL. Write one URL a line."),
+    ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "contains no seed URL. Write one URL per line."),
     ("binary seeds", garbage, ["crawl", "--seeds", "{}/garbage"], 2, "garbage cannot be read"),
     ("seeds folder", nothing, ["crawl", "--seeds", "{}"], 2, "cannot be read"),
     ("log file", nothing, ["crawl", SEED, "--log-file", "{}/no/such/folder/log"], 2, "cannot be written"),

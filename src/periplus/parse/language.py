@@ -45,11 +45,14 @@ def primary(tag: str) -> str:
 
 def detect(text: str, declared: str = "") -> Language:
     """Detect the language of a text; *declared* is the language that the page declares, if any."""
-    sample = _UNREADABLE.sub(" ", text[:SAMPLE])
+    sample = text[:SAMPLE]
     hint = primary(declared)
     if len(sample) < _TOO_SHORT:
         return Language(hint, _DECLARED_ONLY if hint else 0.0)
-    reliable, _, found = pycld2.detect(sample, hintLanguage=_HINTS.get(hint))
+    try:
+        reliable, _, found = pycld2.detect(sample, hintLanguage=_HINTS.get(hint))
+    except (pycld2.error, UnicodeEncodeError):  # rare: to look for these characters takes as long as the detection
+        reliable, _, found = pycld2.detect(_UNREADABLE.sub(" ", sample), hintLanguage=_HINTS.get(hint))
     _, tag, percent, _ = found[0]
     code = primary(tag)
     if not code or (hint not in {"", code} and not _overrides_declared(sample, reliable)):

@@ -58,7 +58,7 @@ def test_a_file_is_not_a_collection(tmp_path: Path, command: tuple[str, ...]) ->
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         outcome = typed(*command, "--home", home)
         assert outcome.code == 1
-        assert outcome.complaint == f"periplus: {home} is not a folder. Choose another one with --home."
+        assert outcome.complaint == f"periplus: {home} is not a folder. Choose another folder with --home."
 
 
 @pytest.mark.parametrize("command", READING[:3])
@@ -80,7 +80,8 @@ def test_a_folder_without_read_permission_is_an_error(
     outcome = typed(*command, "--home", tmp_path)
     assert outcome.code == 1
     assert (
-        outcome.complaint == f"periplus: {tmp_path} cannot be read: Permission denied. Choose another one with --home."
+        outcome.complaint
+        == f"periplus: {tmp_path} cannot be read: Permission denied. Choose another folder with --home."
     )
 
 

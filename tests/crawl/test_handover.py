@@ -70,10 +70,10 @@ class MovedRobots:
             return Response(url, self._clock.now(), 200, body=b"User-agent: *\nDisallow:\n")
         return Response(url, self._clock.now(), 301, headers={"location": f"http://{THERE}/rules.txt"})
 
-    def unload(self, host: str) -> None:
+    def release_body(self, host: str) -> None:
         """No body is in memory."""
 
-    def hang_up(self, hosts: Iterable[str]) -> None:
+    def disconnect(self, hosts: Iterable[str]) -> None:
         """No connection is open."""
 
 

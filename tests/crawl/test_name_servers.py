@@ -29,7 +29,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
         return ["127.0.0.1"]
 
-    monkeypatch.setattr(resolver, "_ask_system", resolve)
+    monkeypatch.setattr(resolver, "_query_system", resolve)
     monkeypatch.setattr(resolver, "_SLOW_AFTER", 0.1, raising=False)
     yield
     end.set()

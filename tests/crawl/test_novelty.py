@@ -66,8 +66,10 @@ def test_a_near_duplicate_is_a_copy_with_the_number_of_differing_bits(tmp_path: 
     assert found is not None
     assert found.original == f"{SEED}one"
     assert found.bits is not None
-    assert f"copy of {SEED}one (nearly: {found.bits} of 64 bits differ)" in inspected(tmp_path, f"{SEED}two")
-    assert f"copied by {SEED}two" in inspected(tmp_path, f"{SEED}one")
+    assert f"duplicate of {SEED}one (near duplicate: {found.bits} bits of 64 differ)" in inspected(
+        tmp_path, f"{SEED}two"
+    )
+    assert f"duplicates {SEED}two" in inspected(tmp_path, f"{SEED}one")
 
 
 def test_the_same_text_under_another_title_is_no_copy() -> None:
@@ -230,7 +232,7 @@ def test_nearly_the_same_pages_are_one_result(cache: Path) -> None:
     assert found[f"{SEED}one"] == ("http://b.test/long/two",)
     assert "http://b.test/long/two" not in found
     assert {f"{SEED}{number}" for number in range(5)} <= set(found), "pages of the same title are not"
-    assert f"copy of {SEED}one (nearly: " in inspected(cache, "http://b.test/long/two")
+    assert f"duplicate of {SEED}one (near duplicate: " in inspected(cache, "http://b.test/long/two")
 
 
 def test_merging_near_duplicates_can_be_switched_off(cache: Path) -> None:

@@ -84,7 +84,7 @@ def test_inspect_shows_each_score_of_hosts_and_pages(tmp_path: Path) -> None:
         assert catalog.quality_of("b.test") == (0, CrawlQuality())
     text = " ".join(typed("inspect", "host", "a.test", "--home", tmp_path).out.split())
     assert f"quality {quality.score:.2f}: text " in text
-    assert "title 0.50, language 0.50, nothing new noticed on 50% of 2 pages" in text
+    assert "title 0.50, language 0.50, nothing new on 50% of 2 pages" in text
     found = typed("inspect", "url", SEED, "--home", tmp_path, "--json").json["quality"]
     assert found["score"] == pytest.approx(sum(part for name, part in found.items() if name != "score"), abs=0.005)
     assert found["score"] > 0.8

@@ -22,7 +22,7 @@ class Connections:
     def __init__(self) -> None:
         self.connected = [THERE]
 
-    def hang_up(self, hosts: Iterable[str]) -> None:
+    def disconnect(self, hosts: Iterable[str]) -> None:
         self.connected = [host for host in self.connected if host not in set(hosts)]
 
 

@@ -164,7 +164,7 @@ def test_a_crawl_in_the_background_ignores_ctrl_c_and_drains_when_it_is_terminat
     child.terminate()
     outcome = wait(child)
     assert outcome.code == 130, outcome
-    assert outcome.complaint.startswith("periplus: stopped as asked.")
+    assert outcome.complaint.startswith("periplus: stopped by the user.")
     sound(tmp_path / "c")
     periplus(*command(web, tmp_path / "c", seeds=()))
     assert web.log.fetched() == everything(sites)

@@ -135,8 +135,11 @@ def test_inspect_host_shows_the_skipped_urls_of_each_pattern(home: Path) -> None
     text = output("inspect", "host", "a.test", home=home)
     with catalog_of(home) as catalog:
         days, _ = catalog.patterns_of("a.test")
-    assert f"fetches saved by 2 learned patterns /calendar/#/#/# ({days.wasted} of {days.fetched} pages" in text
-    assert f"pages said nothing new, {days.saved} fetches saved)" in text
+    assert (
+        f"URLs skipped by 2 learned patterns /calendar/#/#/# (nothing new on {days.wasted} of {days.fetched} pages"
+        in text
+    )
+    assert f"pages, {days.saved} URLs skipped)" in text
 
 
 def test_a_refused_url_names_its_pattern_whether_it_waited_or_not(home: Path) -> None:
@@ -152,7 +155,7 @@ def test_the_summary_of_a_run_counts_skipped_urls(tmp_path: Path) -> None:
     env = environment(frontier__trap_fetches=20)
     with TestWeb([event_calendar("a.test").site]) as web:
         outcome = typed("crawl", SEED, "--home", tmp_path, *reach(web), env=env)
-    assert "URLs of suspected traps (2 patterns learned in this run); `periplus traps` lists them" in outcome.out
+    assert "look-alike URLs (2 patterns learned in this run; listed by `periplus traps`)" in outcome.out
 
 
 # -- what lasts, and what is undone -----------------------------------------------------------------------------------
@@ -229,7 +232,7 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
     with catalog_of(tmp_path) as catalog:
         refused = catalog.counters()["refused"]
     said = output("traps", "a.test", "--unlearn", home=tmp_path, learning=10)
-    assert said.startswith("Unlearned /calendar/#/#/#, /calendar/#/# of a.test; URLs queued again: ")
+    assert said.startswith("Unlearned /calendar/#/#/#, /calendar/#/# of a.test; queued ")
     sound(tmp_path)
     with catalog_of(tmp_path) as catalog:
         assert catalog.counters()["refused"] == 0 < refused
@@ -243,10 +246,10 @@ def test_a_trap_that_is_unlearned_is_crawled_and_not_learned_again(web: TestWeb,
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--unlearn"], "--unlearn needs a host"),
+        (["--unlearn"], "--unlearn requires a host"),
         (["a.test", "--unlearn"], "a.test has no suspected trap"),
         (["a.test", "--unlearn", "--pattern", "/x/#"], "the pattern /x/# of a.test is not a suspected trap"),
-        (["a.test", "--pattern", "/x/#"], "--pattern goes with --unlearn"),
+        (["a.test", "--pattern", "/x/#"], "--pattern requires --unlearn"),
     ],
 )
 def test_unlearning_an_unknown_trap_is_an_error(words: list[str], complaint: str, tmp_path: Path) -> None:

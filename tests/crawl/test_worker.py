@@ -275,7 +275,9 @@ def test_one_ctrl_c_finishes_what_is_under_way_and_keeps_everything(
     slow_web.log.wait_for(30)
     outcome, took = stopped(child, number)
     assert outcome.code == 130
-    assert outcome.complaint == ("periplus: stopped as asked. Everything fetched is kept; the same command continues.")
+    assert outcome.complaint == (
+        "periplus: stopped by the user. Everything fetched is kept; the same command continues."
+    )
     assert took < 20  # and not the 30 seconds until the next commit
     answered = [entry for entry in slow_web.log.entries() if entry.path != "/robots.txt"]
     assert all(entry.complete for entry in answered)
@@ -303,7 +305,7 @@ def test_a_second_ctrl_c_does_not_wait_for_what_is_under_way(
     outcome, took = stopped(child, *signals, pause=0.3)
     assert outcome.code == 130
     assert took < 20  # and not the 30 seconds of the host that never answers
-    assert outcome.complaint.startswith("periplus: stopped as asked")
+    assert outcome.complaint.startswith("periplus: stopped by the user")
     with catalog_of(tmp_path) as catalog:
         assert catalog.counters()["fetched"] == outcome.json["fetched"] > 0
     assert state_of(tmp_path, "http://stuck.test/")[0] == UrlState.QUEUED

@@ -108,7 +108,7 @@ def test_a_host_whose_robots_file_could_not_be_had_says_so(tmp_path: Path) -> No
     with TestWeb([Site("a.test", {"/": Page()}, robots=Page(status=503))]) as web:
         run_crawl(web, tmp_path, "http://a.test/")
     found = report(tmp_path, "a.test")
-    assert found["robots"][0]["otherwise"] == "robots.txt answered 503: nothing is allowed"
+    assert found["robots"][0]["otherwise"] == "robots.txt returned 503: nothing is allowed"
     assert found["politeness"]["why"] == "robots.txt unreachable: HTTP 503"
 
 

@@ -86,7 +86,7 @@ def test_the_index_is_built_and_reports_the_failure(home: Path) -> None:
     damage(home, "http://a.test/3")
     outcome = periplus("index", "--home", home)
     assert outcome.code == 0
-    assert "1 page could not be read again and stay as they were: http://a.test/3" in outcome.complaint
+    assert "1 page could not be reparsed and kept the old text: http://a.test/3" in outcome.complaint
     assert periplus("search", "pilot", "--home", home, "--json").json["total"] >= 1
 
 

@@ -97,7 +97,7 @@ def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> 
 def test_a_file_is_not_a_folder(below: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"mine")
-    assert "is not a folder. Name another folder with --home" in error_line(
+    assert "is not a folder. Choose another folder with --home" in error_line(
         CollectionError, lambda: create_collection(path / below)
     )
     assert "holds no collection" in error_line(NoCollection, lambda: open_collection(path / below))

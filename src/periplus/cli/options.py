@@ -20,10 +20,10 @@ def _check_home(home: Path) -> Path:
     except FileNotFoundError:
         return home
     except NotADirectoryError:
-        raise CollectionError(f"{home} is not a folder", hint="Choose another one with --home.") from None
+        raise CollectionError(f"{home} is not a folder", hint="Choose another folder with --home.") from None
     except OSError as error:
         raise CollectionError(
-            f"{home} cannot be read", error.strerror or str(error), "Choose another one with --home."
+            f"{home} cannot be read", error.strerror or str(error), "Choose another folder with --home."
         ) from error
     return home
 

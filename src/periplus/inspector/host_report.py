@@ -99,9 +99,9 @@ def _queued(url: str, priority: float, due: float) -> dict[str, Any]:
 
 def _quality(catalog: Catalog, host: str) -> dict[str, Any]:
     """The mean quality of a host's pages and its parts."""
-    pages, worth = catalog.quality_of(host)
-    clues = {name: round(clue, 3) for name, clue in worth._asdict().items()}
-    return {"pages": pages, "score": round(worth.score, 3), **clues}
+    pages, quality = catalog.quality_of(host)
+    clues = {name: round(clue, 3) for name, clue in quality._asdict().items()}
+    return {"pages": pages, "score": round(quality.score, 3), **clues}
 
 
 def _traps(catalog: Catalog, settings: Settings, host: str) -> dict[str, Any]:

@@ -115,10 +115,10 @@ def create_collection(home: Path) -> Collection:
                 _require_empty(home, present)
                 _create_layout(home)
     except (FileExistsError, NotADirectoryError):
-        raise CollectionError(f"{home} is not a folder", hint="Name another folder with --home.") from None
+        raise CollectionError(f"{home} is not a folder", hint="Choose another folder with --home.") from None
     except OSError as error:
         raise CollectionError(
-            f"{home} cannot be used", error.strerror or str(error), "Name another folder with --home."
+            f"{home} cannot be used", error.strerror or str(error), "Choose another folder with --home."
         ) from error
     collection = open_collection(home)
     _require_catalog(collection)

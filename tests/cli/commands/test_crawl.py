@@ -253,7 +253,7 @@ TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
     ("bad host regex", nothing, ["crawl", SEED, "--scope-host", "("], 2, "not a valid regular expression"),
     ("bad path regex", nothing, ["crawl", SEED, "--scope-path", "*"], 2, "not a valid regular expression"),
     ("bad connect-to", nothing, ["crawl", SEED, "--connect-to", "a:b"], 2, "HOST1:PORT1:HOST2:PORT2"),
-    ("too many at once", nothing, ["crawl", SEED, "--concurrency", "99999"], 2, "less than or equal to 4096"),
+    ("too many at once", nothing, ["crawl", SEED, "--concurrency", "99999"], 2, "must be at most 4096"),
     ("no seeds at all", nothing, ["crawl"], 2, "nothing to crawl: no seed was given, now or before"),
     ("missing seeds", nothing, ["crawl", "--seeds", "{}/none.txt"], 2, "none.txt cannot be read"),
     ("empty seeds", nothing, ["crawl", "--seeds", "/dev/null"], 2, "contains no seed URL. Write one URL per line."),
@@ -261,7 +261,7 @@ TABLE: list[tuple[str, Callable[[Path], None], list[str], int, str]] = [
     ("seeds folder", nothing, ["crawl", "--seeds", "{}"], 2, "cannot be read"),
     ("log file", nothing, ["crawl", SEED, "--log-file", "{}/no/such/folder/log"], 2, "cannot be written"),
     ("no ca file", nothing, ["crawl", SEED], 2, "fetch.ca_file '/no/ca.pem' cannot be used"),
-    ("file as home", a_file, ["crawl", SEED], 1, "is not a folder. Choose another one with --home."),
+    ("file as home", a_file, ["crawl", SEED], 1, "is not a folder. Choose another folder with --home."),
     ("foreign folder", foreign, ["crawl", SEED], 1, "is neither empty nor a collection: it holds 'thesis.tex'"),
     ("newer format", newer, ["crawl", SEED], 1, "has format 2: this release"),
     ("newer format", newer, ["status"], 1, "has format 2: this release"),
@@ -320,7 +320,7 @@ def test_a_folder_that_cannot_be_created_is_an_error(place: str) -> None:
     outcome = periplus("crawl", SEED, "--home", place)
     assert outcome.code == 1
     assert place in outcome.complaint
-    assert "another one with --home" in outcome.complaint
+    assert "another folder with --home" in outcome.complaint
 
 
 @pytest.mark.slow

@@ -106,7 +106,7 @@ def test_a_file_is_not_a_folder(below: str, tmp_path: Path) -> None:
 
 def test_a_name_that_no_file_system_takes_is_reported(tmp_path: Path) -> None:
     home = tmp_path / ("n" * 300)
-    assert "File name too long. Name another folder" in error_line(CollectionError, lambda: create_collection(home))
+    assert "File name too long. Choose another folder" in error_line(CollectionError, lambda: create_collection(home))
     assert "File name too long" in error_line(CollectionError, lambda: open_collection(home))
 
 
@@ -119,7 +119,7 @@ def test_a_folder_without_permission_is_reported(tmp_path: Path, monkeypatch: py
     for method in ("read_bytes", "open", "mkdir"):
         monkeypatch.setattr(Path, method, denied)
     assert error_line(CollectionError, lambda: open_collection(tmp_path)).endswith("cannot be read: Permission denied")
-    assert "cannot be used: Permission denied. Name" in error_line(CollectionError, lambda: create_collection(tmp_path))
+    assert "cannot be used: Permission denied. Choose" in error_line(CollectionError, lambda: create_collection(tmp_path))
     locking = Collection(tmp_path).locked()
     assert "crawl.lock cannot be written: Permission denied" in error_line(CollectionError, locking.__enter__)
 

@@ -119,7 +119,9 @@ def test_a_folder_without_permission_is_reported(tmp_path: Path, monkeypatch: py
     for method in ("read_bytes", "open", "mkdir"):
         monkeypatch.setattr(Path, method, denied)
     assert error_line(CollectionError, lambda: open_collection(tmp_path)).endswith("cannot be read: Permission denied")
-    assert "cannot be used: Permission denied. Choose" in error_line(CollectionError, lambda: create_collection(tmp_path))
+    assert "cannot be used: Permission denied. Choose" in error_line(
+        CollectionError, lambda: create_collection(tmp_path)
+    )
     locking = Collection(tmp_path).locked()
     assert "crawl.lock cannot be written: Permission denied" in error_line(CollectionError, locking.__enter__)
 

@@ -55,7 +55,10 @@ def test_hostile_servers_end_with_a_reason_and_friendly_hosts_are_crawled_meanwh
         seeds = [*SEEDS, *(beast.seed for beast in beasts)]
         memory = crawl_apart(web, tmp_path, seeds, politeness__delay=DELAY, scope__pages_per_domain=CAP)
         assert time.monotonic() - began < 60
-        assert {len(web.log.entries(host)) for host in FRIENDS} == {PAGES + 1}
+        paths = {host: web.log.paths(host) for host in FRIENDS}
+        assert {len(set(found)) for found in paths.values()} == {PAGES + 1}
+        repeated = {host: len(found) - PAGES - 1 for host, found in paths.items()}
+        assert max(repeated.values()) <= 2, "a request that timed out on a busy machine is tried again"
         beside = requests_beside_hung_ones(web)
         asked = Counter(entry.host.split(".")[-2] for entry in web.log.entries() if entry.path != "/robots.txt")
     ends = {beast.name: end_of(tmp_path / "c", beast) for beast in beasts}

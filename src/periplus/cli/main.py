@@ -37,6 +37,7 @@ COMMANDS = {
     "inspect": "Show everything known about one URL or host, and why.",
     "traps": "List URL patterns suspected to be crawler traps, or unlearn them.",
     "verify": "Check that the files of a collection are undamaged and agree.",
+    "repair": "Rebuild damaged files of a collection from its archive.",
     "doctor": "Check this machine and say how to fix problems.",
     "config": "Show the effective settings and where each comes from.",
 }
@@ -48,6 +49,7 @@ _KEPT_AFTER_STOP = {
     "rank": "The last complete ranks stay in use; the same command starts again.",
     "reparse": "Segments finished so far are kept; the same command continues.",
     "index": "The last complete index stays in use; the same command starts again.",
+    "repair": "Nothing intact is lost; the same command continues.",
     "export": "Only a complete file is kept; the same command starts again.",
 }
 

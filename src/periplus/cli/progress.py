@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import typer
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -35,6 +36,18 @@ def crawl_progress(log_file: Path | None, *, quiet: bool) -> Iterator[Callable[[
                 yield lambda progress: show("\n".join(_parts(progress, meter.rate(progress))))
         else:
             yield _plain_lines(meter)
+
+
+@contextmanager
+def step_progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Shows the current step on stderr: one live line on a terminal, otherwise one line per step."""
+    if sys.stderr.isatty():
+        with Live(Text("starting"), console=Console(stderr=True), transient=True, refresh_per_second=8) as live:
+            yield lambda step: live.update(Text(step))
+    elif quiet:
+        yield lambda _: None
+    else:
+        yield lambda step: typer.echo(step, err=True)
 
 
 @contextmanager

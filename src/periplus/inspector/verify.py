@@ -127,8 +127,8 @@ def _record_problems(folder: Path, catalog: Catalog, file: ArchiveFile, checked:
             yield Problem(where, f"the response at {offset} ({url}) is not in the catalog")
         elif not record.is_sound:
             yield Problem(where, f"the payload at {offset} ({url}) does not match its digest")
-        elif difference := _difference(fetch, record):
-            yield Problem(where, f"at {offset}: {difference}")
+        elif differs := difference(fetch, record):
+            yield Problem(where, f"at {offset}: {differs}")
     for offset, fetch in list(expected.items())[:_REPORTED]:
         yield Problem(where, f"no readable response at {offset}, where {fetch.url} should be")
 
@@ -150,7 +150,8 @@ def _is_readable(folder: Path, position: ArchivePosition) -> bool:
     return True
 
 
-def _difference(fetch: Fetch, record: Record) -> str:
+def difference(fetch: Fetch, record: Record) -> str:
+    """How an archive record differs from its row in the catalog; empty when it does not."""
     length, response = record.position.length, record.response
     if fetch.url != response.url:
         return f"the archive has {response.url}, the catalog says {fetch.url}"
@@ -178,10 +179,10 @@ def _segment_problems(collection: Collection, catalog: Catalog, checked: Counter
     for segment in catalog.segments():
         where = f"segments/{segment.name}"
         try:
-            table_problems = list(_file_problems(collection.segments / segment.name, segment))
+            table_problems = list(file_problems(collection.segments / segment.name, segment))
             yield from (Problem(where, what) for what in table_problems)
             if segment.kind == "pages" and not table_problems:
-                pages.update(_positions(collection.segments / segment.name))
+                pages.update(positions_in(collection.segments / segment.name))
         except (OSError, pa.ArrowException) as error:
             yield Problem(where, f"not readable as Parquet: {error}")
         checked["segments"] += 1
@@ -189,7 +190,8 @@ def _segment_problems(collection: Collection, catalog: Catalog, checked: Counter
     yield from _coverage_problems(catalog, pages)
 
 
-def _file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
+def file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
+    """What is wrong with the file of a segment."""
     if not path.exists():
         yield "the file is missing"
     elif path.stat().st_size != segment.size:
@@ -205,7 +207,8 @@ def _file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
             yield f"schema {stated}, expected {segment.kind!r} of a version up to {SCHEMA_VERSION}"
 
 
-def _positions(path: Path) -> Iterator[tuple[str, int]]:
+def positions_in(path: Path) -> Iterator[tuple[str, int]]:
+    """The archive file and offset of each page of a segment."""
     table = parquet.read_table(path, columns=["archive", "offset"])
     return zip(table["archive"].to_pylist(), table["offset"].to_pylist(), strict=True)
 

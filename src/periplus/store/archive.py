@@ -15,6 +15,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -154,6 +155,19 @@ def parse_archive_name(name: str) -> tuple[int, int]:
 
 def read_response(folder: Path, position: ArchivePosition) -> Response:
     """Read the response at *position*."""
+    with _first_record(folder, position, WarcRecordType.response) as record:
+        return _response(record)
+
+
+def read_at(folder: Path, position: ArchivePosition) -> Record:
+    """Read the response or revisit record at *position*."""
+    with _first_record(folder, position, WarcRecordType.response | WarcRecordType.revisit) as record:
+        return read_record(record, position)
+
+
+@contextmanager
+def _first_record(folder: Path, position: ArchivePosition, kinds: WarcRecordType) -> Iterator[WarcRecord]:
+    """Read one record; errors in the block, too, mean that it is damaged."""
     path = folder / position.name
     try:
         with path.open("rb") as handle:
@@ -163,7 +177,7 @@ def read_response(folder: Path, position: ArchivePosition) -> Response:
     try:
         # Decompressed as a whole: only the checksum at the end of a gzip member proves that it is complete.
         content = io.BytesIO(zlib.decompress(member, _GZIP))
-        return _response(next(iter(ArchiveIterator(content, record_types=WarcRecordType.response))))
+        yield next(iter(ArchiveIterator(content, record_types=kinds)))
     except (StopIteration, OSError, ValueError, zlib.error) as error:
         raise DamagedFile(f"{path} is damaged", f"no readable response at offset {position.offset}") from error
 
@@ -191,7 +205,7 @@ def responses(folder: Path, name: str, start: int, end: int) -> Iterator[Record]
                 yield _with_end(previous, at)
                 previous = None
             if record.record_type in (WarcRecordType.response, WarcRecordType.revisit):
-                previous = _read(record, ArchivePosition(name, at, 0))
+                previous = read_record(record, ArchivePosition(name, at, 0))
         if previous is not None:
             yield _with_end(previous, end)
 
@@ -221,7 +235,8 @@ class _Window(io.RawIOBase):
         return self._at
 
 
-def _read(record: WarcRecord, position: ArchivePosition) -> Record:
+def read_record(record: WarcRecord, position: ArchivePosition) -> Record:
+    """Convert a response or revisit record as `fastwarc` returns it."""
     response = _response(record)
     stated = (record.headers.get("WARC-Payload-Digest") or "").partition(":")[2]
     if record.record_type == WarcRecordType.revisit:

@@ -311,3 +311,27 @@ DELETE FROM inbox WHERE letter_id = ?;
 
 -- name: archive_workers
 SELECT DISTINCT worker FROM archives ORDER BY worker;
+
+-- name: remove_fetch
+DELETE FROM fetches WHERE archive_id = ? AND offset = ?;
+
+-- name: remove_content_without_fetch
+DELETE FROM contents WHERE url_key = ?1 AND NOT EXISTS (SELECT 1 FROM fetches WHERE fetches.url_key = ?1);
+
+-- name: queue_lost
+-- Queue a URL whose archive record is lost; it counts as visited if another version of it is left.
+UPDATE urls SET state = 0, reason = admitted, detail = 'its archive record was damaged', attempts = 0, due = 0, changed = ?1,
+                visits = (SELECT count(*) FROM fetches WHERE url_key = ?2 AND fetches.url = ?3 AND verdict IN ('fetched', 'unchanged'))
+WHERE url = ?3;
+
+-- name: set_archive_size
+UPDATE archives SET committed = ?, sealed = ? WHERE archive_id = ?;
+
+-- name: drop_segment
+DELETE FROM segments WHERE name = ?;
+
+-- name: clear_counters
+DELETE FROM counters;
+
+-- name: recount_hosts
+UPDATE hosts SET urls = (SELECT count(*) FROM urls AS admitted WHERE admitted.host_id = hosts.host_id);

@@ -14,6 +14,7 @@ from typing import TextIO
 from periplus import __version__
 from periplus.config import FILE_NAME as CONFIGURATION_FILE
 from periplus.errors import CollectionError, CollectionLocked, DamagedFile, NewerFormat, NoCollection
+from periplus.store.checksums import verified, with_checksums
 from periplus.store.durable import reporting_full_disk, write_file
 
 FORMAT = 1
@@ -128,8 +129,13 @@ def create_collection(home: Path) -> Collection:
 def _create_layout(home: Path) -> None:
     for name in ("archive", "segments"):
         (home / name).mkdir(exist_ok=True)
+    write_marker(home)
+
+
+def write_marker(home: Path) -> None:
+    """Write the file that makes a folder a collection."""
     content = {"format": FORMAT, "made_by": f"periplus {__version__}"}
-    write_file(home / _MARKER, json.dumps(content).encode() + b"\n")
+    write_file(home / _MARKER, with_checksums(content) + b"\n")
 
 
 def _require_catalog(collection: Collection) -> None:
@@ -162,7 +168,8 @@ def _is_empty_folder(path: Path) -> bool:
 
 def _require_known_format(marker: Path, text: bytes) -> None:
     try:
-        found = json.loads(text)["format"]
+        content = json.loads(text)
+        found = (verified(text.strip()) if "digest" in content else content)["format"]
     except (ValueError, KeyError, TypeError):
         found = None
     if not isinstance(found, int) or found < 1:

@@ -64,6 +64,12 @@ def warcinfo(name: str) -> bytes:
     return _record("warcinfo", _record_id(urandom(16).hex()), head, fields.encode())
 
 
+def filler() -> bytes:
+    """Build a record that stands for damaged ones."""
+    head = f"WARC-Date: {_warc_date(datetime.now(UTC).timestamp())}\r\nContent-Type: text/plain\r\n"
+    return _record("metadata", _record_id(urandom(16).hex()), head, b"replaces damaged records")
+
+
 def _record_id(digits: str) -> str:
     """A version 4 UUID of random hexadecimal digits; `uuid.uuid4` takes three times as long (decision 12)."""
     variant = "89ab"[int(digits[16], 16) & 3]

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import plural, print_json, print_table
+from periplus.cli.progress import step_progress
 from periplus.config import load
 from periplus.graph.run import RankSummary, rank
 from periplus.store.collection import open_collection
@@ -32,24 +27,12 @@ def command(
     """Compute PageRank for every known page and host, and collect anchor texts."""
     settings = load(home).settings
     collection = open_collection(home)
-    with _step_progress(quiet=as_json) as progress:
+    with step_progress(quiet=as_json) as progress:
         summary = rank(collection, settings.graph, warm=warm, progress=progress)
     if as_json:
         print_json(summary.report())
     else:
         print_table(_rows(summary, len(settings.graph.trusted_hosts)))
-
-
-@contextmanager
-def _step_progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Shows the current step on stderr: one live line on a terminal, otherwise one line per step."""
-    if sys.stderr.isatty():
-        with Live(Text("starting"), console=Console(stderr=True), transient=True, refresh_per_second=8) as live:
-            yield lambda step: live.update(Text(step))
-    elif quiet:
-        yield lambda _: None
-    else:
-        yield lambda step: typer.echo(step, err=True)
 
 
 def _rows(summary: RankSummary, trusted: int) -> list[tuple[str, str]]:

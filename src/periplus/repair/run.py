@@ -1,0 +1,234 @@
+"""Runs `periplus repair`: verifies a collection, rebuilds what is damaged, and verifies again."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from periplus.config import Settings
+from periplus.errors import DamagedFile, NoCollection
+from periplus.frontier.scope import page_rules
+from periplus.graph.run import rank
+from periplus.index.build import build_index
+from periplus.inspector.verify import Problem, verify
+from periplus.parse.page import PageParser
+from periplus.parse.reader import PageReader
+from periplus.repair.archives import ArchiveRepairer
+from periplus.repair.catalog import open_catalog, rebuild_catalog
+from periplus.repair.replay import Replay
+from periplus.repair.segments import SegmentRepairer
+from periplus.reparse import reparse
+from periplus.store.collection import Collection, open_collection, write_marker
+from periplus.store.repair_catalog import RepairCatalog
+from periplus.url import Canonicalizer
+
+OnStep = Callable[[str], None]  # called with a sentence about the next step
+_MARKER, _CATALOG, _ARCHIVE, _SEGMENTS, _RANKS, _INDEX = (
+    "collection.json",
+    "crawl.db",
+    "archive",
+    "segments",
+    "ranks",
+    "index",
+)
+_MAX_LISTED = 100  # lost pages listed in the report; more are only counted
+
+
+@dataclass(slots=True)
+class Repaired:
+    """What `repair --json` prints."""
+
+    dry_run: bool
+    problems: list[Problem] = field(default_factory=list)  # before the repair
+    actions: list[str] = field(default_factory=list)
+    left: list[Problem] = field(default_factory=list)  # after it
+    lost: int = 0  # archive records that were damaged or missing; the next crawl fetches their URLs again
+    lost_urls: list[str] = field(default_factory=list)  # the first 100
+    kept: list[str] = field(default_factory=list)  # copies of damaged bytes, in `kept/`
+    seconds: float = 0.0
+
+    def report(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "ok": not (self.problems if self.dry_run else self.left),
+            "dry_run": self.dry_run,
+            "problems": [problem._asdict() for problem in self.problems],
+            "actions": self.actions,
+            "left": [problem._asdict() for problem in self.left],
+            "lost": self.lost,
+            "lost_urls": self.lost_urls,
+            "kept": self.kept,
+            "seconds": self.seconds,
+        }
+
+
+def repair(home: Path, settings: Settings, *, dry_run: bool = False, on_step: OnStep = lambda _: None) -> Repaired:
+    """Repair the collection in *home*, or only say what is damaged and what would be done.
+
+    No other process may write the collection.
+    """
+    started = time.monotonic()
+    result = Repaired(dry_run)
+    collection, marker = _open(home)
+    with collection.locked():
+        on_step("verifying all files")
+        result.problems = [*marker, *verify(collection).problems]
+        if dry_run:
+            result.actions = _planned(collection, result.problems)
+        elif result.problems:
+            _Repair(collection, settings, result, on_step).run()
+            on_step("verifying again")
+            result.left = verify(collection).problems
+    result.seconds = round(time.monotonic() - started, 3)
+    return result
+
+
+def _open(home: Path) -> tuple[Collection, list[Problem]]:
+    """The collection, and what is wrong with its marker."""
+    collection = Collection(home)
+    try:
+        return open_collection(home), []
+    except NoCollection:
+        if not collection.catalog.exists() and not any(collection.archive.glob("*")):
+            raise
+        return collection, [Problem(_MARKER, "the file is missing")]
+    except DamagedFile as error:
+        return collection, [Problem(_MARKER, error.why)]
+
+
+def _damaged_parts(problems: list[Problem]) -> set[str]:
+    return {problem.where.partition("/")[0] for problem in problems}
+
+
+def _planned(collection: Collection, problems: list[Problem]) -> list[str]:
+    """What a repair would do about the problems."""
+    parts = _damaged_parts(problems)
+    plans = {
+        _MARKER: "write collection.json again",
+        _CATALOG: "rebuild crawl.db from the archive, or correct its counters",
+        _ARCHIVE: "replace damaged archive records by fillers; the next crawl fetches their pages again",
+        _SEGMENTS: "parse the pages of damaged segments from the archive again",
+        _RANKS: "compute new ranks",
+        _INDEX: "build a new index",
+    }
+    if parts & {_CATALOG, _ARCHIVE, _SEGMENTS}:
+        parts |= {name for name in (_RANKS, _INDEX) if _exists(collection, name)}
+    return [plan for part, plan in plans.items() if part in parts]
+
+
+def _exists(collection: Collection, name: str) -> bool:
+    """Whether ranks or an index were ever published."""
+    return any(path.name == "CURRENT" or path.name.startswith("gen-") for path in (collection.home / name).glob("*"))
+
+
+class _Repair:
+    """One repair, step by step; each step relies on the ones before."""
+
+    def __init__(self, collection: Collection, settings: Settings, result: Repaired, on_step: OnStep) -> None:
+        self._collection, self._settings, self._result, self._on_step = collection, settings, result, on_step
+        self._parts = _damaged_parts(result.problems)
+
+    def run(self) -> None:
+        if _MARKER in self._parts:
+            write_marker(self._collection.home)
+            self._did("wrote collection.json again")
+        changed = self._repair_crawled() if self._parts & {_CATALOG, _ARCHIVE, _SEGMENTS} else False
+        if _exists(self._collection, _RANKS) and (changed or _RANKS in self._parts):
+            self._rank()
+        if _exists(self._collection, _INDEX) and (changed or _INDEX in self._parts):
+            self._index()
+
+    def _did(self, action: str) -> None:
+        self._result.actions.append(action)
+
+    # -- catalog, archive and segments --------------------------------------------------------------------------
+
+    def _repair_crawled(self) -> bool:
+        """Repair what a crawl writes; returns whether pages changed."""
+        locked = self._collection.locked("reparse")
+        with locked, self._catalog() as (catalog, is_new), closing(self._reader()) as reader:
+            changed = is_new
+            if is_new or _ARCHIVE in self._parts:
+                changed = self._repair_archives(catalog, reader, everything=is_new) or changed
+            catalog.count_again()
+            self._on_step("checking segments")
+            repairer = SegmentRepairer(self._collection, catalog, self._settings.store, reader, self._show_pages)
+            dropped, pages = repairer.run()
+            if dropped or pages:
+                self._did(f"parsed {pages:,} pages again into new segments, instead of {len(dropped)} files")
+            return changed or bool(dropped or pages)
+
+    @contextmanager
+    def _catalog(self) -> Iterator[tuple[RepairCatalog, bool]]:
+        """The catalog, and whether it is a new one."""
+        with ExitStack() as stack:
+            catalog, is_new = open_catalog(self._collection), False
+            if catalog is None:
+                self._on_step("reading what is left of crawl.db")
+                catalog, kept = rebuild_catalog(self._collection, self._settings)
+                self._result.kept += [str(path.relative_to(self._collection.home)) for path in kept]
+                self._did("created a new crawl.db")
+                is_new = True
+            elif _CATALOG in self._parts:
+                self._did("corrected the counters of crawl.db")
+            stack.callback(catalog.close)
+            yield catalog, is_new
+
+    def _reader(self) -> PageReader:
+        settings = self._settings
+        canonicalizer = Canonicalizer.of(settings.addresses)
+        return PageReader(
+            PageParser(canonicalizer, links_per_page=settings.scope.links_per_page, settings=settings.parse)
+        )
+
+    def _repair_archives(self, catalog: RepairCatalog, reader: PageReader, *, everything: bool) -> bool:
+        self._on_step("checking every record of the archive")
+        named = {where.partition("/")[2] for where, _ in self._result.problems if where.startswith(f"{_ARCHIVE}/")}
+        found = ArchiveRepairer(self._collection, catalog).run(None if everything else named)
+        self._result.kept += [str(path.relative_to(self._collection.home)) for path in found.kept]
+        if found.unlisted:
+            self._on_step(f"adding {len(found.unlisted):,} archived responses to crawl.db")
+            Replay(self._collection.archive, catalog, self._settings, reader).add(found.unlisted)
+            self._did(f"added {len(found.unlisted):,} archived responses to crawl.db")
+        for number, what in (
+            (found.filled, "replaced {} damaged parts of the archive by fillers"),
+            (found.cut, "cut the damaged end off {} archive files"),
+            (found.created, "created {} missing archive files"),
+        ):
+            if number:
+                self._did(what.format(number))
+        self._result.lost = len(found.lost)
+        self._result.lost_urls = [fetch.url for fetch in found.lost[:_MAX_LISTED]]
+        return bool(found.lost or found.unlisted)
+
+    def _show_pages(self, done: int, total: int) -> None:
+        self._on_step(f"parsing {done:,} of {total:,} pages")
+
+    # -- ranks and index ----------------------------------------------------------------------------------------
+
+    def _rank(self) -> None:
+        self._on_step("computing ranks")
+        summary = rank(self._collection, self._settings.graph)
+        self._remove_damaged(_RANKS)
+        self._did(f"computed ranks, generation {summary.generation}")
+
+    def _index(self) -> None:
+        self._on_step("parsing pages for the index")
+        reparse(self._collection, self._settings, everything=False)
+        self._on_step("building the index")
+        summary = build_index(self._collection, self._settings.index, rules=page_rules(self._settings.scope))
+        self._remove_damaged(_INDEX)
+        self._did(f"built the index, generation {summary.generation}")
+
+    def _remove_damaged(self, part: str) -> None:
+        """Remove the damaged generation; a new one has replaced it."""
+        names = {
+            problem.where.split("/")[1] for problem in self._result.problems if problem.where.startswith(f"{part}/gen-")
+        }
+        for name in names:
+            shutil.rmtree(self._collection.home / part / name, ignore_errors=True)

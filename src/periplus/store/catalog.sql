@@ -319,7 +319,7 @@ DELETE FROM fetches WHERE archive_id = ? AND offset = ?;
 DELETE FROM contents WHERE url_key = ?1 AND NOT EXISTS (SELECT 1 FROM fetches WHERE fetches.url_key = ?1);
 
 -- name: queue_lost
--- Queue a URL whose archive record is lost; it counts as visited if another version of it is left.
+-- Queue a URL whose archive record is lost. It counts as visited if another version of it is left.
 UPDATE urls SET state = 0, reason = admitted, detail = 'its archive record was damaged', attempts = 0, due = 0, changed = ?1,
                 visits = (SELECT count(*) FROM fetches WHERE url_key = ?2 AND fetches.url = ?3 AND verdict IN ('fetched', 'unchanged'))
 WHERE url = ?3;

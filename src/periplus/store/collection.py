@@ -147,7 +147,6 @@ def _require_catalog(collection: Collection) -> None:
         raise DamagedFile(
             f"{catalog} is missing or empty",
             f"but {collection.archive} has pages",
-            "Restore it from a backup, or crawl into a new folder with --home.",
         )
 
 
@@ -176,7 +175,6 @@ def _require_known_format(marker: Path, text: bytes) -> None:
         raise DamagedFile(
             f"{marker} is damaged",
             "it does not state a format",
-            f'Restore it, or write {{"format": {FORMAT}}} into it.',
         )
     if found > FORMAT:
         raise NewerFormat(

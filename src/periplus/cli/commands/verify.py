@@ -10,7 +10,7 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, plural, print_json, print_table
 from periplus.errors import DamagedFile, NoCollection
 from periplus.inspector.verify import verify
-from periplus.store.collection import FORMAT, Collection, open_collection
+from periplus.store.collection import Collection, open_collection
 
 app = typer.Typer(add_completion=False)
 
@@ -36,5 +36,4 @@ def _open(home: Path) -> Collection:
     except NoCollection:
         if not Collection(home).catalog.exists():
             raise
-        hint = f'Restore it, or write {{"format": {FORMAT}}} into it.'
-        raise DamagedFile(f"{home / 'collection.json'} is missing", "the folder has a catalog", hint) from None
+        raise DamagedFile(f"{home / 'collection.json'} is missing", "the folder has a catalog") from None

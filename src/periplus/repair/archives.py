@@ -30,7 +30,6 @@ class ArchiveRepair:
 
     lost: list[Fetch] = field(default_factory=list)  # their records are damaged or missing
     unlisted: list[Unlisted] = field(default_factory=list)
-    kept: list[Path] = field(default_factory=list)  # copies of damaged bytes
     filled: int = 0  # ranges replaced by a filler
     cut: int = 0  # files whose end was cut off
     created: int = 0  # missing files
@@ -99,7 +98,6 @@ class ArchiveRepairer:
             sync_directory(folder.parent)
             copy = unused(folder / f"{path.name.removesuffix(SUFFIX)}-damaged-{damage.start}.bin")
             write_file(copy, source.read(damage.end - damage.start))
-        self.result.kept.append(copy)
 
     def _create(self, path: Path) -> None:
         writer = ArchiveWriter(path.parent, path.name, 0)

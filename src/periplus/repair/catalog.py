@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from periplus.config import Settings
@@ -10,12 +12,13 @@ from periplus.errors import CollectionError, NewerFormat
 from periplus.repair.archives import unused
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
-from periplus.store.durable import reporting_full_disk, sync_directory
+from periplus.store.durable import move_into_place, reporting_full_disk
 from periplus.store.repair_catalog import RepairCatalog
 from periplus.store.salvage import Salvage
 from periplus.url import Canonicalizer
 
-_PARTS = ("", "-wal", "-shm")  # suffixes of the files of a database
+KEPT_CATALOG = "crawl-damaged.db"
+_REBUILDING = ".rebuilding"
 
 
 def open_catalog(collection: Collection) -> RepairCatalog | None:
@@ -32,30 +35,40 @@ def open_catalog(collection: Collection) -> RepairCatalog | None:
     return catalog
 
 
-def rebuild_catalog(collection: Collection, settings: Settings) -> tuple[RepairCatalog, list[Path]]:
-    """Create a new catalog with the seeds and URLs of the damaged one, which is moved to `kept/`.
+@contextmanager
+def new_catalog(collection: Collection, settings: Settings) -> Iterator[RepairCatalog]:
+    """A new catalog with the seeds and URLs of the damaged one, for the caller to add the archive.
 
-    The archive must be added next.
+    It replaces the damaged one at the end of the block; until then a kill changes nothing.
     """
-    kept = _keep(collection)
-    catalog = RepairCatalog(collection.catalog, create=True)
-    if kept:
-        salvage = Salvage(kept[0], Canonicalizer.of(settings.addresses))
-        catalog.add_salvaged(salvage.seeds(), salvage.urls())
-    return catalog, kept
+    path = collection.home / f"{collection.catalog.name}{_REBUILDING}"
+    for part in _files(path):
+        part.unlink()
+    kept = _kept_copy(collection)
+    with closing(RepairCatalog(path, create=True)) as catalog:
+        if kept is not None:
+            salvage = Salvage(kept, Canonicalizer.of(settings.addresses))
+            catalog.add_salvaged(salvage.seeds(), salvage.urls())
+        yield catalog
+    for part in _files(collection.catalog)[1:]:  # the new catalog must not get the log of the old one
+        part.unlink()
+    move_into_place(path, collection.catalog)
 
 
-def _keep(collection: Collection) -> list[Path]:
-    """Move the files of the catalog to `kept/`."""
+def _kept_copy(collection: Collection) -> Path | None:
+    """Copy the files of the damaged catalog to `kept/`; returns the copy of the database, if there is one."""
     if not collection.catalog.exists():
-        return []
+        return None
     with reporting_full_disk(collection.home):
         (collection.home / KEPT).mkdir(exist_ok=True)
-        name = unused(collection.home / KEPT / "crawl-damaged.db").name
-        moved = []
-        for suffix in _PARTS:
-            part = collection.home / f"{collection.catalog.name}{suffix}"
-            if part.exists():
-                moved.append(Path(shutil.move(part, collection.home / KEPT / f"{name}{suffix}")))
-        sync_directory(collection.home)
-    return moved
+        copy = unused(collection.home / KEPT / KEPT_CATALOG)
+        for part in _files(collection.catalog):
+            suffix = part.name.removeprefix(collection.catalog.name)
+            shutil.copyfile(part, copy.with_name(f"{copy.name}{suffix}"))
+    return copy
+
+
+def _files(database: Path) -> list[Path]:
+    """The files of a database: the database itself, its log, and the index of the log."""
+    parts = [database.with_name(f"{database.name}{suffix}") for suffix in ("", "-wal", "-shm")]
+    return [part for part in parts if part.exists()]

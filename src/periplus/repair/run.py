@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ from periplus.inspector.verify import Problem, verify
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.repair.archives import ArchiveRepairer
-from periplus.repair.catalog import open_catalog, rebuild_catalog
+from periplus.repair.catalog import new_catalog, open_catalog
 from periplus.repair.replay import Replay
 from periplus.repair.segments import SegmentRepairer
 from periplus.reparse import reparse
+from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection, open_collection, write_marker
 from periplus.store.repair_catalog import RepairCatalog
 from periplus.url import Canonicalizer
@@ -75,6 +76,7 @@ def repair(home: Path, settings: Settings, *, dry_run: bool = False, on_step: On
     started = time.monotonic()
     result = Repaired(dry_run)
     collection, marker = _open(home)
+    kept_before = set((home / KEPT).glob("*"))
     with collection.locked():
         on_step("verifying all files")
         result.problems = [*marker, *verify(collection).problems]
@@ -82,6 +84,7 @@ def repair(home: Path, settings: Settings, *, dry_run: bool = False, on_step: On
             result.actions = _planned(collection, result.problems)
         elif result.problems:
             _Repair(collection, settings, result, on_step).run()
+            result.kept = sorted(f"{KEPT}/{path.name}" for path in (home / KEPT).glob("*") if path not in kept_before)
             on_step("verifying again")
             result.left = verify(collection).problems
     result.seconds = round(time.monotonic() - started, 3)
@@ -146,38 +149,45 @@ class _Repair:
     def _did(self, action: str) -> None:
         self._result.actions.append(action)
 
+    def _did_number(self, action: str, number: int) -> None:
+        if number:
+            self._did(f"{action}: {number:,}")
+
     # -- catalog, archive and segments --------------------------------------------------------------------------
 
     def _repair_crawled(self) -> bool:
         """Repair what a crawl writes; returns whether pages changed."""
-        locked = self._collection.locked("reparse")
-        with locked, self._catalog() as (catalog, is_new), closing(self._reader()) as reader:
-            changed = is_new
-            if is_new or _ARCHIVE in self._parts:
-                changed = self._repair_archives(catalog, reader, everything=is_new) or changed
-            catalog.count_again()
-            self._on_step("checking segments")
-            repairer = SegmentRepairer(self._collection, catalog, self._settings.store, reader, self._show_pages)
-            dropped, pages = repairer.run()
-            if dropped or pages:
-                self._did(f"parsed {pages:,} pages again into new segments, instead of {len(dropped)} files")
-            return changed or bool(dropped or pages)
-
-    @contextmanager
-    def _catalog(self) -> Iterator[tuple[RepairCatalog, bool]]:
-        """The catalog, and whether it is a new one."""
-        with ExitStack() as stack:
-            catalog, is_new = open_catalog(self._collection), False
+        with self._collection.locked("reparse"), closing(self._reader()) as reader:
+            catalog, changed = open_catalog(self._collection), False
             if catalog is None:
-                self._on_step("reading what is left of crawl.db")
-                catalog, kept = rebuild_catalog(self._collection, self._settings)
-                self._result.kept += [str(path.relative_to(self._collection.home)) for path in kept]
-                self._did("created a new crawl.db")
-                is_new = True
-            elif _CATALOG in self._parts:
-                self._did("corrected the counters of crawl.db")
-            stack.callback(catalog.close)
-            yield catalog, is_new
+                catalog, changed = self._rebuild_catalog(reader), True
+            with closing(catalog):
+                if not changed and _ARCHIVE in self._parts:
+                    changed = self._repair_archives(catalog, reader, self._damaged_archives())
+                if not changed and _CATALOG in self._parts:
+                    self._did("corrected the counters of crawl.db")
+                catalog.count_again()
+                return self._repair_segments(catalog, reader) or changed
+
+    def _rebuild_catalog(self, reader: PageReader) -> RepairCatalog:
+        self._on_step("reading what is left of crawl.db")
+        with new_catalog(self._collection, self._settings) as catalog:
+            self._repair_archives(catalog, reader, None)
+            catalog.count_again()
+        self._did("created a new crawl.db")
+        return RepairCatalog(self._collection.catalog)
+
+    def _damaged_archives(self) -> set[str]:
+        parts = (problem.where.partition("/") for problem in self._result.problems)
+        return {name for folder, _, name in parts if folder == _ARCHIVE}
+
+    def _repair_segments(self, catalog: RepairCatalog, reader: PageReader) -> bool:
+        self._on_step("checking segments")
+        repairer = SegmentRepairer(self._collection, catalog, self._settings.store, reader, self._show_pages)
+        dropped, pages = repairer.run()
+        self._did_number("pages parsed into new segments", pages)
+        self._did_number("damaged segment files removed", len(dropped))
+        return bool(dropped or pages)
 
     def _reader(self) -> PageReader:
         settings = self._settings
@@ -186,22 +196,17 @@ class _Repair:
             PageParser(canonicalizer, links_per_page=settings.scope.links_per_page, settings=settings.parse)
         )
 
-    def _repair_archives(self, catalog: RepairCatalog, reader: PageReader, *, everything: bool) -> bool:
+    def _repair_archives(self, catalog: RepairCatalog, reader: PageReader, names: set[str] | None) -> bool:
+        """Repair archive files, all of them if *names* is None; returns whether pages changed."""
         self._on_step("checking every record of the archive")
-        named = {where.partition("/")[2] for where, _ in self._result.problems if where.startswith(f"{_ARCHIVE}/")}
-        found = ArchiveRepairer(self._collection, catalog).run(None if everything else named)
-        self._result.kept += [str(path.relative_to(self._collection.home)) for path in found.kept]
+        found = ArchiveRepairer(self._collection, catalog).run(names)
         if found.unlisted:
-            self._on_step(f"adding {len(found.unlisted):,} archived responses to crawl.db")
+            self._on_step("adding archived responses to crawl.db")
             Replay(self._collection.archive, catalog, self._settings, reader).add(found.unlisted)
-            self._did(f"added {len(found.unlisted):,} archived responses to crawl.db")
-        for number, what in (
-            (found.filled, "replaced {} damaged parts of the archive by fillers"),
-            (found.cut, "cut the damaged end off {} archive files"),
-            (found.created, "created {} missing archive files"),
-        ):
-            if number:
-                self._did(what.format(number))
+        self._did_number("archived responses added to crawl.db", len(found.unlisted))
+        self._did_number("damaged parts of the archive replaced by fillers", found.filled)
+        self._did_number("damaged ends of archive files cut off", found.cut)
+        self._did_number("missing archive files created", found.created)
         self._result.lost = len(found.lost)
         self._result.lost_urls = [fetch.url for fetch in found.lost[:_MAX_LISTED]]
         return bool(found.lost or found.unlisted)

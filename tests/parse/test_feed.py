@@ -137,6 +137,7 @@ def test_a_bare_ampersand_in_a_url_is_not_an_entity() -> None:
 def test_a_feed_in_an_old_encoding_is_read() -> None:
     body = '<?xml version="1.0" encoding="windows-1251"?><rss><channel><title>Новости</title></channel></rss>'
     assert read(body.encode("cp1251")).title == "Новости"
+    assert read(body.replace("windows-1251", "iso_8859-5:1988").encode("iso8859-5")).title == "Новости"
     assert read(body.replace("windows-1251", "utf-16").encode("utf-16")).title == "Новости"
     assert read(body.replace("windows-1251", "unheard-of").encode()).title == "Новости"
 

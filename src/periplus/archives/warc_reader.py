@@ -279,7 +279,7 @@ def _block(source: CompressedFile, length: int) -> tuple[bytes, bool]:
 DATE_SOURCE = "X-Crawler-Date-Source"  # the header that marks a response with a fallback date
 # Real files have "HTTP/1.1 HTTP/1.1 200 OK", "HTTP/1.1200 OK" and "200 OK"; the last one only counts before a header.
 _STATUS = re.compile(
-    rb"\s*(?:(?:HTTP(?:/[\d.]*\s+|/\d\.\d|\s+)){1,4}(?P<code>\d{3})(?!\d)"
+    rb"\s{0,100}(?:(?:HTTP(?:/[\d.]*\s+|/\d\.\d|\s+)){1,4}(?P<code>\d{3})(?!\d)"
     rb"|(?P<bare>\d{3})(?=[ \t][^\r\n]{0,100}\r?\n[\w-]{1,100}:))",
     re.IGNORECASE,
 )

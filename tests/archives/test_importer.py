@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import re
 import tarfile
 from contextlib import closing
 from pathlib import Path
@@ -11,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import periplus
+from periplus.archives.exporter import Selection, export_archive
 from periplus.archives.importer import Imported, import_archives
 from periplus.config import Scope, Settings
 from periplus.errors import UsageError
+from periplus.inspector.url_report import url_history
 from periplus.inspector.verify import verify
 from periplus.model import Reason, UrlState
 from periplus.store.archive import read_response
@@ -121,6 +124,53 @@ def test_a_page_with_a_date_outside_the_calendar_is_kept_under_the_date_of_its_f
     assert not verify(open_collection(home)).problems
     again = import_archives(home, Settings(), [file])
     assert (again.pages, again.redated, again.skipped) == (0, 0, {"known": 2})
+
+
+def test_pages_with_a_doubled_status_line_are_imported_and_can_be_read_again(home: Path) -> None:
+    record = page("Muziris").replace(b"HTTP/1.1 200", b"HTTP/1.1 HTTP/1.1 200").replace(b"Length: ", b"Length: 9+")
+    doubled = re.sub(rb"9\+(\d+)", lambda found: b"%d" % (int(found[1]) + 9), record)
+    found = _import(home, doubled)
+    assert (found.pages, found.broken) == (1, 0)
+    collection = open_collection(home)
+    with closing(Catalog(collection.catalog)) as catalog:
+        (fetch,) = catalog.fetches_of("http://example.org/")
+    assert fetch.position is not None
+    assert read_response(collection.archive, fetch.position).status == 200
+
+
+def test_a_fallback_date_is_counted_and_shown_by_inspect_and_in_the_archive(home: Path) -> None:
+    moved = warc(b"HTTP/1.1 301 Moved\r\nLocation: /new\r\n\r\n", url="http://example.org/old")
+    records = (page("Muziris") + moved).replace(DATE.encode(), b"2008-10-294T05:21:46-0700")
+    found = _import(home, records + page("good", "http://example.org/2"))
+    assert (found.pages, found.redirects, found.redated, found.broken) == (2, 1, 2, 0)
+    source = "day of the year in WARC-Date"
+    collection = open_collection(home)
+    with closing(Catalog(collection.catalog)) as catalog:
+        history = {
+            path: url_history(catalog, Settings(), f"http://example.org/{path}")["fetches"][0]
+            for path in ("", "old", "2")
+        }
+        (fetch,) = catalog.fetches_of("http://example.org/")
+    assert history[""]["at"] == 1_224_505_306  # 20 October 2008, the day 294, 12:21:46 UTC
+    assert history[""]["detail"] == f"fallback date: {source}"
+    assert history["old"]["detail"] == f"http://example.org/new; fallback date: {source}"
+    assert history["2"]["detail"] == ""
+    assert fetch.position is not None
+    assert read_response(collection.archive, fetch.position).headers["x-crawler-date-source"] == source
+    assert not verify(collection).problems
+
+
+def test_an_exported_page_keeps_the_mark_of_its_fallback_date(home: Path) -> None:
+    _import(home, page("Muziris").replace(DATE.encode(), b"soon"))
+    export_archive(open_collection(home), Settings(), Selection(), home.parent / "out.warc.gz")
+    again = import_archives(home.parent / "second", Settings(), [home.parent / "out.warc.gz"])
+    assert (again.pages, again.redated) == (1, 1)
+
+
+def test_an_unsupported_compression_is_reported(home: Path) -> None:
+    found = _import(home, b"\x04\x22\x4d\x18" + bytes(100), page("good"))
+    assert (found.pages, found.broken, found.trouble[0]["position"]) == (1, 1, None)
+    assert found.trouble[0]["why"] == "compressed with LZ4, which import cannot read: decompress the file first"
 
 
 def _admitted(home: Path, url: str) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.archives.warc_reader import BrokenRecord, WarcRecord, read_records
+from periplus.archives.warc_reader import BrokenRecord, WarcRecord, read_records, response_of
 from shared_data import shared
 from store.warcs import HEAD, MOMENT, arc, packed, page, warc
 
@@ -68,7 +68,6 @@ def test_the_second_version_of_arc_is_read(tmp_path: Path) -> None:
         (b"garbage\nand more\n\n", "no record starts here"),
         (warc(b"x", length=-1), "no valid Content-Length"),
         (warc(b"x").replace(b"Content-Length: 1", b"Content-Length: many"), "no valid Content-Length"),
-        (warc(b"x").replace(b"WARC-Date: 2024", b"WARC-Date: soon"), "no valid WARC-Date"),
         (b"http://example.org/ 192.0.2.1 20240517093000 text/html -1\n\n", "no record starts here"),
     ],
 )
@@ -105,6 +104,32 @@ def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
 def _samples() -> dict[str, bytes]:
     with lzma.open(shared("warc/samples.tar.xz")) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
         return {entry.name: file.read() for entry in archive if (file := archive.extractfile(entry)) is not None}
+
+
+@pytest.mark.parametrize(
+    ("start", "name"),
+    [
+        (b"\x04\x22\x4d\x18", "LZ4"),
+        (b"\x02\x21\x4c\x18", "LZ4"),
+        (b"\xfd7zXZ\0", "XZ"),
+        (b"BZh91AY", "bzip2"),
+        (b"PK\x03\x04", "ZIP"),
+        (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
+        (b"\x28\xb5\x2f\xfd", "Zstandard"),
+        (b"\x5d\x2a\x4d\x18", "Zstandard"),
+    ],
+)
+def test_an_unsupported_compression_is_named(tmp_path: Path, start: bytes, name: str) -> None:
+    with pytest.raises(OSError, match=f"compressed with {name}"):
+        _records(tmp_path, start + b"x" * 100)
+
+
+def test_no_record_and_no_response_of_the_samples_is_lost(tmp_path: Path) -> None:
+    found = [record for content in _samples().values() for record in _records(tmp_path, content)]
+    read = [record for record in found if isinstance(record, WarcRecord)]
+    assert (len(read), len(found) - len(read)) == (584, 7)
+    assert not any(record.date_source for record in read)
+    assert sum(response_of(record, 10_000_000) is not None for record in read) == 150
 
 
 def test_samples_of_other_programs_are_read(tmp_path: Path) -> None:

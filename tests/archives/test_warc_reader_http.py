@@ -92,6 +92,41 @@ def test_a_head_is_normalised() -> None:
     assert answer.headers["location"] == "http://x/"
 
 
+@pytest.mark.parametrize(
+    ("line", "stored"),
+    [
+        (b"HTTP/1.1 HTTP/1.1 200 OK", b"HTTP/1.1 200 OK"),
+        (b"HTTP/1.0 HTTP/1.1 200", b"HTTP/1.1 200"),
+        (b"HTTP/1.1200 OK", b"HTTP/1.1 200 OK"),
+        (b"HTTP/1.1 200OK", b"HTTP/1.1 200 OK"),
+        (b"HTTP/1.1 200", b"HTTP/1.1 200"),
+        (b"HTTP/1.1\t200\t OK", b"HTTP/1.1 200 OK"),
+        (b"http/1.0 200 ok", b"HTTP/1.1 200 ok"),
+        (b"HTTP/2 200", b"HTTP/2 200"),
+        (b"HTTP 200 OK", b"HTTP/1.1 200 OK"),
+        (b"HTTP/ 200 OK", b"HTTP/1.1 200 OK"),
+        (b"200 OK", b"HTTP/1.1 200 OK"),
+        (b"\r\n\r\nHTTP/1.1 200 OK", b"HTTP/1.1 200 OK"),
+    ],
+)
+def test_a_broken_status_line_is_repaired(line: bytes, stored: bytes) -> None:
+    answer = _answer(line + b"\r\nContent-Type: text/html\r\n\r\n<p>Muziris")
+    assert answer is not None
+    assert (answer.status, answer.mime, answer.body) == (200, "text/html", b"<p>Muziris")
+    assert answer.head == stored + b"\r\nContent-Type: text/html\r\n"
+
+
+def test_a_status_line_of_other_programs_stays_as_it_is() -> None:
+    answer = _answer(b"HTTP/1.0 404  Not \xe4 here\r\n\r\n")
+    assert answer is not None
+    assert (answer.status, answer.head) == (404, b"HTTP/1.0 404 Not \xe4 here\r\n")
+
+
+@pytest.mark.parametrize("text", [b"200 ships\n\nleft the harbour", b"200", b"HTTP is a protocol", b"HTTP/1.1 2000 OK"])
+def test_a_text_without_a_status_line_is_no_response(text: bytes) -> None:
+    assert _answer(text) is None
+
+
 @pytest.mark.parametrize("kind", ["resource", "conversion"])
 def test_a_resource_record_is_a_response(kind: str) -> None:
     answer = _answer(b"plain words", kind, "text/plain")

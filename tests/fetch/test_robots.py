@@ -168,6 +168,62 @@ def test_any_line_end_and_a_byte_order_mark_are_fine(end: str, mark: bytes) -> N
 
 
 @pytest.mark.parametrize(
+    "junk",
+    [
+        b"\xef",
+        b"\xef\xbb",
+        b"\xbb\xbf",
+        b"\xbf",
+        b"\xef\xbb\xbf" * 2,
+        "\ufffd\ufffd".encode(),
+        "\xef\xbb\xbf".encode(),  # encoded twice
+        b"\xff\xfe",
+        "\N{ZERO WIDTH SPACE}".encode(),
+        b" \r\n\xef\xbb\xbf ",
+        b"\0",
+    ],
+)
+def test_a_damaged_byte_order_mark_does_not_hide_the_first_line(junk: bytes) -> None:
+    robots = Robots.parse(junk + b"User-agent: *\nDisallow: /x")
+    assert (allowed(robots, "/x"), allowed(robots, "/y")) == (False, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("mark", ["", "\ufeff", "\n\ufeff", "# \ufeff\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_file_in_utf_16_is_obeyed(encoding: str, mark: str, end: str) -> None:
+    body = mark + end.join(["User-agent: *", "Disallow: /\xe4", "Crawl-delay: 5", "Sitemap: http://x.example/\u0a41"])
+    robots = Robots.parse(body.encode(encoding))
+    assert (allowed(robots, "/%C3%A4"), allowed(robots, "/b"), robots.crawl_delay) == (False, True, 5)
+    assert robots.verdict("/%C3%A4").line == "Disallow: /\xe4"
+    assert robots.sitemaps == ("http://x.example/\u0a41",)
+
+
+@pytest.mark.parametrize("comment", ["# \u4e2d\u6587", "\u4e2d\u6587"])
+def test_a_file_in_utf_16_may_start_with_other_letters(comment: str) -> None:
+    body = f"{comment}\nUser-agent: *\nDisallow: /".encode("utf-16")
+    assert not allowed(Robots.parse(body), "/page")
+
+
+def test_a_few_nul_bytes_do_not_make_a_file_utf_16() -> None:
+    assert not allowed(Robots.parse(b"User-agent: *\nDisallow: /\n\0\0\0\0"), "/page")
+
+
+def test_utf_16_with_the_mark_in_another_encoding_is_obeyed() -> None:
+    robots = Robots.parse("\ufffd\ufffd".encode() + "User-agent: *\nDisallow: /".encode("utf-16-le"))
+    assert not allowed(robots, "/page")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("odd", [0, 1])
+def test_half_a_rule_at_the_end_of_a_long_file_in_utf_16_is_not_a_rule(encoding: str, odd: int) -> None:
+    lines = ["\ufeffUser-agent: *", "Disallow: /secret", "# " + "filler" * 2_000]
+    start = "\n".join(lines + ["# filler"] * 30_000)[: 250 * 1024 - 12] + "\nDisallow: /"
+    robots = Robots.parse((start + "private").encode(encoding)[: 500 * 1024 + odd])
+    assert (allowed(robots, "/secret"), allowed(robots, "/page")) == (False, True)
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "DISALLOW: /",

@@ -11,6 +11,8 @@ import turbohtml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from parse.encodings import ENCODING_OF
+from parse.encodings import LABELS as STANDARD_LABELS
 from periplus.parse.charset import decode
 from shared_data import shared
 
@@ -126,6 +128,59 @@ def test_a_header_may_be_written_loosely(content_type: str) -> None:
 def test_an_unknown_label_is_ignored(label: str) -> None:
     assert decode(FRENCH.encode(), f"text/html; charset={label}") == FRENCH
     assert decode(declaring(label) + FRENCH.encode(), HTML).endswith(FRENCH)
+
+
+EVERY_BYTE = bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0xFF))
+
+
+def test_all_labels_of_the_standard_are_tested() -> None:
+    assert (len(STANDARD_LABELS), len(ENCODING_OF)) == (40, 228)
+
+
+@pytest.mark.parametrize("label", ENCODING_OF)
+def test_a_label_in_the_header_has_the_meaning_of_the_standard(label: str) -> None:
+    encoding = ENCODING_OF[label]
+    assert decode(EVERY_BYTE, f"text/plain; charset={label.upper()}") == EVERY_BYTE.decode(f"whatwg-{encoding}")
+
+
+@pytest.mark.parametrize("label", ENCODING_OF)
+def test_a_label_in_the_page_has_the_meaning_of_the_standard(label: str) -> None:
+    """A declaration that can be read as ASCII is not in UTF-16, and x-user-defined in a page is windows-1252."""
+    encoding = ENCODING_OF[label]
+    in_xml = "UTF-8" if encoding.startswith("UTF-16") else encoding
+    in_html = "windows-1252" if encoding == "x-user-defined" else in_xml
+    html = declaring(label) + EVERY_BYTE
+    assert decode(html, HTML) == html.decode(f"whatwg-{in_html}")
+    late = b"<!--" + b"x" * 3_000 + b"-->" + html
+    assert decode(late, HTML) == late.decode(f"whatwg-{in_html}")
+    xml = f'<?xml version="1.0" encoding="{label}"?><a>'.encode() + EVERY_BYTE
+    assert decode(xml, "application/xml") == xml.decode(f"whatwg-{in_xml}")
+
+
+@pytest.mark.parametrize(
+    ("label", "text", "codec"),
+    [
+        ("ks_c_5601-1987", "한국어 똠방각하", "cp949"),
+        ("gb_2312-80", "简体中文 朱镕基", "gbk"),
+        ("gb2312", "简体中文 朱镕基", "gb18030"),
+        ("iso_8859-2:1987", "zażółć gęślą jaźń", "iso8859-2"),
+        ("iso-8859-9", "ağaç “şey”", "cp1254"),
+        ("big5", "繁體中文 啫", "big5hkscs"),
+        ("shift_jis", "日本語 ①髙", "cp932"),
+        ("x-mac-cyrillic", RUSSIAN, "mac_cyrillic"),
+        ("tis-620", "ภาษาไทย", "cp874"),
+        ("unicode", RUSSIAN, "utf-16-le"),
+    ],
+)
+def test_labels_name_the_encodings_that_servers_mean(label: str, text: str, codec: str) -> None:
+    assert decode(text.encode(codec), f"text/html; charset={label}") == text
+
+
+@pytest.mark.parametrize("label", ["iso-2022-kr", "hz-gb-2312", "iso-2022-cn"])
+def test_encodings_that_hide_markup_in_ascii_give_one_replacement_character(label: str) -> None:
+    body = declaring(label) + b"<p>words"
+    assert decode(body, HTML) == "\N{REPLACEMENT CHARACTER}"
+    assert decode(body, f"text/html; charset={label}") == "\N{REPLACEMENT CHARACTER}"
 
 
 def test_a_page_cannot_declare_itself_utf_16_in_ascii() -> None:

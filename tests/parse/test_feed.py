@@ -111,6 +111,47 @@ def test_the_url_of_an_item_is_found_in_every_place(item: str) -> None:
     assert links(rss(item)) == ["https://a.example/1"]
 
 
+@pytest.mark.parametrize(
+    "item",
+    [
+        '<link rel="stylesheet" href="/s.css"/>Some words<link>/1</link>',
+        '<link rel="stylesheet"/>Some words<guid>https://a.example/1</guid>',
+        '<link rel="self" href="/1.atom"/> words <guid>https://a.example/1</guid>',
+        '<link rel="enclosure" href="/1.mp3"></link>Some words<link>/1</link>',
+        '<link rel="" href="/1"/>',
+        '<link rel=" Alternate " href="/1"/>',
+        '<link rel="http://www.iana.org/assignments/relation/alternate" href="/1"/>',
+        '<link rel="next" href="/2"/><link rel="self" href="/1"/><guid>7</guid>',
+    ],
+)
+def test_a_link_with_another_relation_is_not_the_address(item: str) -> None:
+    assert links(rss(item)) == ["https://a.example/1"]
+
+
+@pytest.mark.parametrize("relation", ["stylesheet", "enclosure", "edit", "replies", "http://a.example/rel"])
+def test_an_item_with_only_another_relation_has_no_address(relation: str) -> None:
+    feed = read(rss(f'<link rel="{relation}" href="/other">words</link>'))
+    assert (feed.entries, feed.left_out) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("item", "address"),
+    [
+        (
+            '<item rdf:about="https://a.example/1?a=1&amp;b=2"><title>One</title></item>',
+            ["https://a.example/1?a=1&b=2"],
+        ),
+        ("<item rdf:about='https://a.example/1'/>", ["https://a.example/1"]),
+        ('<item about="https://a.example/1"></item>', ["https://a.example/1"]),
+        ('<item rdf:about="https://a.example/1"><link>/2</link></item>', ["https://a.example/2"]),
+        ('<item rdf:about="urn:x:1"></item>', []),
+        ('<item rdf:about="item-1"></item>', []),
+    ],
+)
+def test_an_item_of_rss_1_0_may_have_its_address_in_rdf_about(item: str, address: list[str]) -> None:
+    assert links(f'<rdf:RDF xmlns:rdf="x" xmlns="http://purl.org/rss/1.0/">{item}</rdf:RDF>') == address
+
+
 def test_an_item_without_a_url_is_counted_and_skipped() -> None:
     feed = read(
         rss("<title>Only words</title></item><item><link>mailto:a@b.example</link></item><item><link>/1</link>")
@@ -137,6 +178,7 @@ def test_a_bare_ampersand_in_a_url_is_not_an_entity() -> None:
 def test_a_feed_in_an_old_encoding_is_read() -> None:
     body = '<?xml version="1.0" encoding="windows-1251"?><rss><channel><title>Новости</title></channel></rss>'
     assert read(body.encode("cp1251")).title == "Новости"
+    assert read(body.replace("windows-1251", "iso_8859-5:1988").encode("iso8859-5")).title == "Новости"
     assert read(body.replace("windows-1251", "utf-16").encode("utf-16")).title == "Новости"
     assert read(body.replace("windows-1251", "unheard-of").encode()).title == "Новости"
 

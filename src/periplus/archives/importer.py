@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.archives.page_writer import PageWriter
-from periplus.archives.warc_reader import BrokenRecord, WarcRecord, read_records, response_of
+from periplus.archives.warc_reader import DATE_SOURCE, BrokenRecord, WarcRecord, read_records, response_of
 from periplus.config import Settings
 from periplus.errors import UsageError
 from periplus.fetch.response_limits import SNIFFED, Purpose, ResponseLimits, looks_binary
@@ -38,7 +38,7 @@ class Imported:
     files: int = 0
     pages: int = 0
     redirects: int = 0
-    redated: int = 0  # pages and redirects with an invalid date; they get the modification time of their file
+    redated: int = 0  # pages and redirects with a fallback date, because their own date is invalid
     bytes: int = 0
     skipped: dict[str, int] = field(default_factory=dict)  # by reason
     broken: int = 0
@@ -132,7 +132,7 @@ class _RecordImporter:
             return
         reason = Reason.IMPORTED_IN_SCOPE if refusal is None else Reason.IMPORTED
         if self._write(replace(response, url=url), file, reason):
-            self._found.redated += record.redated
+            self._found.redated += DATE_SOURCE.lower() in response.headers
 
     def _write(self, response: Response, file: Path, reason: Reason) -> bool:
         """Write a page or redirect, unless the crawl would reject it or the collection has it."""

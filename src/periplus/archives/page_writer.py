@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from periplus.archives.warc_reader import DATE_SOURCE
 from periplus.config import Settings
 from periplus.frontier.schedule import Schedule
 from periplus.model import Decision, Fetch, QueuedUrl, Reason, Response, UrlState, Verdict
@@ -66,14 +67,14 @@ class PageWriter:
         """Write a page, admitted for *reason*."""
         page = self._reader.parse(response)
         self._counters.count_reading(page)
-        decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, page.problem_detail)
+        decision = Decision(Verdict.FETCHED, page.problem or Reason.OK, _detail(page.problem_detail, response))
         fetch = self._archived(response, decision)
         self._rows.append(PageRow(fetch, page))
         self._add(fetch, file, reason)
 
     def add_redirect(self, response: Response, target: str, file: Path, reason: Reason) -> None:
         """Write a redirect."""
-        fetch = self._archived(response, Decision(Verdict.MERGED, Reason.REDIRECTED, target))
+        fetch = self._archived(response, Decision(Verdict.MERGED, Reason.REDIRECTED, _detail(target, response)))
         self._add(fetch._replace(redirect_to=target, content_id=b""), file, reason)
 
     def finish(self) -> None:
@@ -133,3 +134,9 @@ class PageWriter:
     def _summary(self) -> dict[str, Any]:
         counters = self._catalog.counters()
         return self._counters.summary(time.time(), counters["known"], counters["queued"])
+
+
+def _detail(text: str, response: Response) -> str:
+    """The detail of a decision; it names the source of a fallback date."""
+    source = response.headers.get(DATE_SOURCE.lower())
+    return "; ".join(filter(None, (text, f"fallback date: {source}"))) if source else text

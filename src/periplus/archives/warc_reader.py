@@ -5,34 +5,44 @@ counts the damage, so that a record across that place is reported as broken.
 
 `read_records` accepts WARC of any version and ARC, compressed by record, as a whole, or not at all. Programs write
 invalid lengths and truncate bodies. A broken record is reported and skipped; reading continues at the next line that
-starts a record.
+starts a record. A record without a readable date gets a fallback date (`record_date`).
 
-`response_of` parses the HTTP message of a record. It removes chunking and content encoding where they match the body:
-many archives hold decoded bodies with the original headers.
+`response_of` parses the HTTP message of a record. It repairs a broken status line. It removes chunking and content
+encoding where they match the body: many archives hold decoded bodies with the original headers.
 """
 
 from __future__ import annotations
 
 import io
-import math
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
 from fastwarc.stream_io import BrotliReader, GzipReader, WarcReader, ZstdReader
 
+from periplus.archives.record_date import FallbackDates, RecordDate, parse_date
 from periplus.model import Response, add_header
 
 _MAGIC = b"\x1f\x8b\x08"
 _CHUNK = 1 << 16
 _UNPACKED_AT_ONCE = 1 << 20
 _GZIP = 31  # zlib's window bits that mean "with a gzip header"
+_UNSUPPORTED = {
+    b"\x04\x22\x4d\x18": "LZ4",
+    b"\x02\x21\x4c\x18": "LZ4",
+    b"\xfd7zXZ\0": "XZ",
+    b"BZh": "bzip2",
+    b"PK\x03\x04": "ZIP (as WACZ files are)",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"\x5d\x2a\x4d\x18": "Zstandard",  # with a dictionary before the first frame
+}
+_LONGEST_MAGIC = max(map(len, _UNSUPPORTED))
 
 
 class CompressedFile:
@@ -40,13 +50,17 @@ class CompressedFile:
 
     def __init__(self, path: Path) -> None:
         self._handle: BinaryIO = path.open("rb")
-        packed = self._handle.read(len(_MAGIC)) == _MAGIC
+        start = self._handle.read(_LONGEST_MAGIC)
         self._handle.seek(0)
-        self._chunks = self._unpacked() if packed else self._plain()
+        self._chunks = self._unpacked() if start.startswith(_MAGIC) else self._plain()
         self._buffer = bytearray()
         self._start = 0  # of the unread bytes in the buffer
         self.position = 0  # of the next byte in the decompressed stream
         self.damages = 0  # damaged places so far
+        for magic, name in _UNSUPPORTED.items():
+            if start.startswith(magic):
+                self._handle.close()
+                raise OSError(f"compressed with {name}, which import cannot read: decompress the file first")
 
     def __enter__(self) -> CompressedFile:
         return self
@@ -147,11 +161,9 @@ class _Member:
 LONGEST = 64 << 20  # bytes of a record that are read
 _LONGEST_LINE = 1 << 16
 _MOST_LINES = 1_000  # of a record header
-_FIRST, _PAST_LAST = -62_135_596_800.0, 253_402_300_800.0  # seconds since the epoch: the years 1 to 9999 in UTC
-_LIKE_A_DATE = re.compile(r"\d{4,}-\d\d-\d\d")
 _WARC = re.compile(rb"WARC/\d[\d.]*\s*")
 _ARC = re.compile(
-    rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>\d{14})\d* (?P<mime>\S+)(?: \S+ \S+ \S+ \d+ \S+)? (?P<length>\d+)\s*"
+    rb"(?P<url>\S.*) (?P<ip>\S+) (?P<date>\d{8,}) (?P<mime>\S+)(?: \S+ \S+ \S+ \d+ \S+)? (?P<length>\d+)\s*"
 )
 
 
@@ -161,13 +173,13 @@ class WarcRecord:
 
     kind: str  # the WARC-Type: response, resource, revisit ...
     url: str
-    at: float  # seconds since the epoch; the modification time of the file, if the record's date is invalid
+    at: float  # seconds since the epoch
     mime: str  # of the block
     block: bytes
     position: int  # in the decompressed file
     ip: str = ""
     truncated: bool = False  # by the record's own header, or because it is too long
-    redated: bool = False  # `at` is the time of the file
+    date_source: str = ""  # of a fallback date; empty: the record states its date
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +193,7 @@ class BrokenRecord:
 def read_records(path: Path) -> Iterator[WarcRecord | BrokenRecord]:
     """Read every record of a file, in order; raises OSError when the file cannot be opened or read."""
     with CompressedFile(path) as source:
-        file_time = path.stat().st_mtime
+        dates = FallbackDates(path.stat().st_mtime)
         lost = -1  # the position of the first line outside any record
         while line := source.line(_LONGEST_LINE):
             at, damages = source.position - len(line), source.damages
@@ -192,9 +204,7 @@ def read_records(path: Path) -> Iterator[WarcRecord | BrokenRecord]:
             if lost >= 0:
                 yield BrokenRecord(lost, "no record starts here")
                 lost = -1
-            record = _warc_record(source, at) if arc is None else _arc_record(source, at, arc)
-            if isinstance(record, WarcRecord) and not _FIRST <= record.at < _PAST_LAST:
-                record = replace(record, at=file_time, redated=True)
+            record = _warc_record(source, at, dates) if arc is None else _arc_record(source, at, arc, dates)
             if source.damages > damages:
                 record = BrokenRecord(at, "the compressed data is damaged")
             yield record
@@ -202,7 +212,7 @@ def read_records(path: Path) -> Iterator[WarcRecord | BrokenRecord]:
             yield BrokenRecord(lost, "no record starts here")
 
 
-def _warc_record(source: CompressedFile, at: int) -> WarcRecord | BrokenRecord:
+def _warc_record(source: CompressedFile, at: int, dates: FallbackDates) -> WarcRecord | BrokenRecord:
     fields: dict[str, str] = {}
     for _ in range(_MOST_LINES):
         line = source.line(_LONGEST_LINE)
@@ -213,40 +223,51 @@ def _warc_record(source: CompressedFile, at: int) -> WarcRecord | BrokenRecord:
     length = fields.get("content-length", "")
     if not (length.isascii() and length.isdigit()):
         return BrokenRecord(at, "no valid Content-Length")
-    moment = _warc_date(fields.get("warc-date", ""))
     block, whole = _block(source, int(length))
     if not whole:
         return BrokenRecord(at, "the file ends inside the record")
-    if moment is None:
-        return BrokenRecord(at, "no valid WARC-Date")
+    date = _date_of(fields.get("warc-date", ""), block, dates)
     return WarcRecord(
         kind=fields.get("warc-type", "").lower(),
         url=fields.get("warc-target-uri", "").strip("<>"),  # some programs copy the brackets of the standard's grammar
-        at=moment,
+        at=date.at,
         mime=fields.get("content-type", ""),
         block=block,
         position=at,
         ip=fields.get("warc-ip-address", ""),
         truncated="warc-truncated" in fields or int(length) > LONGEST,
+        date_source=date.source,
     )
 
 
-def _arc_record(source: CompressedFile, at: int, line: re.Match[bytes]) -> WarcRecord | BrokenRecord:
+def _arc_record(
+    source: CompressedFile, at: int, line: re.Match[bytes], dates: FallbackDates
+) -> WarcRecord | BrokenRecord:
     block, whole = _block(source, int(line["length"]))
-    moment = _digits(line["date"].decode())
     if not whole:
         return BrokenRecord(at, "the file ends inside the record")
+    date = _date_of(line["date"].decode(), block, dates)
     is_http = line["url"].lower().startswith(b"http") and block[:5].upper() == b"HTTP/"
     return WarcRecord(
         kind="warcinfo" if line["url"].startswith(b"filedesc:") else "response" if is_http else "resource",
         url=line["url"].decode("utf-8", "replace"),
-        at=math.inf if moment is None else moment,
+        at=date.at,
         mime="application/http" if is_http else line["mime"].decode("latin-1"),
         block=block,
         position=at,
         ip=line["ip"].decode("latin-1"),
         truncated=int(line["length"]) > LONGEST,
+        date_source=date.source,
     )
+
+
+def _date_of(text: str, block: bytes, dates: FallbackDates) -> RecordDate:
+    """The date of a record as its header states it, or a fallback."""
+    stated = parse_date(text)
+    if stated is None:
+        return dates.find(_parts(block)[0] if _STATUS.match(block) else b"")
+    dates.use(stated)
+    return stated
 
 
 def _block(source: CompressedFile, length: int) -> tuple[bytes, bool]:
@@ -255,26 +276,14 @@ def _block(source: CompressedFile, length: int) -> tuple[bytes, bool]:
     return block, len(block) + source.skip(length - len(block)) == length if len(block) else length == 0
 
 
-def _warc_date(text: str) -> float | None:
-    """A date in seconds since the epoch; infinity for an impossible date such as 31 February; None for no date."""
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except ValueError:
-        found = _digits(re.sub(r"\D", "", text)[:14])
-        return math.inf if found is None and _LIKE_A_DATE.match(text) else found
-
-
-def _digits(text: str) -> float | None:
-    if len(text) != len("20240517093000"):
-        return None
-    try:
-        return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
-
-
-_STATUS = re.compile(rb"HTTP/[\d.]+\s+(\d{3})\b", re.IGNORECASE)
+DATE_SOURCE = "X-Crawler-Date-Source"  # the header that marks a response with a fallback date
+# Real files have "HTTP/1.1 HTTP/1.1 200 OK", "HTTP/1.1200 OK" and "200 OK"; the last one only counts before a header.
+_STATUS = re.compile(
+    rb"\s{0,100}(?:(?:HTTP(?:/[\d.]*\s+|/\d\.\d|\s+)){1,4}(?P<code>\d{3})(?!\d)"
+    rb"|(?P<bare>\d{3})(?=[ \t][^\r\n]{0,100}\r?\n[\w-]{1,100}:))",
+    re.IGNORECASE,
+)
+_VALID_STATUS = re.compile(rb"HTTP/\d[\d.]* \d{3}(?: |$)")
 _HEAD_END = re.compile(rb"\n\r?\n")
 _LINE_END = re.compile(rb"[\r\0]*\n(?![ \t])")  # a line that starts with a blank continues the previous one
 _HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+\s*:")
@@ -302,21 +311,32 @@ def response_of(record: WarcRecord, largest: int) -> Response | None:
 
 def _parse_http(record: WarcRecord, largest: int) -> Response | None:
     status = _STATUS.match(record.block)
-    end = _HEAD_END.search(record.block, 0, _LONGEST_HEAD)
     if status is None:
         return None
-    head = record.block[: end.start()] if end else record.block[:_LONGEST_HEAD]
-    body = record.block[end.end() :] if end else b""
-    return _response(record, int(status[1]), _normalised(head), body, largest)
+    head, body = _parts(record.block)
+    code = status["code"] or status["bare"]
+    return _response(record, int(code), _normalised(head, code), body, largest)
 
 
-def _normalised(head: bytes) -> bytes:
-    """The head with CRLF line ends and unfolded headers, without invalid lines."""
+def _parts(block: bytes) -> tuple[bytes, bytes]:
+    """Head and body of an HTTP message."""
+    block = block.lstrip()
+    end = _HEAD_END.search(block, 0, _LONGEST_HEAD)
+    return (block[: end.start()], block[end.end() :]) if end else (block[:_LONGEST_HEAD], b"")
+
+
+def _normalised(head: bytes, code: bytes) -> bytes:
+    """The head with a valid status line, CRLF line ends and unfolded headers, without invalid lines."""
     status_line, *lines = [b" ".join(line.split()) for line in _LINE_END.split(head)]
+    if not _VALID_STATUS.match(status_line):
+        reason = status_line.partition(code)[2]
+        status_line = b" ".join([b"HTTP/1.1", code, *reason.split()])
     return b"".join(line + b"\r\n" for line in (status_line, *filter(_HEADER.match, lines)))
 
 
 def _response(record: WarcRecord, status: int, head: bytes, body: bytes, largest: int) -> Response:
+    if record.date_source:
+        head += f"{DATE_SOURCE}: {record.date_source}\r\n".encode()
     headers: dict[str, str] = {}
     for line in head.split(b"\r\n")[1:]:
         name, colon, value = line.decode("latin-1").partition(":")

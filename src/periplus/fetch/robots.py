@@ -1,12 +1,14 @@
 """Parses robots.txt and decides whether it allows a URL.
 
 The parser follows RFC 9309 and accepts the misspelled keys that Google's parser accepts. The matcher is our own: every
-refusal names the line that caused it. Two habits of Google's parser are left out, since the RFC does not have them:
-`Allow: /a/index.html` does not allow `/a/` as well, and escaped letters (`%62`) equal the letters.
+refusal names the line that caused it. Files in UTF-16 are read, and bytes of a damaged byte order mark before a key are
+ignored, because a site expects that its rules are obeyed. Two habits of Google's parser are left out, since the RFC
+does not have them: `Allow: /a/index.html` does not allow `/a/` as well, and escaped letters (`%62`) equal the letters.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 import sys
 from collections.abc import Iterator
@@ -18,6 +20,10 @@ _MAX_LINE_BYTES = 16_664  # as in Google's parser: eight times the longest URL
 _MAX_WILDCARDS = 1_000  # rules with `*` matched exactly; each of them costs time for every URL
 _SHOWN = 200  # characters of a line in reports
 _EMPTY_BYTES, _RULE_BYTES, _WILDCARD_BYTES, _SITEMAP_BYTES = 1_000, 200, 250, 8  # of memory, without the text
+
+_MAX_BYTES_PER_NUL = 4  # of UTF-16 without a byte order mark: half of the file may be other characters than ASCII
+_NOT_ASCII = bytes(range(0x80, 0x100))
+_JUNK = b" \t\n\r\x0b\f\0" + _NOT_ASCII  # before a key: blanks, and byte order marks, whole or damaged
 
 _AGENT_KEYS = ("user-agent", "useragent", "user agent")
 _ALLOW_KEYS = ("allow",)
@@ -195,8 +201,8 @@ def _directives(body: bytes) -> Iterator[tuple[int, bytes, str, str]]:
     """Yield number, text, lower-case key and value of every line that has the form of a directive."""
     if len(body) >= _MAX_FILE_BYTES:  # the file may be truncated, and half a rule has another meaning
         body = body[: max(body.rfind(b"\n", 0, _MAX_FILE_BYTES), body.rfind(b"\r", 0, _MAX_FILE_BYTES), 0)]
-    for number, raw in enumerate(body.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
-        line = raw[:_MAX_LINE_BYTES].partition(b"#")[0].strip()
+    for number, raw in enumerate(_without_utf16(body).splitlines(), start=1):
+        line = raw[:_MAX_LINE_BYTES].partition(b"#")[0].lstrip(_JUNK).rstrip()
         key, colon, value = line.partition(b":")
         if not colon:
             words = line.split()
@@ -205,6 +211,20 @@ def _directives(body: bytes) -> Iterator[tuple[int, bytes, str, str]]:
             key, value = words
         # Latin-1 keeps every byte, so a path in any encoding can be escaped byte by byte.
         yield number, line, key.strip().decode("latin-1").lower(), value.strip().decode("latin-1")
+
+
+def _without_utf16(body: bytes) -> bytes:
+    """Re-encode a file in UTF-16 or UTF-32 as UTF-8; its keys are ASCII, so every second byte or more is NUL."""
+    nuls = body.count(b"\0")
+    marked = body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if not nuls or (not marked and nuls * _MAX_BYTES_PER_NUL < len(body)):
+        return body
+    if marked:
+        text = body.decode("utf-16", "ignore")
+    else:
+        start = body.lstrip(_NOT_ASCII)  # a damaged byte order mark may have an odd length
+        text = start.decode("utf-16-be" if start.startswith(b"\0") else "utf-16-le", "ignore")
+    return text.replace("\0", "").encode()  # of UTF-32, every second character is NUL
 
 
 def _matching_groups(value: str, agent: str, ours: _Group, everyone: _Group) -> list[_Group]:

@@ -1,8 +1,10 @@
 """Detects the character encoding of a page and decodes it.
 
 The order is that of the HTML standard: byte order mark, HTTP header, a declaration in the first 1,024 bytes, detection.
-Labels mean what they mean in browsers (``latin1`` is windows-1252). turbohtml brings the ``whatwg-`` codecs and the
-detector, a port of Firefox's chardetng with the same accuracy.
+Labels mean what they mean in browsers, by the table of the WHATWG encoding standard: ``latin1`` is windows-1252. A
+label that the table does not have is ignored. Labels such as ``iso-2022-kr`` name the encoding *replacement*: the whole
+page becomes one U+FFFD, because those encodings can hide markup in ASCII text. turbohtml brings the table, the
+``whatwg-`` codecs and the detector, a port of Firefox's chardetng with the same accuracy.
 """
 
 from __future__ import annotations
@@ -69,21 +71,27 @@ def _from_header(content_type: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _known(label: str) -> str:
-    """The label, ``utf-8`` for all its spellings, or "" for a label that browsers do not know."""
+    """The name of the encoding in lower case, or "" for a label that browsers do not know."""
     try:
-        codecs.lookup(f"whatwg-{label}")
+        # codecs.lookup replaces "-" and ":" in a name by "_", so that it does not find 13 of the 228 labels.
+        return (turbohtml.parse(b"", encoding=label, positions=False).encoding or "").lower()
     except LookupError:
         return ""
-    return "utf-8" if label in {"utf8", "unicode-1-1-utf-8"} else label
+
+
+def _from_meta(document: turbohtml.Document) -> str:
+    """The encoding that a <meta> declares, or "" if none does."""
+    encoding = (document.encoding or "").lower()
+    return encoding if document.encoding_confidence == "certain" or encoding == "replacement" else ""
 
 
 def _declared(body: bytes) -> str:
     if _UTF8_AT_ONCE.match(body, 0, _PRESCAN):
         return "utf-8"
     head = body[:_PRESCAN]
-    document = turbohtml.parse(head, positions=False)  # turbohtml implements the prescan of the standard
-    if document.encoding_confidence == "certain":
-        return (document.encoding or "").lower()
+    declared = _from_meta(turbohtml.parse(head, positions=False))  # turbohtml implements the prescan of the standard
+    if declared:
+        return declared
     found = _XML_LABEL.match(head)
     label = _known(found[1].decode("ascii").lower()) if found else ""
     return "utf-8" if label.startswith("utf-16") else label  # the label is readable as ASCII
@@ -92,10 +100,8 @@ def _declared(body: bytes) -> str:
 def _guessed(body: bytes) -> str:
     if _is_utf8(body):
         return "utf-8"
-    document = turbohtml.parse(body, positions=False)  # browsers also use a <meta> after the first 1,024 bytes
-    if document.encoding_confidence == "certain":
-        return (document.encoding or "").lower()
-    return (detect(body).encoding or "utf-8").lower()
+    late = _from_meta(turbohtml.parse(body, positions=False))  # browsers also use a <meta> after the first 1,024 bytes
+    return late or (detect(body).encoding or "utf-8").lower()
 
 
 def _is_utf8(body: bytes) -> bool:

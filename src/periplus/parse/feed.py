@@ -61,6 +61,8 @@ def field_tags(*names: str, skipped: str = "!") -> re.Pattern[bytes]:
 _RECORDS = record_tags("rss", "rdf", "feed", "channel", "item", "entry")
 _PUBLISHED = ("pubdate", "published", "dc:date", "issued", "created")
 _UPDATED = ("updated", "modified")
+_SELF = "link:self"  # the field name of a link with rel=self
+_RELATIONS = b"http://www.iana.org/assignments/relation/"  # Atom allows it before the name of a relation
 # The fields of these elements do not describe the entry: its source feed, an image, the text.
 _SKIPPED = "source|image|textinput|content|description|summary"
 _FIELDS = field_tags("title", "link", "guid", "id", "date", *_PUBLISHED, *_UPDATED, skipped=_SKIPPED)
@@ -115,10 +117,14 @@ def read_feed(body: bytes, url: str, canonicalizer: Canonicalizer) -> Feed:
 
 def _entry(record: Record, base: str, canonicalizer: Canonicalizer) -> FeedEntry | None:
     found = fields(record, _FIELDS)
-    link = found.get("link", "")
-    page = canonicalizer.join(_base(record, base, canonicalizer), link) if 0 < len(link) <= ADDRESS else None
-    # An identifier is often a URL, even without isPermaLink.
-    page = page or canonicalizer.canonical((found.get("guid") or found.get("id", ""))[:ADDRESS])
+    base = _base(record, base, canonicalizer)
+    page = (
+        _joined(base, found.get("link", ""), canonicalizer)
+        # An identifier is often a URL, even without isPermaLink.
+        or canonicalizer.canonical((found.get("guid") or found.get("id", ""))[:ADDRESS])
+        or canonicalizer.canonical(_about(record)[:ADDRESS])
+        or _joined(base, found.get(_SELF, ""), canonicalizer)
+    )
     if page is None:
         return None
     return FeedEntry(page, squeeze(found.get("title", ""), TITLE), _date(found, _PUBLISHED), _date(found, _UPDATED))
@@ -129,8 +135,17 @@ def _date(found: dict[str, str], names: tuple[str, ...]) -> float | None:
 
 
 def _base(record: Record, base: str, canonicalizer: Canonicalizer) -> str:
-    href = _text(_attributes(record.rest).get("xml:base", b""))
-    return (canonicalizer.join(base, href) if 0 < len(href) <= ADDRESS else None) or base
+    return _joined(base, _text(_attributes(record.rest).get("xml:base", b"")), canonicalizer) or base
+
+
+def _joined(base: str, href: str, canonicalizer: Canonicalizer) -> str | None:
+    return canonicalizer.join(base, href) if 0 < len(href) <= ADDRESS else None
+
+
+def _about(record: Record) -> str:
+    """The identifier of an RSS 1.0 item: the URL of its page."""
+    attributes = _attributes(record.rest)
+    return _text(attributes.get("rdf:about") or attributes.get("about", b""))
 
 
 def utf8(body: bytes) -> bytes:
@@ -169,17 +184,23 @@ def fields(record: Record, names: re.Pattern[bytes]) -> dict[str, str]:
         name, prefix, rest, raw = found.group("name", "prefix", "rest", "text")
         if name:
             key = (name if prefix == record.prefix else b"%b:%b" % (prefix or b"", name)).decode().lower()
-            if key not in texts:
-                text = _text((_alternate(rest) if key == "link" else b"") or raw)
-                if text:
-                    texts[key] = text
+            if key == "link":
+                key, raw = _link(rest, raw)
+            if key not in texts and (text := _text(raw)):
+                texts[key] = text
     return texts
 
 
-def _alternate(rest: bytes) -> bytes:
-    """The href of an Atom link with rel=alternate; other links are the feed itself, media or comments."""
+def _link(rest: bytes, raw: bytes) -> tuple[str, bytes]:
+    """The field name and address of a link; no address for a link to media, comments or a style sheet.
+
+    A link to the entry in the format of the feed (rel=self) has its own field name.
+    """
     attributes = _attributes(rest)
-    return attributes.get("href", b"") if attributes.get("rel", b"alternate").lower() == b"alternate" else b""
+    relation = attributes.get("rel", b"").strip().lower().removeprefix(_RELATIONS)
+    if relation in {b"", b"alternate"}:
+        return "link", attributes.get("href") or raw
+    return (_SELF, attributes.get("href", b"")) if relation == b"self" else ("link", b"")
 
 
 def _attributes(rest: bytes) -> dict[str, bytes]:

@@ -30,7 +30,8 @@ def command(
     """Import pages from WARC or ARC files made by Common Crawl, Heritrix, wget, browsers or other tools.
 
     Imported pages are treated like crawled pages by `rank`, `index` and `serve`. Unreadable records are listed and
-    skipped. A page without a valid date gets the date of its file. Running the command again imports only new pages.
+    skipped. A page without a valid date gets a fallback date, which `inspect` names: from the Date header of its
+    response, the previous record, or the file. Running the command again imports only new pages.
 
     Pages outside `scope.hosts`, `scope.paths` or another scope rule are skipped and counted. With --ignore-scope they
     are imported and stay in the index.
@@ -61,7 +62,7 @@ def _show(found: Imported) -> None:
         ("files", f"{found.files:,}"),
         ("pages", f"{found.pages:,} ({size(found.bytes)})"),
         ("redirects", f"{found.redirects:,}"),
-        *([("dated by file", f"{found.redated:,}")] if found.redated else []),
+        *([("fallback dates", f"{found.redated:,}")] if found.redated else []),
         ("skipped", by_count(found.skipped)),
         ("time", f"{found.seconds:.1f} s"),
     ]

@@ -174,6 +174,7 @@ class _Repair:
         with new_catalog(self._collection, self._settings) as catalog:
             self._repair_archives(catalog, reader, None)
             catalog.count_again()
+            catalog.claim_segments()  # a repair that is killed before they are written must be continued
         self._did("created a new crawl.db")
         return RepairCatalog(self._collection.catalog)
 

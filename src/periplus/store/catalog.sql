@@ -327,6 +327,9 @@ WHERE url = ?3;
 -- name: set_archive_size
 UPDATE archives SET committed = ?, sealed = ? WHERE archive_id = ?;
 
+-- name: claim_segments
+UPDATE archives SET sealed = committed;
+
 -- name: drop_segment
 DELETE FROM segments WHERE name = ?;
 

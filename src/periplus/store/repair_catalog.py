@@ -46,6 +46,11 @@ class RepairCatalog(Catalog):
         with self._database.transaction():
             self._database.run("set_archive_size", size, min(file.sealed, size), file.archive_id)
 
+    def claim_segments(self) -> None:
+        """State that segments have all pages of the archive, so that `verify` reports those that are missing."""
+        with self._database.transaction():
+            self._database.run("claim_segments")
+
     def drop_segments(self, names: Iterable[str]) -> None:
         """Remove segments from the manifest, whose pages are in other segments now."""
         with self._database.transaction():

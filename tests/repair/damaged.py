@@ -23,7 +23,8 @@ def sites() -> list[Site]:
         "/deep": Page("Deep"),
         "/late": Page(handler=hostile.in_turn(Page(status=500, body="not now"), Page("Late"))),
         "/sitemap.xml": Page(body=listing, content_type="application/xml"),
-        "/listed": Page("Listed"),
+        "/listed": Page("Listed", links=["/copy"]),
+        "/copy": Page("Listed", links=["/copy"]),
     }
     return [Site("a.test", pages), mesh("b.test", 30)]
 

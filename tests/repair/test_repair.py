@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,17 @@ def test_a_damaged_record_becomes_a_filler_and_its_page_is_fetched_again(damaged
     assert state_of(home, url)[0] == UrlState.QUEUED
     crawl_again(damaged_web, home)
     assert url in {page for page, _ in versions(home)}
+
+
+def test_a_duplicate_of_a_lost_page_is_no_duplicate_any_more(damaged_web: TestWeb, home: Path) -> None:
+    """Another page with the bytes of a lost one is fetched without harm."""
+    first, second = "http://a.test/listed", "http://a.test/copy"
+    for url in (first, second):
+        damage_record(home, url)
+    assert repaired(home)["lost"] == 2
+    crawl_again(damaged_web, home)
+    sound(home)
+    assert {first, second} <= {page for page, _ in versions(home)}
 
 
 def test_damaged_bytes_are_kept(home: Path) -> None:
@@ -164,6 +177,21 @@ def test_a_damaged_catalog_page_loses_no_page_and_no_queued_url(home: Path) -> N
     assert "kept/crawl-damaged.db" in report["kept"]
     assert versions(home) == pages
     assert frontier(home) == before
+
+
+def test_the_log_of_a_damaged_catalog_is_not_applied_to_the_new_one(home: Path) -> None:
+    """A killed crawl leaves its write-ahead log beside the database."""
+    pages = versions(home)
+    database = sqlite3.connect(home / "crawl.db")
+    database.execute("UPDATE urls SET depth = 77")
+    database.commit()
+    shutil.copy(home / "crawl.db-wal", home / "log")
+    database.close()
+    (home / "log").rename(home / "crawl.db-wal")
+    (home / "crawl.db").write_bytes(b"not a database")
+    repaired(home)
+    assert versions(home) == pages
+    assert 77 not in {depth for _, depth in frontier(home).values()}
 
 
 def test_wrong_counters_are_corrected_in_place(home: Path) -> None:

@@ -31,9 +31,12 @@ def sites() -> list[Site]:
 
 def build(web: TestWeb, home: Path) -> None:
     """Crawl, rank and index, with several archive files and segments."""
-    run_crawl(web, home, *SEEDS, store__archive_bytes=20_000, store__segment_bytes=1024)
+    for seed in SEEDS:
+        run_crawl(web, home, seed, store__archive_bytes=10_000, store__commit_pages=4)
     for command in ("rank", "index"):
         assert typed(command, "--home", home).code == 0
+    assert len(list((home / "archive").iterdir())) >= 3
+    assert len(list((home / "segments").iterdir())) > 4
 
 
 def versions(home: Path) -> set[tuple[str, float]]:

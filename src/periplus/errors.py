@@ -29,9 +29,10 @@ class PeriplusError(Exception):
     """An error with a message of one line: what happened, why, and what to do."""
 
     exit_code = 1
+    usual_hint = ""
 
-    def __init__(self, what: str, why: str = "", hint: str = "") -> None:
-        self.what, self.why, self.hint = what, why, hint
+    def __init__(self, what: str, why: str = "", hint: str | None = None) -> None:
+        self.what, self.why, self.hint = what, why, self.usual_hint if hint is None else hint
         super().__init__(str(self))
 
     def __str__(self) -> str:
@@ -76,6 +77,8 @@ class CollectionLocked(CollectionError):
 
 class DamagedFile(CollectionError):
     """A file of the collection is damaged."""
+
+    usual_hint = "`periplus repair` mends it."
 
 
 class NoIndex(CollectionError):

@@ -103,7 +103,7 @@ def test_a_warm_start_from_damaged_ranks_is_a_cold_one(tmp_path: Path) -> None:
 def test_progress_shows_the_steps_and_the_error(tmp_path: Path) -> None:
     said: list[str] = []
     rank(web(tmp_path, CrawledPage(A, [B])).collection, QUICK, progress=said.append)
-    assert said[0] == "merging duplicate URLs"
+    assert said[:2] == ["checking segments", "merging duplicate URLs"]
     assert any(line.startswith("PageRank 1/200, error ") for line in said)
 
 
@@ -114,6 +114,6 @@ def test_a_damaged_segment_is_reported_and_the_last_ranks_stay(tmp_path: Path, k
     (path,) = crawled.collection.segments.glob(f"{kind}-*.parquet")
     path.write_bytes(path.read_bytes()[:-20])
     line = error_line(DamagedFile, lambda: rank(crawled.collection, QUICK))
-    assert "periplus verify" in line
+    assert "`periplus repair` mends it." in line
     assert path.name in line
     assert {entry.name for entry in crawled.collection.ranks.iterdir()} == {"CURRENT", "rank.lock", before.name}

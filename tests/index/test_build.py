@@ -216,8 +216,9 @@ def test_a_damaged_segment_is_reported_in_one_line_and_the_last_index_serves(tmp
     shelve(tmp_path, [Doc("http://b.test/", "Second", "word")])
     (broken,) = collection.segments.glob("pages-*-000002.parquet")
     WAYS[way](broken)
-    with pytest.raises(DamagedFile, match=r"a segment cannot be read: .*periplus verify") as caught:
+    with pytest.raises(DamagedFile, match=r"pages-w00-000002\.parquet is damaged: ") as caught:
         index(collection)
+    assert str(caught.value).endswith("`periplus repair` mends it.")
     assert "\n" not in str(caught.value)
     assert not list(collection.index.glob("*.tmp"))
     with opened(collection) as engine:

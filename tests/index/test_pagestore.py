@@ -98,7 +98,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str, way: str) -> None:
     WAYS[way](tmp_path / name)
     with pytest.raises(DamagedFile, match=name.partition(".")[0]) as caught:
         read_all(tmp_path)
-    assert "`periplus index` builds a new one." in str(caught.value)
+    assert "`periplus repair` mends it." in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["heads.dat", "heads.npy", "texts.dat", "texts.npy"])

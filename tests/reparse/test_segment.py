@@ -15,6 +15,7 @@ from periplus.model import Page as ReadPage
 from periplus.parse.sandbox import parent
 from periplus.reparse import Reparsed, reparse
 from periplus.reparse.previous_rows import PreviousRows
+from periplus.store.checksums import segment_file
 from periplus.store.collection import open_collection
 from periplus.store.manifest import PageRow
 from periplus.store.segments import SegmentWriter
@@ -170,7 +171,6 @@ def test_a_previous_row_gives_the_page_that_was_written(tmp_path: Path) -> None:
     writer = SegmentWriter(tmp_path, 0, 1, 1)
     for number in range(600):  # more than one row group
         writer.add(page_row(f"http://a.test/{number}", page if number == 599 else ReadPage(f"{number}")))
-    writer.seal()
-    former = PreviousRows(tmp_path, "pages-w00-000001-r1.parquet")
+    former = PreviousRows(*(segment_file(tmp_path, file) for file in writer.seal()))
     assert former.page(599) == page
     assert [former.page(number).title for number in (0, 511, 512)] == ["0", "511", "512"]

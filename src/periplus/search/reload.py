@@ -1,7 +1,8 @@
 """Switches a running site to a new index generation.
 
 A thread checks once a second which generation is live. When it has changed, the thread opens the new one, and later
-searches use it. Searches that are running finish on the old generation; the last of them closes its files.
+searches use it. Searches that are running finish on the old generation; the last of them closes its files. The thread
+also logs the damage that the check of large files has found.
 """
 
 from __future__ import annotations
@@ -66,6 +67,11 @@ class ReloadingEngine:
         """The number of indexed pages."""
         return self._live.engine.documents
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a file of the live generation was found damaged."""
+        return self._live.engine.is_damaged
+
     def reload(self) -> None:
         """Switches to the current generation; keeps the old one while the new one cannot be opened."""
         try:
@@ -91,6 +97,14 @@ class ReloadingEngine:
     def _watch(self, every: float) -> None:
         while not self._closed.wait(every):
             self.reload()
+            self._log_damage()
+
+    def _log_damage(self) -> None:
+        """Logs the damage of the live generation, once."""
+        damage = self._live.engine.damage()
+        if damage is not None and str(damage) != self._last_error:
+            self._last_error = str(damage)
+            logger.error("%s", damage)
 
     @contextmanager
     def _acquired(self) -> Iterator[SearchEngine]:

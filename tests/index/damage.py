@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
 
 
 def delete(path: Path) -> None:
@@ -38,3 +42,19 @@ WAYS: dict[str, Callable[[Path], None]] = {
     "flipped at the start": lambda path: flip(path, 0.0),
     "flipped near the end": lambda path: flip(path, 0.95),
 }
+
+
+def change(path: Path, column: str, edit: Callable[[Any], Any]) -> None:
+    """Replace one value of a Parquet file; the file stays readable, as after a flipped bit in its data."""
+    table = parquet.read_table(path)
+    values = table[column].to_pylist()
+    values[0] = edit(values[0])
+    place = table.schema.get_field_index(column)
+    parquet.write_table(table.set_column(place, table.schema.field(column), pa.array(values, table[column].type)), path)
+
+
+def zero_middle(path: Path) -> None:
+    """Two database pages in the middle become zeros."""
+    data = path.read_bytes()
+    middle = len(data) // 2 // 4096 * 4096
+    path.write_bytes(data[:middle] + bytes(8192) + data[middle + 8192 :])

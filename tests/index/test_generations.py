@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from index.damage import WAYS, flip
-from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex
+from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NewerFormat, NoIndex
 from periplus.index import generations as module
 from periplus.index.generations import Generations, check_on_opening, facts_of, number_of, problems_of
+from periplus.store.checksums import verified, with_checksums
+from store.records import error_line
 
 FACTS = {"documents": 3, "duplicates": 1, "ranks": 0, "prior_strength": 0.05}
 FILES = {"heads.dat": b"heads" * 100, "tantivy/meta.json": b"{}", "tantivy/abc.idx": bytes(range(256))}
@@ -224,6 +226,39 @@ def test_facts_of_another_shape_are_refused(tmp_path: Path, content: str) -> Non
     (generation / "meta.json").write_text(content)
     with pytest.raises(DamagedFile, match=r"meta\.json is damaged"):
         facts_of(generation)
+
+
+def as_format(generation: Path, number: int) -> Path:
+    """Rewrite `meta.json` as that of another release."""
+    path = generation / "meta.json"
+    path.write_bytes(with_checksums({**verified(path.read_bytes()), "format": number}))
+    return generation
+
+
+def test_an_index_of_an_earlier_release_is_refused_with_what_to_do_and_is_not_damaged(tmp_path: Path) -> None:
+    generation = as_format(publish(tmp_path), 1)
+    line = error_line(NoIndex, lambda: facts_of(generation))
+    assert line == f"{generation} was built by an earlier release. `periplus index` builds a new one."
+    assert list(problems_of(generation)) == []
+
+
+def test_an_index_of_a_later_release_is_refused(tmp_path: Path) -> None:
+    generation = as_format(publish(tmp_path), module.FORMAT + 1)
+    line = error_line(NewerFormat, lambda: facts_of(generation))
+    assert f"has format {module.FORMAT + 1}: this release" in line
+
+
+def test_small_files_are_checked_when_an_index_is_opened_and_large_ones_are_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SMALL_FILE", 256)
+    generation = publish(tmp_path)
+    assert [file.path.name for file in check_on_opening(generation, facts_of(generation))] == ["heads.dat"]
+    flip(generation / "heads.dat")
+    check_on_opening(generation, facts_of(generation))
+    flip(generation / "tantivy/abc.idx")
+    with pytest.raises(DamagedFile, match=r"abc\.idx is damaged: its content does not match its checksum"):
+        check_on_opening(generation, facts_of(generation))
 
 
 def test_facts_changed_by_hand_are_noticed(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class Reparsed:
         """The error that reports damaged files; None when every segment and archive record was readable."""
         damaged = [entry.why for entry in self.reasons if entry.cause is Cause.SEGMENT]
         if damaged:
-            return DamagedFile(damaged[0], f"so are {len(damaged) - 1} other segments" if damaged[1:] else "")
+            return DamagedFile(f"{damaged[0]}{_and_others(len(damaged) - 1)}")
         if pages := self.causes.get(Cause.RECORD):
             first = next(entry.why for entry in self.reasons if entry.cause is Cause.RECORD)
             counted = "1 page" if pages == 1 else f"{pages:,} pages"
@@ -82,6 +82,10 @@ def _sound_catalog(collection: Collection) -> Iterator[Catalog]:
     require_sound(collection.catalog)
     with closing(Catalog(collection.catalog)) as catalog:
         yield catalog
+
+
+def _and_others(number: int) -> str:
+    return "" if not number else "; so is 1 other segment" if number == 1 else f"; so are {number} other segments"
 
 
 def _failures(unread: list[Unread]) -> dict[str, Any]:

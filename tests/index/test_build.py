@@ -15,7 +15,7 @@ from index.damage import WAYS, change, flip
 from periplus.config import Indexing, LinkAnalysis
 from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, PeriplusError
 from periplus.graph.run import rank
-from periplus.index.build import build_index
+from periplus.index.build import build_index, near_copy
 from periplus.index.generations import Generations, facts_of, problems_of
 from periplus.index.pagestore import PageStore
 from periplus.index.writer import IndexWriter
@@ -256,6 +256,16 @@ def test_damaged_ranks_are_not_indexed(tmp_path: Path, name: str) -> None:
         index(collection)
     with pytest.raises(NoIndex):
         Generations(collection.index).current()
+
+
+@pytest.mark.parametrize("way", ["emptied", "zeroed", "cut in half"])
+def test_a_damaged_list_of_near_duplicates_is_named(tmp_path: Path, way: str) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    index(collection)
+    generation = Generations(collection.index).current()
+    WAYS[way](generation / "near.parquet")
+    with pytest.raises(DamagedFile, match=r"near\.parquet is damaged: .*`periplus repair` mends it\."):
+        near_copy(generation, "http://a.test/")
 
 
 def test_too_little_memory_is_reported_with_what_to_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,8 @@ KINDS = [
     "texts.npy",
     "ranks.npy",
     "hosts.npy",
+    "qualities.npy",
+    "near.parquet",
     "tantivy/meta.json",
     "tantivy/.managed.json",
     "tantivy/*.fast",

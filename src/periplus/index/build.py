@@ -44,7 +44,10 @@ def near_copy(generation: Path, url: str) -> Copy | None:
     path = generation / NEAR_COPIES
     if not path.exists():
         return None
-    found = dataset.dataset(path).to_table(filter=pc.field("url") == url).to_pylist()
+    try:
+        found = dataset.dataset(path).to_table(filter=pc.field("url") == url).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise DamagedFile(f"{path} is damaged", str(error)) from error
     return Copy(found[0]["url"], found[0]["original"], found[0]["bits"]) if found else None
 
 

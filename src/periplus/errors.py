@@ -35,9 +35,13 @@ class PeriplusError(Exception):
         self.what, self.why, self.hint = what, why, self.usual_hint if hint is None else hint
         super().__init__(str(self))
 
+    @property
+    def sentence(self) -> str:
+        """What happened and why, without the hint."""
+        return _one_line(f"{self.what}: {self.why}" if self.why else self.what)
+
     def __str__(self) -> str:
-        sentence = _one_line(f"{self.what}: {self.why}" if self.why else self.what)
-        return f"{sentence.rstrip('.')}. {_one_line(self.hint)}" if self.hint else sentence
+        return f"{self.sentence.rstrip('.')}. {_one_line(self.hint)}" if self.hint else self.sentence
 
 
 def _one_line(text: str) -> str:

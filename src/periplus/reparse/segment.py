@@ -68,9 +68,10 @@ class Unread(NamedTuple):
 
 
 class _TooManyUnread(Exception):  # noqa: N818  # its handler keeps the segment as it is
-    def __init__(self, last: Unread) -> None:
+    def __init__(self, unread: list[Unread]) -> None:
+        last = unread[-1]
         super().__init__(f"more than {_MOST_UNREAD} pages cannot be parsed: {last.what}: {last.why}")
-        self.cause = last.cause
+        self.cause = Cause.RECORD if any(entry.cause is Cause.RECORD for entry in unread) else Cause.PAGE
 
 
 class Reading(NamedTuple):
@@ -120,7 +121,7 @@ class SegmentReader:
                     writer.discard()
                     raise
         except DamagedFile as error:
-            return _kept(segment.pages, _without_hint(error), Cause.SEGMENT)
+            return _kept(segment.pages, error.sentence, Cause.SEGMENT)
         except _TooManyUnread as error:
             return _kept(segment.pages, str(error), error.cause)
 
@@ -134,7 +135,7 @@ class SegmentReader:
             if problem and (page is None or is_shown):
                 unread.append(Unread(fetch.url, problem, cause=Cause.RECORD if page is None else Cause.PAGE))
                 if len(unread) > _MOST_UNREAD:
-                    raise _TooManyUnread(unread[-1])
+                    raise _TooManyUnread(unread)
                 page = previous.page(position)
             assert page is not None
             yield PageRow(fetch, page)
@@ -145,7 +146,7 @@ class SegmentReader:
         try:
             response = read_response(self._collection.archive, fetch.position)
         except DamagedFile as error:
-            return None, _without_hint(error)
+            return None, error.sentence
         if sandboxed or self._parser.needs_sandbox(response):
             page = self._parser.parse(response, sandboxed=True)
         else:
@@ -190,7 +191,3 @@ def _fetches(path: Path) -> Iterator[tuple[Fetch, bool]]:
 def _kept(pages: SealedSegment, why: str, cause: Cause) -> Reading:
     """The result for a segment that stays as it is."""
     return Reading([], [Unread(pages.name, why, pages.rows, cause)], Counter())
-
-
-def _without_hint(error: DamagedFile) -> str:
-    return f"{error.what}: {error.why}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
 from periplus.config import Settings
-from periplus.errors import PeriplusError
+from periplus.errors import DamagedFile, PeriplusError
 from periplus.index.generations import Generations, number_of
 from periplus.model import CachedPage, Results
 from periplus.search.engine import Mode, SearchEngine
@@ -41,6 +41,7 @@ class ReloadingEngine:
         self._lock = Lock()
         self._live = _OpenGeneration(SearchEngine.open(collection, settings))
         self._last_error = ""
+        self._logged_damage: DamagedFile | None = None
         self._closed = Event()
         self._watcher = Thread(target=self._watch, args=(check_seconds,), name="generations", daemon=True)
         self._watcher.start()
@@ -96,14 +97,14 @@ class ReloadingEngine:
 
     def _watch(self, every: float) -> None:
         while not self._closed.wait(every):
-            self.reload()
-            self._log_damage()
+            self.check()
 
-    def _log_damage(self) -> None:
-        """Logs the damage of the live generation, once."""
+    def check(self) -> None:
+        """Switches to a new generation, and logs damage of the live one; `periplus serve` does it once a second."""
+        self.reload()
         damage = self._live.engine.damage()
-        if damage is not None and str(damage) != self._last_error:
-            self._last_error = str(damage)
+        if damage is not None and damage is not self._logged_damage:
+            self._logged_damage = damage
             logger.error("%s", damage)
 
     @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import periplus
-from index.damage import zero_middle
+from index.damage import zero_table
 from periplus.archives.importer import Imported, import_archives
 from periplus.config import Scope, Settings
 from periplus.errors import DamagedFile, UsageError
@@ -229,7 +229,7 @@ def test_samples_of_other_programs_are_imported_ranked_indexed_and_found(home: P
 
 def test_a_damaged_catalog_is_noticed_before_anything_is_written(home: Path) -> None:
     _import(home, packed(page("one")))
-    zero_middle(home / "crawl.db")
+    zero_table(home / "crawl.db", "refusals")
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file() and path.suffix != ".lock"}
     with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*`periplus repair` mends it\."):
         _import(home, packed(page("two", "http://example.org/2")))

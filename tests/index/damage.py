@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -58,3 +60,12 @@ def zero_middle(path: Path) -> None:
     data = path.read_bytes()
     middle = len(data) // 2 // 4096 * 4096
     path.write_bytes(data[:middle] + bytes(8192) + data[middle + 8192 :])
+
+
+def zero_table(path: Path, table: str) -> None:
+    """The first page of one table of a database becomes zeros; statements on other tables do not notice it."""
+    with closing(sqlite3.connect(path)) as connection:
+        ((root,),) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table])
+        ((size,),) = connection.execute("PRAGMA page_size")
+    data = path.read_bytes()
+    path.write_bytes(data[: (root - 1) * size] + bytes(size) + data[root * size :])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from crawl.crawling import catalog_of, environment, run_crawl, segment_rows, settings_for, sound, typed
-from index.damage import flip, zero_middle
+from index.damage import flip, zero_table
 from parse.pdfs import pdf
 from periplus.errors import CollectionLocked, DamagedFile
 from periplus.reparse import reparse
@@ -88,7 +88,7 @@ def test_replaced_files_are_removed_by_the_next_run(home: Path) -> None:
 def test_the_intact_file_before_a_damaged_one_is_kept(home: Path, kind: str) -> None:
     again(home)
     before, live = (home / "segments" / f"{kind}-w00-000001{revision}.parquet" for revision in ("", "-r1"))
-    flip(live)
+    flip(live, 0.01)  # in the data; the run would read and report a file with a damaged footer
     outcome = typed("reparse", "--home", home)
     assert (outcome.code, outcome.err) == (0, "")  # it reads no file that is complete
     assert before.exists()
@@ -102,7 +102,7 @@ def test_two_reparse_runs_exclude_each_other(home: Path) -> None:
 
 
 def test_a_damaged_catalog_is_noticed_before_anything_is_written(home: Path) -> None:
-    zero_middle(home / "crawl.db")
+    zero_table(home / "crawl.db", "refusals")
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*`periplus repair` mends it\."):
         again(home)

@@ -168,7 +168,7 @@ def _failure(path: Path, error: sqlite3.DatabaseError) -> CollectionError | Disk
 def require_sound(path: Path, seconds: float = _CHECK_SECONDS) -> None:
     """Raise `DamagedFile` when SQLite's quick check of a database finds damage.
 
-    Opens the file read-only, so a damaged file is not written. The check takes 2 ms per MB, and ends without a finding
+    Opens the file read-only, so a damaged file is not written. The check takes 3 ms per MB, and ends without a finding
     after *seconds*. Skips a missing or empty file.
     """
     if not path.exists() or not path.stat().st_size:

@@ -29,14 +29,19 @@ class PeriplusError(Exception):
     """An error with a message of one line: what happened, why, and what to do."""
 
     exit_code = 1
+    usual_hint = ""
 
-    def __init__(self, what: str, why: str = "", hint: str = "") -> None:
-        self.what, self.why, self.hint = what, why, hint
+    def __init__(self, what: str, why: str = "", hint: str | None = None) -> None:
+        self.what, self.why, self.hint = what, why, self.usual_hint if hint is None else hint
         super().__init__(str(self))
 
+    @property
+    def sentence(self) -> str:
+        """What happened and why, without the hint."""
+        return _one_line(f"{self.what}: {self.why}" if self.why else self.what)
+
     def __str__(self) -> str:
-        sentence = _one_line(f"{self.what}: {self.why}" if self.why else self.what)
-        return f"{sentence.rstrip('.')}. {_one_line(self.hint)}" if self.hint else sentence
+        return f"{self.sentence.rstrip('.')}. {_one_line(self.hint)}" if self.hint else self.sentence
 
 
 def _one_line(text: str) -> str:
@@ -76,6 +81,8 @@ class CollectionLocked(CollectionError):
 
 class DamagedFile(CollectionError):
     """A file of the collection is damaged."""
+
+    usual_hint = "Run `periplus repair`."
 
 
 class NoIndex(CollectionError):

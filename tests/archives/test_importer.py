@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import periplus
+from index.damage import zero_table
 from periplus.archives.exporter import Selection, export_archive
 from periplus.archives.importer import Imported, import_archives
 from periplus.config import Scope, Settings
-from periplus.errors import UsageError
+from periplus.errors import DamagedFile, UsageError
 from periplus.inspector.url_report import url_history
 from periplus.inspector.verify import verify
 from periplus.model import Reason, UrlState
@@ -274,3 +275,12 @@ def test_samples_of_other_programs_are_imported_ranked_indexed_and_found(home: P
     results = periplus("search", "domain names", "--json", "--home", home).json["results"]
     assert any("iana.org" in result["url"] for result in results)
     assert periplus("verify", "--home", home).code == 0
+
+
+def test_a_damaged_catalog_is_noticed_before_anything_is_written(home: Path) -> None:
+    _import(home, packed(page("one")))
+    zero_table(home / "crawl.db", "refusals")
+    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file() and path.suffix != ".lock"}
+    with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*`periplus repair` mends it\."):
+        _import(home, packed(page("two", "http://example.org/2")))
+    assert {path: path.read_bytes() for path in before} == before

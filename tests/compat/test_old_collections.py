@@ -1,4 +1,4 @@
-"""A collection that an earlier release made opens, is searched, continues, ranks and is indexed.
+"""A collection that an earlier release made opens, continues, ranks and is indexed.
 
 Each archive beside this file is a small collection, named by the schema of its catalog: five URLs of `http://a.test/`,
 crawled, ranked and indexed. A release that changes a format adds one of its own.
@@ -12,17 +12,23 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import catalog_of, reach, sound, typed
+from index.damage import flip
 from testweb import Page, Site, TestWeb
 
-COLLECTIONS = sorted(Path(__file__).parent.glob("*.tar.xz"))
+FOLDER = Path(__file__).parent
+COLLECTIONS = sorted(FOLDER.glob("*.tar.xz"))
+OLD_INDEX = ["catalog-6", "catalog-7"]  # their index has format 1
+
+
+def unpacked(archive: Path, folder: Path) -> Path:
+    with tarfile.open(archive) as content:
+        content.extractall(folder, filter="data")
+    return folder
 
 
 @pytest.fixture(params=COLLECTIONS, ids=lambda path: path.name.partition(".")[0])
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    with tarfile.open(request.param) as archive:
-        archive.extractall(folder, filter="data")
-    return folder
+    return unpacked(request.param, tmp_path / "home")
 
 
 def found(home: Path, query: str) -> list[str]:
@@ -31,8 +37,27 @@ def found(home: Path, query: str) -> list[str]:
     return [hit["url"] for hit in outcome.json["results"]]
 
 
-def test_an_old_collection_is_searched_as_it_is(home: Path) -> None:
+def test_a_collection_of_this_format_is_searched_as_it_is(tmp_path: Path) -> None:
+    home = unpacked(FOLDER / "catalog-8.tar.xz", tmp_path / "home")
     assert found(home, "harbour Rome")[0] == "http://a.test/ostia"
+
+
+@pytest.mark.parametrize("name", OLD_INDEX)
+def test_an_index_of_an_earlier_release_has_to_be_built_again(tmp_path: Path, name: str) -> None:
+    home = unpacked(FOLDER / f"{name}.tar.xz", tmp_path / "home")
+    outcome = typed("search", "harbour Rome", "--home", home)
+    assert outcome.code == 1
+    assert outcome.complaint.endswith("was built by an earlier release. `periplus index` builds a new one.")
+    assert typed("index", "--home", home).code == 0
+    assert found(home, "harbour Rome")[0] == "http://a.test/ostia"
+
+
+@pytest.mark.parametrize("kind", ["pages", "links"])
+def test_damage_of_an_old_segment_is_noticed(home: Path, kind: str) -> None:
+    flip(home / "segments" / f"{kind}-w00-000001-r1.parquet")
+    outcome = typed("rank", "--home", home)
+    assert outcome.code == 1
+    assert f"{kind}-w00-000001-r1.parquet is damaged: its content does not match its checksum" in outcome.err
 
 
 def test_an_old_collection_is_sound(home: Path) -> None:

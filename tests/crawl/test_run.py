@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, state_of
+from index.damage import zero_table
 from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.run import Progress, Request, crawl
 from periplus.errors import BadUrl, CollectionLocked, DamagedFile, NewerFormat, NoCollection, UsageError
@@ -257,6 +258,15 @@ def test_an_archive_without_its_catalog_is_never_written_over(
         with pytest.raises(DamagedFile, match=r"crawl\.db"):
             run_crawl(web, tmp_path, *seeds)
         assert warc.read_bytes() == before
+
+
+def test_a_damaged_catalog_is_noticed_before_anything_is_written(web: TestWeb, tmp_path: Path) -> None:
+    run_crawl(web, tmp_path, SEED)
+    zero_table(tmp_path / "crawl.db", "refusals")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"}
+    with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*`periplus repair` mends it\."):
+        run_crawl(web, tmp_path, "http://a.test/new")
+    assert {path: path.read_bytes() for path in before} == before
 
 
 def test_the_reason_of_a_failed_page_stays_recorded(web: TestWeb, tmp_path: Path) -> None:

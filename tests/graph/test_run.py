@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graph.webs import QUICK, CrawledPage, quick, web
-from index.damage import flip
+from index.damage import change, flip
 from periplus.errors import BadUrl, DamagedFile
 from periplus.graph.run import rank
 from store.records import error_line
@@ -103,8 +103,30 @@ def test_a_warm_start_from_damaged_ranks_is_a_cold_one(tmp_path: Path) -> None:
 def test_progress_shows_the_steps_and_the_error(tmp_path: Path) -> None:
     said: list[str] = []
     rank(web(tmp_path, CrawledPage(A, [B])).collection, QUICK, progress=said.append)
-    assert said[0] == "merging duplicate URLs"
+    assert said[:2] == ["checking segments", "merging duplicate URLs"]
     assert any(line.startswith("PageRank 1/200, error ") for line in said)
+
+
+@pytest.mark.parametrize(("kind", "column"), [("pages", "url"), ("links", "target")])
+def test_nothing_is_ranked_from_a_segment_that_has_changed_but_can_be_read(
+    tmp_path: Path, kind: str, column: str
+) -> None:
+    crawled = web(tmp_path, CrawledPage(A, [B]))
+    (path,) = crawled.collection.segments.glob(f"{kind}-*.parquet")
+    change(path, column, lambda url: url.replace("https://", "https://x"))
+    line = error_line(DamagedFile, lambda: rank(crawled.collection, QUICK))
+    assert line.startswith(f"{path} is damaged: ")
+    assert line.endswith("Run `periplus repair`.")
+    assert {entry.name for entry in crawled.collection.ranks.iterdir()} == {"rank.lock"}
+
+
+def test_a_warm_start_does_not_use_changed_ranks(tmp_path: Path) -> None:
+    crawled = web(tmp_path, CrawledPage(A, [B]), CrawledPage(B, [A, C]))
+    cold, said = crawled.rank(), list[str]()
+    flip(cold.table.folder / "ranks.npy", 1.0)
+    again = rank(crawled.collection, QUICK, warm=True, progress=said.append)
+    assert again.iterations == cold.summary.iterations
+    assert any("ignoring the last ranks: " in line and "ranks.npy" in line for line in said)
 
 
 @pytest.mark.parametrize("kind", ["pages", "links"])
@@ -114,6 +136,6 @@ def test_a_damaged_segment_is_reported_and_the_last_ranks_stay(tmp_path: Path, k
     (path,) = crawled.collection.segments.glob(f"{kind}-*.parquet")
     path.write_bytes(path.read_bytes()[:-20])
     line = error_line(DamagedFile, lambda: rank(crawled.collection, QUICK))
-    assert "periplus verify" in line
+    assert "Run `periplus repair`." in line
     assert path.name in line
     assert {entry.name for entry in crawled.collection.ranks.iterdir()} == {"CURRENT", "rank.lock", before.name}

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 from crawl.crawling import sound
-from index.damage import WAYS
+from index.damage import WAYS, change, flip
 from periplus.config import Indexing, LinkAnalysis
 from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, PeriplusError
 from periplus.graph.run import rank
-from periplus.index.build import build_index
+from periplus.index.build import build_index, near_copy
 from periplus.index.generations import Generations, facts_of, problems_of
 from periplus.index.pagestore import PageStore
 from periplus.index.writer import IndexWriter
@@ -216,12 +218,54 @@ def test_a_damaged_segment_is_reported_in_one_line_and_the_last_index_serves(tmp
     shelve(tmp_path, [Doc("http://b.test/", "Second", "word")])
     (broken,) = collection.segments.glob("pages-*-000002.parquet")
     WAYS[way](broken)
-    with pytest.raises(DamagedFile, match=r"a segment cannot be read: .*periplus verify") as caught:
+    with pytest.raises(DamagedFile, match=r"pages-w00-000002\.parquet is damaged: ") as caught:
         index(collection)
+    assert str(caught.value).endswith("Run `periplus repair`.")
     assert "\n" not in str(caught.value)
     assert not list(collection.index.glob("*.tmp"))
     with opened(collection) as engine:
         assert engine.search("word").total == 1
+
+
+@pytest.mark.parametrize(("column", "edit"), [("text", lambda text: text.upper()), ("offset", lambda at: at + 1)])
+def test_a_segment_that_has_changed_but_can_be_read_is_not_indexed(
+    tmp_path: Path, column: str, edit: Callable[[Any], Any]
+) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    (path,) = collection.segments.glob("pages-*.parquet")
+    change(path, column, edit)
+    with pytest.raises(DamagedFile) as caught:
+        index(collection)
+    assert str(caught.value).startswith(f"{path} is damaged: ")
+    assert not collection.index.exists()
+
+
+def test_a_damaged_segment_of_links_does_not_stop_the_index_which_reads_none(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    (links,) = collection.segments.glob("links-*.parquet")
+    links.unlink()
+    assert index(collection).documents == 1
+
+
+@pytest.mark.parametrize("name", ["ids.npy", "numbers.npy", "ranks.npy", "anchors.parquet"])
+def test_damaged_ranks_are_not_indexed(tmp_path: Path, name: str) -> None:
+    collection = starred(tmp_path)
+    rank(collection, LinkAnalysis())
+    flip(collection.ranks / "gen-1" / name, 1.0)
+    with pytest.raises(DamagedFile, match=rf"gen-1/{name} is damaged: .*`periplus repair` mends it\."):
+        index(collection)
+    with pytest.raises(NoIndex):
+        Generations(collection.index).current()
+
+
+@pytest.mark.parametrize("way", ["emptied", "zeroed", "cut in half"])
+def test_a_damaged_list_of_near_duplicates_is_named(tmp_path: Path, way: str) -> None:
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+    index(collection)
+    generation = Generations(collection.index).current()
+    WAYS[way](generation / "near.parquet")
+    with pytest.raises(DamagedFile, match=r"near\.parquet is damaged: .*`periplus repair` mends it\."):
+        near_copy(generation, "http://a.test/")
 
 
 def test_too_little_memory_is_reported_with_what_to_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from index.damage import WAYS, flip
-from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex
+from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NewerFormat, NoIndex
 from periplus.index import generations as module
-from periplus.index.generations import Generations, facts_of, number_of, problems_of, require_whole
+from periplus.index.generations import Generations, check_on_opening, facts_of, number_of, problems_of
+from periplus.store.checksums import verified, with_checksums
+from store.records import error_line
 
 FACTS = {"documents": 3, "duplicates": 1, "ranks": 0, "prior_strength": 0.05}
 FILES = {"heads.dat": b"heads" * 100, "tantivy/meta.json": b"{}", "tantivy/abc.idx": bytes(range(256))}
@@ -58,7 +60,7 @@ def test_a_generation_states_what_it_was_given(tmp_path: Path) -> None:
     assert {name: facts[name] for name in FACTS} == FACTS
     assert facts["format"] == module.FORMAT
     assert set(facts["files"]) == set(FILES)
-    require_whole(tmp_path / "index" / "gen-000001", facts)
+    check_on_opening(tmp_path / "index" / "gen-000001", facts)
 
 
 def test_the_last_three_are_kept_for_roll_back(tmp_path: Path) -> None:
@@ -179,7 +181,7 @@ def test_a_damaged_current_is_named(tmp_path: Path, way: str) -> None:
     WAYS[way](tmp_path / "CURRENT")
     if (tmp_path / "CURRENT").read_bytes().strip() == b"gen-000001":
         return  # a flip of the line end changes nothing
-    with pytest.raises(DamagedFile, match=r"CURRENT .*`periplus index` builds a new one\."):
+    with pytest.raises(DamagedFile, match=r"CURRENT .*`periplus repair` mends it\."):
         Generations(tmp_path).current()
     assert publish(tmp_path) == Generations(tmp_path).current()
 
@@ -198,7 +200,7 @@ def test_a_file_of_another_size_is_found_without_reading_it(tmp_path: Path) -> N
             generation = publish(tmp_path)
             WAYS[way](generation / name)
             with pytest.raises(DamagedFile, match=f"{name} is damaged"):
-                require_whole(generation, facts_of(generation))
+                check_on_opening(generation, facts_of(generation))
 
 
 def test_a_flipped_bit_of_the_facts_is_found_wherever_it_is(tmp_path: Path) -> None:
@@ -226,9 +228,42 @@ def test_facts_of_another_shape_are_refused(tmp_path: Path, content: str) -> Non
         facts_of(generation)
 
 
+def as_format(generation: Path, number: int) -> Path:
+    """Rewrite `meta.json` as that of another release."""
+    path = generation / "meta.json"
+    path.write_bytes(with_checksums({**verified(path.read_bytes()), "format": number}))
+    return generation
+
+
+def test_an_index_of_an_earlier_release_is_refused_with_what_to_do_and_is_not_damaged(tmp_path: Path) -> None:
+    generation = as_format(publish(tmp_path), 1)
+    line = error_line(NoIndex, lambda: facts_of(generation))
+    assert line == f"{generation} was built by an earlier release. `periplus index` builds a new one."
+    assert list(problems_of(generation)) == []
+
+
+def test_an_index_of_a_later_release_is_refused(tmp_path: Path) -> None:
+    generation = as_format(publish(tmp_path), module.FORMAT + 1)
+    line = error_line(NewerFormat, lambda: facts_of(generation))
+    assert f"has format {module.FORMAT + 1}: this release" in line
+
+
+def test_small_files_are_checked_when_an_index_is_opened_and_large_ones_are_returned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SMALL_FILE", 256)
+    generation = publish(tmp_path)
+    assert [file.path.name for file in check_on_opening(generation, facts_of(generation))] == ["heads.dat"]
+    flip(generation / "heads.dat")
+    check_on_opening(generation, facts_of(generation))
+    flip(generation / "tantivy/abc.idx")
+    with pytest.raises(DamagedFile, match=r"abc\.idx is damaged: its content does not match its checksum"):
+        check_on_opening(generation, facts_of(generation))
+
+
 def test_facts_changed_by_hand_are_noticed(tmp_path: Path) -> None:
     generation = publish(tmp_path)
     facts = json.loads((generation / "meta.json").read_text())
     (generation / "meta.json").write_text(json.dumps({**facts, "documents": 4}))
-    with pytest.raises(DamagedFile, match="not what was published"):
+    with pytest.raises(DamagedFile, match="does not match its checksum"):
         facts_of(generation)

@@ -218,8 +218,8 @@ def test_a_page_in_two_segments_is_reported(home: Path) -> None:
     shutil.copy(home / FILES["pages"], home / "segments" / "pages-w00-000002.parquet")
     sql(
         home,
-        "INSERT INTO segments (name, kind, worker, number, rows, bytes, sha256, made) "
-        "SELECT 'pages-w00-000002.parquet', kind, worker, 2, rows, bytes, sha256, made "
+        "INSERT INTO segments (name, kind, worker, number, rows, bytes, digest, made) "
+        "SELECT 'pages-w00-000002.parquet', kind, worker, 2, rows, bytes, digest, made "
         "FROM segments WHERE kind = 'pages'",
     )
     assert any("is in 2 segments instead of one" in problem.what for problem in problems(home))

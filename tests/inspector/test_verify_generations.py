@@ -54,7 +54,7 @@ def test_the_command_names_it_in_one_line(home: Path) -> None:
     WAYS["zeroed"](home / "ranks/gen-1/ranks.npy")
     outcome = typed("verify", "--home", home)
     assert outcome.code == 1
-    assert "ranks/gen-1/ranks.npy: its content is not what was published" in outcome.complaint
+    assert "ranks/gen-1/ranks.npy: its content does not match its checksum" in outcome.complaint
 
 
 def test_ranks_and_index_are_looked_at_when_the_catalog_is_damaged_too(home: Path) -> None:
@@ -73,7 +73,8 @@ def test_damaged_ranks_give_an_answer_or_one_error_line(home: Path, kind: str, c
         outcome = typed(*command, "--home", home)
         assert outcome.code in (0, 1), (way, outcome)
         if outcome.code:
-            assert "`periplus rank`" in outcome.complaint
+            is_missing = (way, kind) == ("deleted", "ranks/CURRENT")
+            assert ("Run `periplus rank` first." if is_missing else "Run `periplus repair`.") in outcome.complaint
         else:
             assert outcome.out
             assert way not in SIZE_CHANGES or kind == "ranks/CURRENT", way

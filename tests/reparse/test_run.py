@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from crawl.crawling import catalog_of, environment, run_crawl, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, environment, run_crawl, segment_rows, settings_for, sound, typed
+from index.damage import flip, zero_table
 from parse.pdfs import pdf
-from periplus.errors import CollectionLocked
+from periplus.errors import CollectionLocked, DamagedFile
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb, many_hosts
@@ -83,9 +84,30 @@ def test_replaced_files_are_removed_by_the_next_run(home: Path) -> None:
     assert {path.name for path in (home / "segments").iterdir()} == listed
 
 
+@pytest.mark.parametrize("kind", ["pages", "links"])
+def test_the_intact_file_before_a_damaged_one_is_kept(home: Path, kind: str) -> None:
+    again(home)
+    before, live = (home / "segments" / f"{kind}-w00-000001{revision}.parquet" for revision in ("", "-r1"))
+    flip(live, 0.01)  # in the data; the run would read and report a file with a damaged footer
+    outcome = typed("reparse", "--home", home)
+    assert (outcome.code, outcome.err) == (0, "")  # it reads no file that is complete
+    assert before.exists()
+    others = {path.name for path in (home / "segments").iterdir()} - {before.name, live.name}
+    assert not any(name == f"{kind}-w00-000002.parquet" for name in others), "the others are removed as ever"
+
+
 def test_two_reparse_runs_exclude_each_other(home: Path) -> None:
     with open_collection(home).locked("reparse"), pytest.raises(CollectionLocked):
         again(home)
+
+
+def test_a_damaged_catalog_is_noticed_before_anything_is_written(home: Path) -> None:
+    zero_table(home / "crawl.db", "refusals")
+    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*`periplus repair` mends it\."):
+        again(home)
+    assert {path: path.read_bytes() for path in before} == before
+    assert not list(home.rglob("*-r1.parquet"))
 
 
 @pytest.mark.slow

@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
-from crawl.crawling import catalog_of, periplus, run_crawl, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, periplus, run_crawl, segment_rows, settings_for, sound, typed
+from index.damage import WAYS, change, flip
 from periplus.inspector.verify import verify
 from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Quality, Reason, Verdict, Video
 from periplus.model import Page as ReadPage
 from periplus.parse.sandbox import parent
 from periplus.reparse import Reparsed, reparse
 from periplus.reparse.previous_rows import PreviousRows
+from periplus.store.checksums import segment_file
 from periplus.store.collection import open_collection
 from periplus.store.manifest import PageRow
 from periplus.store.segments import SegmentWriter
@@ -82,6 +84,28 @@ def test_a_fully_parsed_row_survives_the_loss_of_its_record(home: Path) -> None:
     assert rows(home) == before
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_a_reparse_of_a_damaged_record_ends_with_exit_code_3(home: Path, form: list[str]) -> None:
+    offset = damage(home, "http://a.test/3")
+    outcome = typed("reparse", "--home", home, *form)
+    assert outcome.code == 3
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith("periplus: 1 page could not be read from the archive: ")
+    assert f"no readable response at offset {offset}. " in last
+    assert last.endswith("Their previous text is kept. `periplus repair` mends the archive.")
+    if form:
+        assert outcome.json["causes"] == {"record": 1}
+        assert outcome.json["reasons"][0]["cause"] == "record"
+
+
+def test_a_page_that_the_parser_cannot_read_is_no_damage(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = ReadPage(problem=Reason.PARSE_CRASH, problem_detail="for this test")
+    monkeypatch.setattr("periplus.reparse.segment.PageParser.parse", lambda *_, **__: failed)
+    outcome = typed("reparse", "--home", home, "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.json["causes"] == {"page": 7}
+
+
 def test_the_index_is_built_and_reports_the_failure(home: Path) -> None:
     damage(home, "http://a.test/3")
     outcome = periplus("index", "--home", home)
@@ -98,22 +122,83 @@ def test_a_segment_without_readable_records_is_kept(home: Path, monkeypatch: pyt
     result = again(home)
     assert result.unread == 7
     assert result.reasons[0].what == "pages-w00-000001.parquet"
+    assert result.causes == {"record": 7}
     assert segment_rows(home, "pages") == before
     assert not list((home / "segments").glob("*.again"))
 
 
-def test_a_damaged_segment_does_not_stop_the_others(tmp_path: Path) -> None:
-    sites = [Site(f"{name}.test", {"/": Page(name, WORDS)}) for name in "abc"]
+@pytest.fixture
+def three_segments(tmp_path: Path) -> Path:
+    sites = [Site(f"{name}.test", {"/": Page(name, WORDS, links=["/"])}) for name in "abc"]
     with TestWeb(sites) as web:
         for site in sites:  # a segment each
             run_crawl(web, tmp_path, f"http://{site.host}/")
-    (tmp_path / "segments" / "pages-w00-000002.parquet").write_bytes(b"PAR1 and nothing more")
-    result = again(tmp_path)
-    assert (result.segments, result.unread) == (3, 1)
-    assert "is damaged" in result.reasons[0].why
-    with catalog_of(tmp_path) as catalog:
-        live = [segment.name for segment in catalog.segments("pages")]
-    assert sorted(live) == ["pages-w00-000001-r1.parquet", "pages-w00-000002.parquet", "pages-w00-000003-r1.parquet"]
+    return tmp_path
+
+
+def live_segments(home: Path) -> list[str]:
+    with catalog_of(home) as catalog:
+        return sorted(segment.name for segment in catalog.segments("pages"))
+
+
+SPARED = ["pages-w00-000001-r1.parquet", "pages-w00-000002.parquet", "pages-w00-000003-r1.parquet"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_damaged_segment_does_not_stop_the_others(three_segments: Path, way: str) -> None:
+    path = three_segments / "segments" / "pages-w00-000002.parquet"
+    WAYS[way](path)
+    outcome = typed("reparse", "--home", three_segments)
+    assert outcome.code == 1
+    last = outcome.err.splitlines()[-1]
+    assert last.startswith(f"periplus: {path} is damaged: ")
+    assert last.endswith("Run `periplus repair`.")
+    assert live_segments(three_segments) == SPARED
+
+
+def test_several_damaged_segments_are_counted(three_segments: Path) -> None:
+    for number in (1, 3):
+        flip(three_segments / "segments" / f"pages-w00-{number:06d}.parquet")
+    outcome = typed("reparse", "--home", three_segments)
+    assert outcome.code == 1
+    assert "so is 1 other segment. `periplus repair`" in outcome.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("edit", [{"offset": 7}, {"title": "Another title"}], ids=str)
+def test_a_row_that_has_changed_is_not_carried_on(three_segments: Path, edit: dict[str, Any]) -> None:
+    ((column, value),) = edit.items()
+    path = three_segments / "segments" / "pages-w00-000002.parquet"
+    change(path, column, lambda _: value)
+    result = again(three_segments)
+    assert result.causes == {"segment": 1}
+    assert live_segments(three_segments) == SPARED
+    assert not list(three_segments.rglob("*000002-r1*"))
+
+
+def test_an_index_is_not_built_from_a_damaged_segment(three_segments: Path) -> None:
+    path = three_segments / "segments" / "pages-w00-000002.parquet"
+    flip(path)
+    outcome = typed("index", "--home", three_segments)
+    assert outcome.code == 1
+    assert f"{path} is damaged: its content does not match its checksum. `periplus repair`" in outcome.complaint
+    assert not (three_segments / "index").exists()
+
+
+def test_damaged_links_are_not_copied_beside_a_previous_row(three_segments: Path) -> None:
+    flip(three_segments / "segments" / "links-w00-000002.parquet")
+    damage(three_segments, "http://b.test/")
+    result = again(three_segments)
+    assert result.causes == {"segment": 1}
+    assert "links-w00-000002.parquet is damaged" in result.reasons[0].why
+    assert live_segments(three_segments) == SPARED
+
+
+def test_damaged_links_are_replaced_by_those_of_the_archive(three_segments: Path) -> None:
+    expected = links(three_segments)
+    flip(three_segments / "segments" / "links-w00-000002.parquet")
+    assert again(three_segments).unread == 0
+    assert links(three_segments) == expected
+    sound(three_segments)
 
 
 def test_a_page_that_crashes_its_reader_keeps_its_row_and_is_reported(
@@ -170,7 +255,6 @@ def test_a_previous_row_gives_the_page_that_was_written(tmp_path: Path) -> None:
     writer = SegmentWriter(tmp_path, 0, 1, 1)
     for number in range(600):  # more than one row group
         writer.add(page_row(f"http://a.test/{number}", page if number == 599 else ReadPage(f"{number}")))
-    writer.seal()
-    former = PreviousRows(tmp_path, "pages-w00-000001-r1.parquet")
+    former = PreviousRows(*(segment_file(tmp_path, file) for file in writer.seal()))
     assert former.page(599) == page
     assert [former.page(number).title for number in (0, 511, 512)] == ["0", "511", "512"]

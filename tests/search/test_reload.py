@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from index.damage import flip
 from periplus.errors import NoIndex
 from periplus.index.generations import Generations
 from periplus.search.engine import SearchEngine
@@ -132,3 +133,25 @@ def test_a_generation_that_cannot_be_opened_changes_nothing(
 def test_there_must_be_an_index_to_begin_with(tmp_path: Path) -> None:
     with pytest.raises(NoIndex):
         ReloadingEngine(create_collection(tmp_path), settings())
+
+
+def test_damage_of_a_large_file_is_logged_once_and_searches_go_on(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("periplus.index.generations._SMALL_FILE", 0)
+    flip(Generations(collection.index).current() / "ranks.npy", 1.0)
+    live = ReloadingEngine(collection, settings(), NEVER)
+    try:
+        assert live._live.engine.damage(wait_seconds=30)
+        (collection.index / "CURRENT").unlink()  # a second problem, which is logged once too
+        for _ in range(3):
+            live.check()
+        assert live.is_damaged
+        assert live.search("harbour").total == 1
+    finally:
+        live.close()
+    found = {record.levelno: record.getMessage() for record in caplog.records}
+    assert len(caplog.records) == 2
+    assert "still serving generation 1: " in found[logging.WARNING]
+    assert "ranks.npy is damaged" in found[logging.ERROR]
+    assert found[logging.ERROR].endswith("Run `periplus repair`.")

@@ -348,13 +348,16 @@ def test_a_file_shorter_than_acknowledged_is_damaged(tmp_path: Path) -> None:
     size = path.stat().st_size
     os.truncate(path, size - 1)
     line = error_line(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, size))
-    assert line == f"{path} is shorter than its acknowledged size: expected at least {size} bytes"
+    assert (
+        line
+        == f"{path} is shorter than its acknowledged size: expected at least {size} bytes. Run `periplus repair`."
+    )
     assert path.stat().st_size == size - 1
 
 
 def test_a_missing_file_is_damage_and_is_not_created(tmp_path: Path) -> None:
     line = error_line(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, 100))
-    assert line == f"{tmp_path / NAME} cannot be opened: No such file or directory"
+    assert line == f"{tmp_path / NAME} cannot be opened: No such file or directory. Run `periplus repair`."
     assert names_in(tmp_path) == []
 
 
@@ -570,4 +573,4 @@ def test_a_position_that_holds_no_response_is_reported(offset: int, tmp_path: Pa
 
 def test_a_missing_archive_is_named(tmp_path: Path) -> None:
     line = error_line(DamagedFile, lambda: read_response(tmp_path, ArchivePosition(NAME, 0, 10)))
-    assert line == f"{tmp_path / NAME} cannot be read: No such file or directory"
+    assert line == f"{tmp_path / NAME} cannot be read: No such file or directory. Run `periplus repair`."

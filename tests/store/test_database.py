@@ -8,17 +8,19 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from importlib import resources
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
+from index.damage import zero_middle
 from periplus.errors import CollectionError, DamagedFile, NewerFormat
 from periplus.store import database
-from periplus.store.database import Database
+from periplus.store.database import Database, require_sound
 from periplus.store.sql_files import read_statements
 from store.records import error_line, names_in
 
@@ -196,7 +198,7 @@ def test_a_file_of_something_else_is_called_damaged(content: bytes, create: bool
     path = tmp_path / "crawl.db"
     path.write_bytes(content)
     line = error_line(DamagedFile, lambda: Database(path, create=create))
-    assert line.startswith(f"{path} is damaged: file is not a database. Restore it from a backup")
+    assert line.startswith(f"{path} is damaged: file is not a database. `periplus repair` mends it")
     assert path.read_bytes() == content
 
 
@@ -206,9 +208,7 @@ def test_without_a_catalog_there_is_nothing_to_read(present: bool, tmp_path: Pat
     if present:
         path.touch()
     line = error_line(DamagedFile, lambda: Database(path))
-    assert (
-        line == f"{path} is missing or empty: the collection has no catalog. Start a new one with `periplus crawl URL`."
-    )
+    assert line.startswith(f"{path} is missing or empty: the collection has no catalog. `periplus repair` restores it")
     assert path.exists() is present
     with opened(path):  # the crawl may make one
         pass
@@ -240,6 +240,54 @@ def test_pages_that_became_zeros_are_noticed(tmp_path: Path) -> None:
     with opened(path, create=False) as found:
         assert "is damaged: database disk image is malformed" in error_line(DamagedFile, lambda: seeds(found))
         assert found.check()
+
+
+def instant(_seconds: float, interrupt: Callable[[], None]) -> Timer:
+    """A timer that has expired when it was started."""
+    interrupt()
+    return Timer(0, lambda: None)
+
+
+def test_the_quick_check_finds_damage_and_does_not_write(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    with_many_seeds(path)
+    require_sound(path)
+    zero_middle(path)
+    content = path.read_bytes()
+    line = error_line(DamagedFile, lambda: require_sound(path))
+    assert line.startswith(f"{path} is damaged: ")
+    assert line.endswith("Run `periplus repair`.")
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"not a database", b"\0" * 8192, b"SQLite format 3\0" + b"\7" * 8000])
+def test_the_quick_check_of_something_else_finds_damage(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "crawl.db").write_bytes(content)
+    assert "crawl.db is damaged: " in error_line(DamagedFile, lambda: require_sound(tmp_path / "crawl.db"))
+
+
+def test_a_missing_or_empty_file_needs_no_quick_check(tmp_path: Path) -> None:
+    require_sound(tmp_path / "crawl.db")
+    (tmp_path / "crawl.db").touch()
+    require_sound(tmp_path / "crawl.db")
+    assert names_in(tmp_path) == ["crawl.db"]
+
+
+def test_a_quick_check_that_takes_too_long_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "crawl.db"
+    with_many_seeds(path)
+    zero_middle(path)
+    monkeypatch.setattr(database, "Timer", instant)
+    require_sound(path)
+
+
+def test_a_statement_is_interrupted_in_time() -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    with closing(sqlite3.connect(":memory:")) as connection, database._interrupted_after(connection, 0.02) as is_late:
+        with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+            connection.execute(endless)
+        assert is_late()
+    assert not any(isinstance(thread, Timer) for thread in threading.enumerate())
 
 
 # --- transactions ---

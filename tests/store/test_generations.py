@@ -16,6 +16,7 @@ from periplus.store import generations
 from periplus.store.checksums import verified, with_checksums
 from periplus.store.generations import (
     CURRENT,
+    FORMAT,
     META,
     Generation,
     complete_generations,
@@ -148,7 +149,7 @@ def test_a_pointer_that_names_no_generation_is_reported(tmp_path: Path, content:
 def test_a_pointer_to_what_is_not_there_is_reported(tmp_path: Path) -> None:
     publish(tmp_path)
     (tmp_path / CURRENT).write_text("gen-7\n")
-    assert "Run `periplus rank`" in error_line(DamagedFile, lambda: live_generation(tmp_path))
+    assert "Run `periplus repair`." in error_line(DamagedFile, lambda: live_generation(tmp_path))
     assert list(damage(tmp_path)) == [(CURRENT, "it names gen-7, which is not there")]
 
 
@@ -160,8 +161,8 @@ def test_a_damaged_description_is_reported(tmp_path: Path, content: bytes) -> No
 
 def test_ranks_of_a_later_release_are_refused(tmp_path: Path) -> None:
     path = publish(tmp_path) / META
-    path.write_bytes(with_checksums(verified(path.read_bytes()) | {"format": 2}))
-    assert "supports formats up to 1" in error_line(NewerFormat, lambda: live_generation(tmp_path))
+    path.write_bytes(with_checksums(verified(path.read_bytes()) | {"format": FORMAT + 1}))
+    assert f"supports formats up to {FORMAT}" in error_line(NewerFormat, lambda: live_generation(tmp_path))
     assert [where for where, _ in damage(tmp_path)] == [f"gen-1/{META}"]
 
 

@@ -65,7 +65,7 @@ def test_nothing_wrong_is_found_with_ranks_that_are_sound(ranked: Web) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_a_flipped_bit_is_found_and_its_file_named(ranked: Web, name: str) -> None:
     flip(live(ranked).folder / name)
-    assert list(damage(ranked.collection.ranks)) == [(f"gen-1/{name}", "its content is not what was published")]
+    assert list(damage(ranked.collection.ranks)) == [(f"gen-1/{name}", "its content does not match its checksum")]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -74,7 +74,7 @@ def test_a_file_that_is_cut_or_missing_is_reported_when_the_ranks_are_opened(ran
     WAYS[way](live(ranked).folder / name)
     line = error_line(DamagedFile, lambda: open_ranks(ranked.collection.ranks))
     assert f"gen-1/{name} is damaged" in line
-    assert "Run `periplus rank`" in line
+    assert "Run `periplus repair`." in line
 
 
 def asked(table: RankTable) -> list[object]:

@@ -37,6 +37,7 @@ class FakeEngine:
     archive: Mapping[str, CachedPage] = field(default_factory=lambda: {ARCHIVED.url: ARCHIVED})
     generation: int = 7
     documents: int = 12_345
+    is_damaged: bool = False
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     asked: list[dict[str, object]] = field(default_factory=list)
 

@@ -258,3 +258,11 @@ def test_the_site_tells_its_health(site: Site) -> None:
     answer = site.get("/healthz")
     assert answer.json == {"status": "ok", "generation": 7, "documents": 12_345}
     assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_damaged_index_is_not_healthy(site: Site, engine: FakeEngine) -> None:
+    engine.is_damaged = True
+    answer = site.get("/healthz")
+    assert answer.status == 503
+    assert answer.json == {"status": "damaged", "generation": 7, "documents": 12_345}
+    assert site.get("/search?q=harbour").status == 200

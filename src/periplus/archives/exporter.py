@@ -129,5 +129,5 @@ def _member(path: Path, position: ArchivePosition) -> bytes:
     except OSError as error:
         raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
     if len(member) < position.length:
-        raise DamagedFile(f"{path} is shorter than acknowledged", "`periplus verify` lists all damaged files")
+        raise DamagedFile(f"{path} is shorter than its acknowledged size")
     return member

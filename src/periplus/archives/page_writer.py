@@ -21,6 +21,7 @@ from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
+from periplus.store.database import require_sound
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
 from periplus.store.recovery import recover
@@ -42,6 +43,7 @@ class PageWriter:
             Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
         )
         self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
+        require_sound(collection.catalog)
         self._catalog = Catalog(collection.catalog, create=True)
         remove_unacknowledged(collection, self._catalog)
         recover(collection, self._catalog, settings.store, self._reader, IMPORTS)

@@ -23,6 +23,7 @@ from periplus.model import Decision, UrlState
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, open_collection
+from periplus.store.database import require_sound
 from periplus.store.run_summary import RunCounters, sum_of_rounds, sum_of_workers
 from periplus.url import Canonicalizer, host_of, parse
 
@@ -121,6 +122,7 @@ def crawl(
         _require_collection(request.home)
     collection = create_collection(request.home)
     with collection.locked():
+        require_sound(collection.catalog)
         return _Run(request, named, collection, on_progress, clock or SteadyClock()).crawl()
 
 

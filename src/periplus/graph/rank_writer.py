@@ -76,7 +76,7 @@ def _in_batches(arrays: Iterable[pa.Array]) -> Iterator[pa.Array]:
 
 def _described(path: Path) -> dict[str, Any]:
     sync_file(path)
-    return {"bytes": path.stat().st_size, "sha256": file_digest(path).hex()}
+    return {"bytes": path.stat().st_size, "digest": file_digest(path).hex()}
 
 
 @contextmanager

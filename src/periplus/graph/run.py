@@ -19,6 +19,7 @@ from periplus.graph.pagerank import PowerIteration, Ranking, page_ranks, weighte
 from periplus.graph.rank_writer import RankWriter, writing_ranks
 from periplus.graph.sql_tables import Tables
 from periplus.store.catalog import Catalog
+from periplus.store.checksums import require_intact, segment_file
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
 from periplus.store.ranks import Figures, RankTable, open_ranks
@@ -94,6 +95,9 @@ class _Run:
         settings, draft = self._settings, self._draft
         tables = Tables(draft.scratch, settings.memory_mb << 20, settings.threads)
         try:
+            self._progress("checking segments")
+            require_intact(segment_file(self._collection.segments, segment) for segment in self._live)
+            self._done("check")
             rules = Rules(settings.nofollow, settings.links_per_host)
             graph = build(tables, self._segments(), rules, draft, self._progress)
             write_addresses(tables, graph, draft)
@@ -110,7 +114,10 @@ class _Run:
         """The ranks of the nodes in the last generation, or None when there is none that can be read."""
         try:
             before = open_ranks(self._collection.ranks)
-            return None if before is None else _known_ranks(tables, graph, before)
+            if before is None:
+                return None
+            before.require_intact()
+            return _known_ranks(tables, graph, before)
         except (DamagedFile, NewerFormat) as error:
             self._progress(f"ignoring the last ranks: {error.what}")
             return None
@@ -189,4 +196,4 @@ def _known_ranks(tables: Tables, graph: Graph, before: RankTable) -> NDArray[np.
 
 
 def _digest(segments: list[SealedSegment]) -> str:
-    return hashlib.sha256(b"".join(segment.sha256 for segment in segments)).hexdigest()
+    return hashlib.sha256(b"".join(segment.digest for segment in segments)).hexdigest()

@@ -9,7 +9,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.generations import REBUILD
 from periplus.store.arrays import map_array, write_array
 
 Item = TypeVar("Item", bound=np.generic)
@@ -22,4 +21,4 @@ def save_array(path: Path, values: Sequence[float], kind: type[Item]) -> None:
 
 def load_array(path: Path, kind: type[Item], length: int | None = None) -> NDArray[Item]:
     """Map an array into memory; *length* is the expected one."""
-    return map_array(path, kind, length, REBUILD)
+    return map_array(path, kind, length)

@@ -28,6 +28,7 @@ from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates
 from periplus.index.writer import IndexWriter
 from periplus.model import Copy, Quality
 from periplus.store.catalog import Catalog
+from periplus.store.checksums import require_intact, segment_file
 from periplus.store.collection import Collection
 from periplus.store.duckdb_session import batches, connect, plain_errors
 from periplus.store.ranks import open_ranks
@@ -43,7 +44,10 @@ def near_copy(generation: Path, url: str) -> Copy | None:
     path = generation / NEAR_COPIES
     if not path.exists():
         return None
-    found = dataset.dataset(path).to_table(filter=pc.field("url") == url).to_pylist()
+    try:
+        found = dataset.dataset(path).to_table(filter=pc.field("url") == url).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise DamagedFile(f"{path} is damaged", str(error)) from error
     return Copy(found[0]["url"], found[0]["original"], found[0]["bits"]) if found else None
 
 
@@ -54,6 +58,7 @@ _COLUMNS = [
     "archive", "offset", "length", "main", "categories",
 ]
 # fmt: on
+_AGAIN = "The last index stays in use. Run `periplus index` again."
 _SAMPLES = 100_000  # pages compared to find templates; takes about 60 MB
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
 
@@ -103,14 +108,16 @@ def build_index(
 
 
 def _live_segments(collection: Collection) -> list[Path]:
+    """The segments to index, after a check of every byte."""
     catalog = Catalog(collection.catalog)
     try:
-        segments = [collection.segments / segment.name for segment in catalog.segments("pages")]
+        segments = [segment_file(collection.segments, segment) for segment in catalog.segments("pages")]
     finally:
         catalog.close()
     if not segments:
         raise NoIndex("nothing to index", "no page has been crawled", "Run `periplus crawl URL` first.")
-    return segments
+    require_intact(segments)
+    return [segment.path for segment in segments]
 
 
 def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
@@ -132,6 +139,8 @@ class _Documents:
         self._segments, self._settings, self._spill = sorted(segments), settings, spill
         self._collection, self._rules = collection, rules
         self._ranks = open_ranks(collection.ranks)
+        if self._ranks is not None:
+            self._ranks.require_intact()
         self._database = connect(spill, settings.memory_mb << 20, settings.threads)
         with _plain_errors(), ExitStack() as undo:
             undo.callback(self.close)
@@ -249,9 +258,9 @@ def _require_sound(folder: Path, written: int) -> None:
     with PageStore(folder) as pages:
         found = (searcher.num_docs, len(pages))
         if found != (written, written):
-            raise DamagedFile(f"{folder} is damaged", f"{written} documents were written, {found} read back")
+            raise DamagedFile(f"{folder} is damaged", f"{written} documents were written, {found} read back", _AGAIN)
         for number in sorted({0, written // 2, written - 1} if written else ()):
             query = Query.term_query(index.schema, URL_ID, url_id(pages.head(number).url).hex())
             addresses = [address for _, address in searcher.search(query, 2).hits]
             if searcher.fast_field_values(NUMBER, addresses) != [number]:
-                raise DamagedFile(f"{folder} is damaged", f"document {number} is not found by its URL")
+                raise DamagedFile(f"{folder} is damaged", f"document {number} is not found by its URL", _AGAIN)

@@ -13,14 +13,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from periplus.errors import CollectionLocked, DamagedFile, NoIndex
-from periplus.store.checksums import file_digest, verified, with_checksums, wrong_content, wrong_size
+from periplus import __version__
+from periplus.errors import CollectionLocked, DamagedFile, NewerFormat, NoIndex
+from periplus.store.checksums import (
+    StoredFile,
+    file_digest,
+    require_intact,
+    verified,
+    with_checksums,
+    wrong_content,
+    wrong_size,
+)
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, sync_file, write_file
 
-FORMAT = 1
-REBUILD = "`periplus index` builds a new one."
+FORMAT = 2  # 1: records of the page store had no checksums
 _KEPT = 3
 _META = "meta.json"
+_SMALL_FILE = 8 << 20  # bytes; the content of larger files is checked after opening
 
 
 class Generations:
@@ -36,11 +45,11 @@ class Generations:
         except FileNotFoundError:
             raise NoIndex("the collection has no index yet", hint="`periplus index` builds one.") from None
         except (OSError, UnicodeDecodeError) as error:
-            raise DamagedFile(f"{self._folder / 'CURRENT'} cannot be read", str(error), REBUILD) from error
+            raise DamagedFile(f"{self._folder / 'CURRENT'} cannot be read", str(error)) from error
         path = self._folder / name
         if not name.startswith("gen-") or not path.is_dir():
             why = f"it names {name!r}, which is not there"
-            raise DamagedFile(f"{self._folder / 'CURRENT'} is damaged", why, REBUILD)
+            raise DamagedFile(f"{self._folder / 'CURRENT'} is damaged", why)
         return path
 
     @contextmanager
@@ -89,34 +98,55 @@ class Generations:
 
 
 def facts_of(generation: Path) -> dict[str, Any]:
-    """Read and check the `meta.json` of a generation."""
+    """Read and check the `meta.json` of a generation that this release can read."""
+    facts = _facts_of_any_format(generation)
+    if facts["format"] < FORMAT:
+        raise NoIndex(f"{generation} was built by an earlier release", hint="`periplus index` builds a new one.")
+    return facts
+
+
+def _facts_of_any_format(generation: Path) -> dict[str, Any]:
     path = generation / _META
     try:
         facts = verified(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise DamagedFile(f"{path} is damaged", str(error), REBUILD) from error
-    if facts.get("format") != FORMAT:
-        raise DamagedFile(f"{path} is damaged", f"it does not state format {FORMAT}", REBUILD)
+        raise DamagedFile(f"{path} is damaged", str(error)) from error
+    stated = facts.get("format")
+    if not isinstance(stated, int) or stated < 1:
+        raise DamagedFile(f"{path} is damaged", "it does not state a format")
+    if stated > FORMAT:
+        why = f"this release ({__version__}) supports formats up to {FORMAT}"
+        hint = "Use a later release, or run `periplus index` again."
+        raise NewerFormat(f"{generation} has format {stated}", why, hint)
     return facts
 
 
-def require_whole(generation: Path, facts: dict[str, Any]) -> None:
-    """Refuse a generation with a missing file or one of another size; `problems_of` checks every byte."""
-    for name, (size, _) in facts["files"].items():
-        if (problem := wrong_size(generation / name, size)) is not None:
-            raise DamagedFile(f"{generation / name} is damaged", problem, REBUILD)
+def check_on_opening(generation: Path, facts: dict[str, Any]) -> list[StoredFile]:
+    """Check the sizes of all files, and the content of files up to 8 MB; returns the larger files."""
+    files = _stored_files(generation, facts)
+    for path, size, _ in files:
+        if (problem := wrong_size(path, size)) is not None:
+            raise DamagedFile(f"{path} is damaged", problem)
+    require_intact(file for file in files if file.size <= _SMALL_FILE)
+    return [file for file in files if file.size > _SMALL_FILE]
 
 
 def problems_of(generation: Path) -> Iterator[tuple[str, str]]:
     """Check every byte of a generation; yields each damaged file and the problem."""
     try:
-        stated = facts_of(generation)["files"]
-    except DamagedFile as error:
+        files = _stored_files(generation, _facts_of_any_format(generation))
+    except (DamagedFile, NewerFormat) as error:
         yield _META, error.why
         return
-    for name, (size, digest) in stated.items():
-        if (problem := wrong_content(generation / name, size, digest)) is not None:
-            yield name, problem
+    for file in files:
+        if (problem := wrong_content(*file)) is not None:
+            yield str(file.path.relative_to(generation)), problem
+
+
+def _stored_files(generation: Path, facts: dict[str, Any]) -> list[StoredFile]:
+    return [
+        StoredFile(generation / name, size, bytes.fromhex(digest)) for name, (size, digest) in facts["files"].items()
+    ]
 
 
 def number_of(generation: Path) -> int:

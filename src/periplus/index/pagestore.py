@@ -1,6 +1,8 @@
 """Stores what results show of a page, by document number.
 
 Two memory-mapped files: heads are small and read for every candidate; texts are compressed and read for shown results.
+Every record ends with a checksum of its document number and its content. So a damaged offset, which leads to the record
+of another page or to a part of a record, is noticed.
 """
 
 from __future__ import annotations
@@ -12,14 +14,15 @@ from types import TracebackType
 
 import numpy as np
 import orjson
+import xxhash
 from isal import isal_zlib
 
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array, save_array
-from periplus.index.generations import REBUILD
 from periplus.model import ArchivePosition
 
 _LEVEL = 2
+_CHECKSUM_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,10 @@ class PageStore:
         self._texts.close()
 
 
+def _checksum(record: bytes, number: int) -> bytes:
+    return xxhash.xxh3_64_digest(record, seed=number)[:_CHECKSUM_BYTES]
+
+
 class _TableWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -115,7 +122,8 @@ class _TableWriter:
 
     def add(self, record: bytes) -> None:
         self._file.write(record)
-        self._offsets.append(self._offsets[-1] + len(record))
+        self._file.write(_checksum(record, len(self._offsets) - 1))
+        self._offsets.append(self._offsets[-1] + len(record) + _CHECKSUM_BYTES)
 
     def finish(self) -> None:
         self._file.flush()
@@ -137,19 +145,23 @@ class _Table:
                 size = self._path.stat().st_size
                 self._data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if size else None
         except (OSError, ValueError) as error:
-            raise DamagedFile(f"{self._path} cannot be read", str(error), REBUILD) from error
+            raise DamagedFile(f"{self._path} cannot be read", str(error)) from error
         if size != end:
-            raise DamagedFile(f"{self._path} is damaged", f"{size} bytes instead of {end}", REBUILD)
+            raise DamagedFile(f"{self._path} is damaged", f"it has {size} bytes instead of {end}")
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
     def __getitem__(self, number: int) -> bytes:
         start, end = int(self._offsets[number]), int(self._offsets[number + 1])
-        return self._data[start:end] if self._data is not None else b""
+        whole = self._data[start:end] if self._data is not None else b""
+        record = whole[:-_CHECKSUM_BYTES]
+        if whole[-_CHECKSUM_BYTES:] != _checksum(record, number):
+            raise self.damaged(number)
+        return record
 
     def damaged(self, number: int) -> DamagedFile:
-        return DamagedFile(f"{self._path} is damaged", f"record {number} cannot be read", REBUILD)
+        return DamagedFile(f"{self._path} is damaged", f"record {number} cannot be read")
 
     def close(self) -> None:
         if self._data is not None:

@@ -20,7 +20,7 @@ from periplus.model import ArchivePosition, Fetch, Reason
 from periplus.store.archive import Record, read_response, responses
 from periplus.store.batch import ArchiveFile
 from periplus.store.catalog import Catalog
-from periplus.store.checksums import file_digest
+from periplus.store.checksums import has_digest
 from periplus.store.collection import Collection
 from periplus.store.generations import CURRENT, damage
 from periplus.store.manifest import SealedSegment
@@ -196,7 +196,7 @@ def file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
         yield "the file is missing"
     elif path.stat().st_size != segment.size:
         yield f"{path.stat().st_size} bytes, the manifest says {segment.size}"
-    elif file_digest(path) != segment.sha256:
+    elif not has_digest(path, segment.digest):
         yield "the content does not match its checksum"
     else:
         found = parquet.read_metadata(path)

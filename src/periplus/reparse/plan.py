@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 from periplus import __version__
 from periplus.config import Settings
@@ -21,6 +22,13 @@ from periplus.store.schema import SCHEMA_VERSION, schema_version
 _FILE = "reparse.json"
 
 
+class PlannedSegment(NamedTuple):
+    """The two files of a segment that must be parsed again."""
+
+    pages: SealedSegment
+    links: SealedSegment
+
+
 class Plan:
     """The segments that one run of `reparse` must parse."""
 
@@ -31,7 +39,12 @@ class Plan:
         if everything:
             wanted |= self._everything({segment.name for segment in segments}, _parser_version(settings))
         self._is_everything = everything
-        self.segments: list[SealedSegment] = [segment for segment in segments if segment.name in wanted]
+        links = {segment.name: segment for segment in catalog.segments("links")}
+        self.segments = [
+            PlannedSegment(segment, links[segment.name.replace("pages", "links", 1)])
+            for segment in segments
+            if segment.name in wanted
+        ]
 
     def finished(self) -> None:
         """Remove the plan file after all segments are parsed."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from pyarrow import ArrowException, parquet
 
 from periplus.errors import DamagedFile
 from periplus.model import Image, Link, Page, Quality, Reason, Video
+from periplus.store.checksums import StoredFile
 
 _SIGNATURE_BITS = 64
 _PLAIN_COLUMNS = ("title", "description", "keywords", "text", "language", "canonical", "noindex")
@@ -18,8 +18,9 @@ _PLAIN_COLUMNS = ("title", "description", "keywords", "text", "language", "canon
 class PreviousRows:
     """Looks up rows of one segment one by one; only a few of thousands are needed."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self._pages, self._links = folder / name, folder / name.replace("pages", "links", 1)
+    def __init__(self, pages: StoredFile, links: StoredFile) -> None:
+        """The caller has checked *pages*; *links* are checked before they are read."""
+        self._pages, self._links, self._are_links_checked = pages.path, links, False
         self._group: tuple[int, list[dict[str, Any]]] = (-1, [])  # the last row group read: its number and rows
 
     def page(self, position: int) -> Page:
@@ -41,7 +42,10 @@ class PreviousRows:
 
     def _links_of(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         wanted = [("source_id", "=", row["url_id"]), ("fetched_at", "=", row["fetched_at"])]
-        table = parquet.read_table(self._links, columns=["target", "anchor", "nofollow"], filters=wanted)
+        if not self._are_links_checked:
+            self._links.require_intact()
+            self._are_links_checked = True
+        table = parquet.read_table(self._links.path, columns=["target", "anchor", "nofollow"], filters=wanted)
         return list(table.to_pylist())
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from periplus.config import Settings
 from periplus.errors import PeriplusError
+from periplus.reparse.plan import PlannedSegment
 from periplus.reparse.segment import Reading, SegmentReader, Unread
 from periplus.store.collection import Collection
-from periplus.store.manifest import SealedSegment
 
 _PAGES_PER_PROCESS = 500  # starting a process takes as long as parsing so many pages
 _MAX_ATTEMPTS = 3  # per segment, before it is kept as it is
@@ -31,7 +31,7 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 @dataclass(slots=True)
 class _Job:
-    segment: SealedSegment
+    segment: PlannedSegment
     crashes: int = 0  # of processes that parsed the segment
 
 
@@ -43,10 +43,10 @@ class _Reader:
 
 
 def read_all(
-    collection: Collection, settings: Settings, todo: Sequence[SealedSegment]
-) -> Generator[tuple[SealedSegment, Reading], None, None]:
+    collection: Collection, settings: Settings, todo: Sequence[PlannedSegment]
+) -> Generator[tuple[PlannedSegment, Reading], None, None]:
     """Parse every segment again, in any order."""
-    pages = sum(segment.rows for segment in todo)
+    pages = sum(segment.pages.rows for segment in todo)
     if pages < _PAGES_PER_PROCESS:
         # In the sandbox, because a page could crash this process.
         with SegmentReader(collection.home, settings, is_child=False) as reader:
@@ -68,7 +68,7 @@ class _Readers:
         self._jobs = deque(jobs)
         self._readers: list[_Reader] = []
 
-    def read(self, processes: int) -> Iterator[tuple[SealedSegment, Reading]]:
+    def read(self, processes: int) -> Iterator[tuple[PlannedSegment, Reading]]:
         while self._jobs or any(reader.job for reader in self._readers):
             self._assign_jobs(processes)
             busy = {reader.connection: reader for reader in self._readers if reader.job}
@@ -101,7 +101,7 @@ class _Readers:
         self._readers.append(_Reader(process, ours))
         return self._readers[-1]
 
-    def _receive(self, reader: _Reader) -> Iterator[tuple[SealedSegment, Reading]]:
+    def _receive(self, reader: _Reader) -> Iterator[tuple[PlannedSegment, Reading]]:
         job, reader.job = reader.job, None
         assert job is not None
         try:
@@ -123,7 +123,7 @@ class _Readers:
             self._jobs.appendleft(job)
             return None
         why = f"{_MAX_ATTEMPTS} processes died while parsing it; last exit code {reader.process.exitcode}"
-        return Reading([], [Unread(job.segment.name, why, job.segment.rows)], Counter())
+        return Reading([], [Unread(job.segment.pages.name, why, job.segment.pages.rows)], Counter())
 
 
 def _read(connection: Connection, home: Path, settings: Settings, parent: int) -> None:

@@ -7,13 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from periplus.config import Settings
+from periplus.errors import DamagedFile, PartialFailure, PeriplusError
 from periplus.reparse.plan import Plan
 from periplus.reparse.reader_pool import read_all
-from periplus.reparse.segment import Unread
+from periplus.reparse.segment import Cause, Unread
 from periplus.store.catalog import Catalog
+from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
+from periplus.store.database import require_sound
 from periplus.store.manifest import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
 
 OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total
@@ -28,8 +32,21 @@ class Reparsed:
     pages: int
     seconds: float
     unread: int = 0  # pages that could not be parsed and keep their previous row
-    reasons: list[Unread] = field(default_factory=list)  # the first 100 failures
+    causes: dict[str, int] = field(default_factory=dict)  # number of those pages by cause
+    reasons: list[Unread] = field(default_factory=list)  # the first 100 failures; damaged segments come first
     failed_extractors: dict[str, int] = field(default_factory=dict)  # number of pages by extractor
+
+    def failure(self) -> PeriplusError | None:
+        """The error that reports damaged files; None when every segment and archive record was readable."""
+        damaged = [entry.why for entry in self.reasons if entry.cause is Cause.SEGMENT]
+        if damaged:
+            return DamagedFile(f"{damaged[0]}{_and_others(len(damaged) - 1)}")
+        if pages := self.causes.get(Cause.RECORD):
+            first = next(entry.why for entry in self.reasons if entry.cause is Cause.RECORD)
+            counted = "1 page" if pages == 1 else f"{pages:,} pages"
+            hint = "Their previous text is kept. `periplus repair` mends the archive."
+            return PartialFailure(f"{counted} could not be read from the archive", first, hint)
+        return None
 
 
 def reparse(
@@ -43,23 +60,41 @@ def reparse(
     started = time.monotonic()
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
-    with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
+    with collection.locked("reparse"), _sound_catalog(collection) as catalog:
         _remove_leftovers(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
-        total, done = sum(segment.rows for segment in plan.segments), 0
+        total, done = sum(segment.pages.rows for segment in plan.segments), 0
         with _removing_unfinished(collection), closing(read_all(collection, settings, plan.segments)) as readings:
             for old, reading in readings:
-                _replace(catalog, old, reading.successors)
+                _replace(catalog, old.pages, reading.successors)
                 unread += reading.unread
                 failed_extractors.update(reading.failed_extractors)
-                done += old.rows
+                done += old.pages.rows
                 on_progress(done, total)
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
-    pages = sum(entry.pages for entry in unread)
-    return Reparsed(
-        len(plan.segments), done, seconds, pages, unread[:_MAX_LISTED], dict(failed_extractors.most_common())
-    )
+    extractors = dict(failed_extractors.most_common())
+    return Reparsed(len(plan.segments), done, seconds, **_failures(unread), failed_extractors=extractors)
+
+
+@contextmanager
+def _sound_catalog(collection: Collection) -> Iterator[Catalog]:
+    require_sound(collection.catalog)
+    with closing(Catalog(collection.catalog)) as catalog:
+        yield catalog
+
+
+def _and_others(number: int) -> str:
+    return "" if not number else "; so is 1 other segment" if number == 1 else f"; so are {number} other segments"
+
+
+def _failures(unread: list[Unread]) -> dict[str, Any]:
+    """The fields of `Reparsed` about pages that could not be parsed."""
+    causes: Counter[str] = Counter()
+    for entry in unread:
+        causes[entry.cause] += entry.pages
+    ordered = sorted(unread, key=lambda entry: list(Cause)[::-1].index(entry.cause))
+    return {"unread": causes.total(), "causes": dict(causes), "reasons": ordered[:_MAX_LISTED]}
 
 
 def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -> None:
@@ -82,9 +117,15 @@ def _remove_unfinished(collection: Collection) -> None:
 
 
 def _remove_leftovers(collection: Collection, catalog: Catalog) -> None:
-    """Remove incomplete and replaced files of earlier runs; a replaced file may still have been in use then."""
+    """Remove incomplete and replaced files of earlier runs; a replaced file may still have been in use then.
+
+    The predecessors of a damaged segment are kept, because it can be mended from them.
+    """
     _remove_unfinished(collection)
     for segment in catalog.segments():
         worker, number, revision = place_of(segment.name)
-        for older in range(revision):
-            (collection.segments / segment_name(segment.kind, worker, number, older)).unlink(missing_ok=True)
+        names = [segment_name(segment.kind, worker, number, older) for older in range(revision)]
+        replaced = [path for name in names if (path := collection.segments / name).exists()]
+        if replaced and segment_file(collection.segments, segment).damage() is None:
+            for path in replaced:
+                path.unlink()

@@ -1,7 +1,8 @@
 """Parses the pages of one segment again, from the archive, and writes its successor.
 
-A damaged WARC record, or a page that cannot be parsed, keeps its previous row. A segment with more than 100 such rows
-is kept as a whole.
+Each file of the segment is checked against its size and digest before it is read; a damaged segment is kept as it is. A
+page that cannot be parsed, or whose WARC record is damaged, keeps its previous row. A segment with more than 100 such
+rows is kept as a whole.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -21,8 +23,10 @@ from periplus.errors import DamagedFile
 from periplus.model import COULD_NOT_BE_READ, ArchivePosition, Decision, Fetch, Page, Reason, Verdict
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
+from periplus.reparse.plan import PlannedSegment
 from periplus.reparse.previous_rows import PreviousRows
 from periplus.store.archive import read_response
+from periplus.store.checksums import segment_file
 from periplus.store.collection import open_collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow, SealedSegment, place_of
@@ -46,12 +50,28 @@ _ROWS_AT_ONCE = 256
 _MOST_UNREAD = 100  # rows of a segment that are copied one by one
 
 
+class Cause(StrEnum):
+    """What could not be read."""
+
+    PAGE = "page"  # the parser failed
+    RECORD = "record"  # a WARC record is damaged
+    SEGMENT = "segment"  # a file of the segment is damaged
+
+
 class Unread(NamedTuple):
     """A page or segment that could not be parsed again."""
 
     what: str  # the URL of a page, or the name of a segment
     why: str
     pages: int = 1
+    cause: Cause = Cause.PAGE
+
+
+class _TooManyUnread(Exception):  # noqa: N818  # its handler keeps the segment as it is
+    def __init__(self, unread: list[Unread]) -> None:
+        last = unread[-1]
+        super().__init__(f"more than {_MOST_UNREAD} pages cannot be parsed: {last.what}: {last.why}")
+        self.cause = Cause.RECORD if any(entry.cause is Cause.RECORD for entry in unread) else Cause.PAGE
 
 
 class Reading(NamedTuple):
@@ -81,19 +101,19 @@ class SegmentReader:
     ) -> None:
         self._parser.close()
 
-    def reparse(self, segment: SealedSegment, *, sandboxed: bool) -> Reading:
-        """Write the successor of one segment of pages and of its links.
+    def reparse(self, segment: PlannedSegment, *, sandboxed: bool) -> Reading:
+        """Write the successors of the two files of a segment.
 
         *sandboxed*: parse every page in the sandbox; otherwise only those that need it.
         """
-        worker, number, revision = place_of(segment.name)
+        worker, number, revision = place_of(segment.pages.name)
         unread: list[Unread] = []
         failed_extractors: Counter[str] = Counter()
         try:
             with reporting_full_disk(self._collection.home):
                 writer = SegmentWriter(self._collection.segments, worker, number, revision + 1)
                 try:
-                    for row in self._rows_of(segment.name, unread, sandboxed=sandboxed):
+                    for row in self._rows_of(segment, unread, sandboxed=sandboxed):
                         writer.add(row)
                         failed_extractors.update(row.page.failed_extractors)
                     return Reading(writer.seal(), unread, failed_extractors)
@@ -101,19 +121,22 @@ class SegmentReader:
                     writer.discard()
                     raise
         except DamagedFile as error:
-            return Reading([], [Unread(segment.name, str(error), segment.rows)], Counter())
+            return _kept(segment.pages, error.sentence, Cause.SEGMENT)
+        except _TooManyUnread as error:
+            return _kept(segment.pages, str(error), error.cause)
 
-    def _rows_of(self, name: str, unread: list[Unread], *, sandboxed: bool) -> Iterator[PageRow]:
+    def _rows_of(self, segment: PlannedSegment, unread: list[Unread], *, sandboxed: bool) -> Iterator[PageRow]:
         """The new rows in the order of the old ones; adds failures to *unread* and yields their previous rows."""
-        previous = PreviousRows(self._collection.segments, name)
-        for position, (fetch, is_shown) in enumerate(_fetches(self._collection.segments / name)):
+        pages, links = (segment_file(self._collection.segments, file) for file in segment)
+        pages.require_intact()
+        previous = PreviousRows(pages, links)
+        for position, (fetch, is_shown) in enumerate(_fetches(pages.path)):
             page, problem = self._read(fetch, sandboxed=sandboxed)
             if problem and (page is None or is_shown):
-                page = previous.page(position)
-                unread.append(Unread(fetch.url, problem))
+                unread.append(Unread(fetch.url, problem, cause=Cause.RECORD if page is None else Cause.PAGE))
                 if len(unread) > _MOST_UNREAD:
-                    why = f"{fetch.url}: {problem}"
-                    raise DamagedFile(f"more than {_MOST_UNREAD} pages cannot be parsed", why)
+                    raise _TooManyUnread(unread)
+                page = previous.page(position)
             assert page is not None
             yield PageRow(fetch, page)
 
@@ -123,7 +146,7 @@ class SegmentReader:
         try:
             response = read_response(self._collection.archive, fetch.position)
         except DamagedFile as error:
-            return None, str(error)
+            return None, error.sentence
         if sandboxed or self._parser.needs_sandbox(response):
             page = self._parser.parse(response, sandboxed=True)
         else:
@@ -162,6 +185,9 @@ def _fetches(path: Path) -> Iterator[tuple[Fetch, bool]]:
                     not row["noindex"],
                 )
     except (ArrowException, OSError) as error:
-        raise DamagedFile(
-            f"{path} is damaged", str(error), "Run `periplus verify` to find other damaged files."
-        ) from error
+        raise DamagedFile(f"{path} is damaged", str(error)) from error
+
+
+def _kept(pages: SealedSegment, why: str, cause: Cause) -> Reading:
+    """The result for a segment that stays as it is."""
+    return Reading([], [Unread(pages.name, why, pages.rows, cause)], Counter())

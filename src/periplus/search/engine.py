@@ -24,10 +24,11 @@ from tantivy import Index, Occur, Query
 from periplus.config import Settings
 from periplus.errors import DamagedFile, UsageError
 from periplus.index.arrays import load_array
-from periplus.index.generations import REBUILD, Generations, facts_of, number_of, require_whole
+from periplus.index.generations import Generations, check_on_opening, facts_of, number_of
 from periplus.index.pagestore import Head, PageStore
 from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, prior_factor, schema
 from periplus.model import CachedPage, Hit, Results
+from periplus.search.background_check import BackgroundCheck
 from periplus.search.compile import Compiler
 from periplus.search.host_limit import limit_per_host
 from periplus.search.match_positions import QueryWords
@@ -94,7 +95,7 @@ class SearchEngine:
         self._collection, self._folder, self._weights = collection, generation, settings.ranking
         self.generation = number_of(generation)
         facts = facts_of(generation)
-        require_whole(generation, facts)
+        large_files = check_on_opening(generation, facts)
         self.documents = int(facts["documents"])
         self._prior_strength = float(facts["prior_strength"])
         with self._damage_reported():
@@ -108,6 +109,7 @@ class SearchEngine:
         register(self._index)
         self._compiler = Compiler(self._index.schema, settings.ranking)
         self._pages = PageStore(generation)
+        self._check = BackgroundCheck(generation, large_files)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -116,7 +118,18 @@ class SearchEngine:
 
     def close(self) -> None:
         """Closes the files."""
+        self._check.stop()
         self._pages.close()
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether the check of the large files has found damage so far."""
+        return self._check.damage is not None
+
+    def damage(self, wait_seconds: float = 0.0) -> DamagedFile | None:
+        """The damage that the check of the large files has found; waits for the rest of that check."""
+        self._check.wait(wait_seconds)
+        return self._check.damage
 
     def search(
         self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
@@ -263,11 +276,11 @@ class SearchEngine:
         try:
             yield
         except (ValueError, TypeError, OSError) as error:
-            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
+            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200]) from error
         except BaseException as error:
             if type(error).__name__ != "PanicException":  # a panic in tantivy; its class cannot be imported
                 raise
-            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200], REBUILD) from error
+            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200]) from error
 
 
 def _qualities(generation: Path, documents: int) -> Numbers:

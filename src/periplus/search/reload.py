@@ -1,7 +1,8 @@
 """Switches a running site to a new index generation.
 
 A thread checks once a second which generation is live. When it has changed, the thread opens the new one, and later
-searches use it. Searches that are running finish on the old generation; the last of them closes its files.
+searches use it. Searches that are running finish on the old generation; the last of them closes its files. The thread
+also logs the damage that the check of large files has found.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 
 from periplus.config import Settings
-from periplus.errors import PeriplusError
+from periplus.errors import DamagedFile, PeriplusError
 from periplus.index.generations import Generations, number_of
 from periplus.model import CachedPage, Results
 from periplus.search.engine import Mode, SearchEngine
@@ -40,6 +41,7 @@ class ReloadingEngine:
         self._lock = Lock()
         self._live = _OpenGeneration(SearchEngine.open(collection, settings))
         self._last_error = ""
+        self._logged_damage: DamagedFile | None = None
         self._closed = Event()
         self._watcher = Thread(target=self._watch, args=(check_seconds,), name="generations", daemon=True)
         self._watcher.start()
@@ -66,6 +68,11 @@ class ReloadingEngine:
         """The number of indexed pages."""
         return self._live.engine.documents
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether a file of the live generation was found damaged."""
+        return self._live.engine.is_damaged
+
     def reload(self) -> None:
         """Switches to the current generation; keeps the old one while the new one cannot be opened."""
         try:
@@ -90,7 +97,15 @@ class ReloadingEngine:
 
     def _watch(self, every: float) -> None:
         while not self._closed.wait(every):
-            self.reload()
+            self.check()
+
+    def check(self) -> None:
+        """Switches to a new generation, and logs damage of the live one; `periplus serve` does it once a second."""
+        self.reload()
+        damage = self._live.engine.damage()
+        if damage is not None and damage is not self._logged_damage:
+            self._logged_damage = damage
+            logger.error("%s", damage)
 
     @contextmanager
     def _acquired(self) -> Iterator[SearchEngine]:

@@ -31,13 +31,13 @@ def write_array(path: Path, content: NDArray[Any]) -> None:
     new_array(path, content.dtype, len(content))[:] = content
 
 
-def map_array(path: Path, kind: DTypeLike, length: int | None, remedy: str) -> NDArray[Any]:
-    """Map the array in a file into memory; *length* is the expected one, *remedy* the hint for a damaged file."""
+def map_array(path: Path, kind: DTypeLike, length: int | None) -> NDArray[Any]:
+    """Map the array in a file into memory; *length* is the expected one."""
     try:
         mapped = np.load(path, mmap_mode="r")
         whole = mapped.offset + mapped.nbytes == path.stat().st_size
     except Exception as error:  # numpy parses the header with Python's own parser, which raises many types
-        raise DamagedFile(f"{path} cannot be read", str(error)[:200], remedy) from error
+        raise DamagedFile(f"{path} cannot be read", str(error)[:200]) from error
     if not whole or mapped.dtype != kind or mapped.ndim != 1 or length not in (None, len(mapped)):
-        raise DamagedFile(f"{path} is damaged", f"it has shape {mapped.shape} and type {mapped.dtype}", remedy)
+        raise DamagedFile(f"{path} is damaged", f"it has shape {mapped.shape} and type {mapped.dtype}")
     return np.asarray(mapped)

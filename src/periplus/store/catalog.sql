@@ -210,13 +210,13 @@ ON CONFLICT (name) DO UPDATE SET committed = excluded.committed RETURNING archiv
 UPDATE archives SET sealed = ? WHERE archive_id = ?;
 
 -- name: add_segment
-INSERT INTO segments (name, kind, rows, bytes, sha256, worker, number, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO segments (name, kind, rows, bytes, digest, worker, number, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: replace_segment
-UPDATE segments SET name = ?, kind = ?, rows = ?, bytes = ?, sha256 = ?, made = ? WHERE name = ?;
+UPDATE segments SET name = ?, kind = ?, rows = ?, bytes = ?, digest = ?, made = ? WHERE name = ?;
 
 -- name: segments
-SELECT name, kind, rows, bytes, sha256 FROM segments ORDER BY segment_id;
+SELECT name, kind, rows, bytes, digest FROM segments ORDER BY segment_id;
 
 -- name: last_segment
 SELECT coalesce(max(number), 0) FROM segments WHERE worker = ?;

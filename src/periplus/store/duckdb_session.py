@@ -59,6 +59,4 @@ def plain_errors(rows: str, setting: str) -> Iterator[None]:
             raise DiskFull(
                 f"no disk space left to join the {rows}", str(error), "Free some space and try again."
             ) from error
-        raise DamagedFile(
-            "a segment cannot be read", str(error), "`periplus verify` names every damaged file."
-        ) from error
+        raise DamagedFile("a segment cannot be read", str(error)) from error

@@ -12,18 +12,17 @@ import os
 import re
 import shutil
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from periplus import __version__
 from periplus.errors import DamagedFile, NewerFormat
-from periplus.store.checksums import verified, wrong_content, wrong_size
+from periplus.store.checksums import StoredFile, require_intact, verified, wrong_content, wrong_size
 
-FORMAT = 1
+FORMAT = 2  # 1: digests were SHA-256
 CURRENT = "CURRENT"
 META = "meta.json"
-REMEDY = "Run `periplus rank` to compute new ranks."
 _NAME = re.compile(r"gen-[0-9]+")
 
 
@@ -35,14 +34,19 @@ class Generation:
         self.folder = folder
         _lock_shared(folder / META, self)
         self.meta = _read_meta(folder)
-        for name, file in self.meta["files"].items():
-            if (problem := wrong_size(folder / name, file["bytes"])) is not None:
-                raise DamagedFile(f"{folder / name} is damaged", problem, REMEDY)
+        self._files = _stored_files(folder, self.meta)
+        for path, size, _ in self._files.values():
+            if (problem := wrong_size(path, size)) is not None:
+                raise DamagedFile(f"{path} is damaged", problem)
 
     @property
     def number(self) -> int:
         """The number of the generation."""
         return number_of(self.folder)
+
+    def require_intact(self, names: Iterable[str]) -> None:
+        """Check every byte of the named files."""
+        require_intact(self._files[name] for name in names)
 
 
 def _lock_shared(path: Path, holder: object) -> None:
@@ -52,9 +56,9 @@ def _lock_shared(path: Path, holder: object) -> None:
         weakref.finalize(holder, os.close, descriptor)
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise DamagedFile(f"{path.parent} cannot be read", "it is being removed", REMEDY) from None
+        raise DamagedFile(f"{path.parent} cannot be read", "it is being removed", "Run the command again.") from None
     except OSError as error:
-        raise DamagedFile(f"{path} cannot be read", error.strerror or str(error), REMEDY) from error
+        raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
 
 
 def live_generation(folder: Path) -> Generation | None:
@@ -76,7 +80,7 @@ def _live_name(folder: Path) -> str | None:
     except FileNotFoundError:
         return None
     if not _NAME.fullmatch(name):
-        raise DamagedFile(f"{folder / CURRENT} is damaged", "it does not name a generation", REMEDY)
+        raise DamagedFile(f"{folder / CURRENT} is damaged", "it does not name a generation")
     return name
 
 
@@ -112,11 +116,19 @@ def _read_meta(folder: Path) -> dict[str, Any]:
         meta = verified((folder / META).read_bytes())
         version = meta["format"]
     except (OSError, ValueError, KeyError) as error:
-        raise DamagedFile(f"{folder / META} is damaged", str(error), REMEDY) from error
+        raise DamagedFile(f"{folder / META} is damaged", str(error)) from error
     if version > FORMAT:
         why = f"this release ({__version__}) supports formats up to {FORMAT}"
         raise NewerFormat(f"{folder} has format {version}", why, "Use a later release, or run `periplus rank` again.")
     return meta
+
+
+def _stored_files(folder: Path, meta: dict[str, Any]) -> dict[str, StoredFile]:
+    """The files of a generation by name; in format 1 the key of a digest is `sha256`."""
+    return {
+        name: StoredFile(folder / name, file["bytes"], bytes.fromhex(file.get("digest") or file["sha256"]))
+        for name, file in meta["files"].items()
+    }
 
 
 # -- every byte -------------------------------------------------------------------------------------------------
@@ -142,10 +154,10 @@ def damage(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _damage_of(generation: Path) -> Iterator[tuple[str, str]]:
     try:
-        files = _read_meta(generation)["files"]
+        files = _stored_files(generation, _read_meta(generation))
     except (DamagedFile, NewerFormat) as error:
         yield META, error.why
         return
     for name, file in files.items():
-        if (problem := wrong_content(generation / name, file["bytes"], file["sha256"])) is not None:
+        if (problem := wrong_content(*file)) is not None:
             yield name, problem

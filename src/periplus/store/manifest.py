@@ -22,7 +22,7 @@ class SealedSegment(NamedTuple):
     kind: str  # pages or links
     rows: int
     size: int
-    sha256: bytes
+    digest: bytes  # see `checksums`
 
 
 class PageRow(NamedTuple):

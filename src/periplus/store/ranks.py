@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile
 from periplus.store.arrays import map_array
-from periplus.store.generations import REMEDY, Generation, live_generation
+from periplus.store.generations import Generation, live_generation
 
 URLS_AT_ONCE = 1 << 16  # rows per batch of nodes.arrow: node n is row n % URLS_AT_ONCE of batch n // URLS_AT_ONCE
 
@@ -66,13 +66,17 @@ class RankTable:
         self.folder, self.number = generation.folder, generation.number
         self.figures = Figures(**generation.meta["figures"])
 
+    def require_intact(self) -> None:
+        """Check every byte of the files that `of` and `anchors_file` read."""
+        self._generation.require_intact(("ids.npy", "numbers.npy", "ranks.npy", self.anchors_file.name))
+
     @contextmanager
     def naming_damage(self) -> Iterator[None]:
         """Raise `DamagedFile` for errors caused by damaged data; `generations.damage` finds the file."""
         try:
             yield
         except (ArithmeticError, LookupError, MemoryError, ValueError, OSError, pa.ArrowException) as error:
-            raise DamagedFile(f"{self.folder} is damaged", str(error)[:200], REMEDY) from error
+            raise DamagedFile(f"{self.folder} is damaged", str(error)[:200]) from error
 
     def of(self, ids: Ids) -> NDArray[np.float32]:
         """The rank of each URL id; an unknown URL has the rank of a page without links to it."""
@@ -173,4 +177,4 @@ class RankTable:
         return {host: number for number, host in enumerate(self.hosts["host"].to_pylist())}
 
     def _array(self, name: str, kind: DTypeLike, length: int | None) -> NDArray[Any]:
-        return map_array(self.folder / f"{name}.npy", kind, length, REMEDY)
+        return map_array(self.folder / f"{name}.npy", kind, length)

@@ -32,6 +32,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def is_damaged(self) -> bool:
+        """Whether a file of the index was found damaged; the health check then answers 503."""
+        ...
+
+    @property
     def documents(self) -> int:
         """The number of indexed pages."""
         ...

@@ -128,10 +128,13 @@ class SearchSite:
         return Response(_ROBOTS, headers={"content-type": "text/plain", "cache-control": "public, max-age=86400"})
 
     async def health(self, request: Request) -> Response:
-        """Health check for monitoring tools."""
+        """Health check for monitoring tools; the log names a damaged file."""
         del request
-        state = {"status": "ok", "generation": self._engine.generation, "documents": self._engine.documents}
-        return Response(api.as_json(state), headers={"content-type": JSON, "cache-control": "no-store"})
+        engine, is_damaged = self._engine, self._engine.is_damaged
+        status = "damaged" if is_damaged else "ok"
+        state = {"status": status, "generation": engine.generation, "documents": engine.documents}
+        headers = {"content-type": JSON, "cache-control": "no-store"}
+        return Response(api.as_json(state), 503 if is_damaged else 200, headers)
 
 
 def _timing(found: Results) -> dict[str, str]:

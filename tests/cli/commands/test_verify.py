@@ -17,7 +17,8 @@ def test_an_undamaged_collection_exits_0_and_a_damaged_one_1(tmp_path: Path) -> 
     (tmp_path / "segments" / "links-w00-000001.parquet").unlink()
     damaged = typed("verify", "--home", tmp_path)
     assert damaged.code == 1
-    assert damaged.complaint == ("periplus: 1 problem found: segments/links-w00-000001.parquet: the file is missing")
+    problem = "segments/links-w00-000001.parquet: the file is missing"
+    assert damaged.complaint == f"periplus: 1 problem found: {problem}. Run `periplus repair`."
     assert "segments/links-w00-000001.parquet" in damaged.out
 
 

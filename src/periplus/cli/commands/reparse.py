@@ -36,3 +36,5 @@ def command(
         pages = f"{summary.pages:,} in {plural(summary.segments, 'segment')}"
         print_table([("pages", pages), ("time", f"{summary.seconds:.1f} s")])
         warn_about_unread(summary)
+    if (failure := summary.failure()) is not None:
+        raise failure

@@ -17,6 +17,8 @@ from periplus.model import Hit, Results
 from periplus.search.engine import Mode, SearchEngine
 from periplus.store.collection import open_collection
 
+_WAIT_SECONDS = 2.0  # for the check of the large files, after the results are shown
+
 app = typer.Typer(add_completion=False)
 
 
@@ -38,12 +40,14 @@ def command(
     engine = SearchEngine.open(open_collection(home), load(home).settings)
     try:
         results = engine.search(" ".join(query), page=page, size=size, explain=explain, mode=mode)
+        if as_json:
+            print_json(results_json(results))
+        else:
+            _show(results)
+        if (damage := engine.damage(_WAIT_SECONDS)) is not None:
+            raise damage
     finally:
         engine.close()
-    if as_json:
-        print_json(results_json(results))
-    else:
-        _show(results)
 
 
 def results_json(results: Results) -> dict[str, Any]:

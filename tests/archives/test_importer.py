@@ -281,6 +281,6 @@ def test_a_damaged_catalog_is_noticed_before_anything_is_written(home: Path) -> 
     _import(home, packed(page("one")))
     zero_table(home / "crawl.db", "refusals")
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file() and path.suffix != ".lock"}
-    with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*`periplus repair` mends it\."):
+    with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*Run `periplus repair`\."):
         _import(home, packed(page("two", "http://example.org/2")))
     assert {path: path.read_bytes() for path in before} == before

@@ -264,7 +264,7 @@ def test_a_damaged_catalog_is_noticed_before_anything_is_written(web: TestWeb, t
     run_crawl(web, tmp_path, SEED)
     zero_table(tmp_path / "crawl.db", "refusals")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".lock"}
-    with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*`periplus repair` mends it\."):
+    with pytest.raises(DamagedFile, match=r"crawl\.db is damaged: .*Run `periplus repair`\."):
         run_crawl(web, tmp_path, "http://a.test/new")
     assert {path: path.read_bytes() for path in before} == before
 

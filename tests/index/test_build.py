@@ -252,7 +252,7 @@ def test_damaged_ranks_are_not_indexed(tmp_path: Path, name: str) -> None:
     collection = starred(tmp_path)
     rank(collection, LinkAnalysis())
     flip(collection.ranks / "gen-1" / name, 1.0)
-    with pytest.raises(DamagedFile, match=rf"gen-1/{name} is damaged: .*`periplus repair` mends it\."):
+    with pytest.raises(DamagedFile, match=rf"gen-1/{name} is damaged: .*Run `periplus repair`\."):
         index(collection)
     with pytest.raises(NoIndex):
         Generations(collection.index).current()
@@ -264,7 +264,7 @@ def test_a_damaged_list_of_near_duplicates_is_named(tmp_path: Path, way: str) ->
     index(collection)
     generation = Generations(collection.index).current()
     WAYS[way](generation / "near.parquet")
-    with pytest.raises(DamagedFile, match=r"near\.parquet is damaged: .*`periplus repair` mends it\."):
+    with pytest.raises(DamagedFile, match=r"near\.parquet is damaged: .*Run `periplus repair`\."):
         near_copy(generation, "http://a.test/")
 
 

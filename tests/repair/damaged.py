@@ -39,12 +39,20 @@ def build(web: TestWeb, home: Path) -> None:
     assert len(list((home / "segments").iterdir())) > 4
 
 
-def versions(home: Path) -> set[tuple[str, float]]:
-    """The pages in the segments: URL and time of the fetch."""
-    return {(row["url"], round(row["fetched_at"], 3)) for row in segment_rows(home, "pages")}
+Version = tuple[str, str, int]  # URL, archive file and offset
 
 
-def archived(home: Path) -> set[tuple[str, float]]:
+def versions(home: Path) -> set[Version]:
+    """The page versions in the segments."""
+    return {(row["url"], row["archive"], row["offset"]) for row in segment_rows(home, "pages")}
+
+
+def urls(home: Path) -> set[str]:
+    """The URLs of the pages in the segments."""
+    return {url for url, _, _ in versions(home)}
+
+
+def archived(home: Path) -> set[Version]:
     """The page versions whose archive records are intact."""
     records = [
         part.record
@@ -53,7 +61,7 @@ def archived(home: Path) -> set[tuple[str, float]]:
         if isinstance(part, Intact) and part.record is not None
     ]
     return {
-        (record.response.url, round(record.response.fetched_at, 3))
+        (record.response.url, record.position.name, record.position.offset)
         for record in records
         if record.response.status == 200 and not record.revisits and not record.response.url.endswith(".xml")
     }

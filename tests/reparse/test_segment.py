@@ -92,7 +92,7 @@ def test_a_reparse_of_a_damaged_record_ends_with_exit_code_3(home: Path, form: l
     last = outcome.err.splitlines()[-1]
     assert last.startswith("periplus: 1 page could not be read from the archive: ")
     assert f"no readable response at offset {offset}. " in last
-    assert last.endswith("Their previous text is kept. `periplus repair` mends the archive.")
+    assert last.endswith("Their previous text is kept. `periplus repair` replaces damaged records.")
     if form:
         assert outcome.json["causes"] == {"record": 1}
         assert outcome.json["reasons"][0]["cause"] == "record"

@@ -153,7 +153,7 @@ def test_a_damaged_marker_is_named(content: bytes, tmp_path: Path) -> None:
     create_collection(tmp_path)
     (tmp_path / MARKER).write_bytes(content)
     line = error_line(DamagedFile, lambda: open_collection(tmp_path))
-    assert line.startswith(f"{tmp_path / MARKER} is damaged: it does not state a format. Restore it")
+    assert line.startswith(f"{tmp_path / MARKER} is damaged: it does not state a format. Run `periplus repair`")
 
 
 @pytest.mark.parametrize("found", ["null", '"x"', "0", "-1", "1.5", "1e999"])
@@ -177,7 +177,7 @@ def test_an_archive_without_its_catalog_is_never_written_over(damage: str, tmp_p
     collection.catalog.unlink() if damage == "deleted" else collection.catalog.write_bytes(b"")
     before = everything_in(tmp_path)
     line = error_line(DamagedFile, lambda: create_collection(tmp_path))
-    assert f"{collection.catalog} is missing or empty: but {collection.archive} has pages. Restore it" in line
+    assert f"{collection.catalog} is missing or empty: but {collection.archive} has pages. Run `periplus repair`" in line
     assert everything_in(tmp_path) == before
 
 

@@ -198,7 +198,7 @@ def test_a_file_of_something_else_is_called_damaged(content: bytes, create: bool
     path = tmp_path / "crawl.db"
     path.write_bytes(content)
     line = error_line(DamagedFile, lambda: Database(path, create=create))
-    assert line.startswith(f"{path} is damaged: file is not a database. `periplus repair` mends it")
+    assert line.startswith(f"{path} is damaged: file is not a database. Run `periplus repair`")
     assert path.read_bytes() == content
 
 

@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with connect(tmp_path, 64 << 20, 1) as database:
         line = error_line(DamagedFile, joining(lambda: database.read_parquet(str(tmp_path / "pages.parquet"))))
     assert "pages.parquet" in line
-    assert "`periplus repair` mends it" in line
+    assert "Run `periplus repair`" in line
 
 
 def test_our_own_bugs_are_not_reported_as_damage() -> None:

@@ -132,5 +132,5 @@ def _warn_about_pages(reading: Reparsed) -> None:
     more = "; ..." if len(reading.reasons) > _NAMED else ""
     sys.stderr.write(
         printable(f"periplus: {pages} could not be reparsed and kept the old text: {named}{more}. ")
-        + "`periplus repair` mends damaged files; `periplus reparse --everything` retries.\n"
+        + "`periplus repair` rebuilds damaged files; `periplus reparse --everything` retries.\n"
     )

@@ -44,7 +44,7 @@ class Reparsed:
         if pages := self.causes.get(Cause.RECORD):
             first = next(entry.why for entry in self.reasons if entry.cause is Cause.RECORD)
             counted = "1 page" if pages == 1 else f"{pages:,} pages"
-            hint = "Their previous text is kept. `periplus repair` mends the archive."
+            hint = "Their previous text is kept. `periplus repair` replaces damaged records."
             return PartialFailure(f"{counted} could not be read from the archive", first, hint)
         return None
 

@@ -49,6 +49,11 @@ def test_a_list_of_links_has_no_main_text_and_keeps_all() -> None:
     assert page.main_text == page.text
 
 
+def test_a_chapter_that_only_lists_its_sections_keeps_all() -> None:
+    page = parsed(f"<h1>Cargo</h1><p>Contents</p>{MENU}")
+    assert page.main_text == page.text
+
+
 def test_headings_stay_with_their_text() -> None:
     page = parsed(f"<nav>{MENU}</nav><main><h1>Muziris</h1>{ARTICLE}<h2>Cargo</h2>{ARTICLE}</main>")
     assert "Cargo" in page.main_text.split("\n")

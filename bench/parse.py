@@ -52,7 +52,7 @@ def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
     answers = costs.responses(_sample(site_web, options.pages))
     steps = best([costs.by_step(answers) for _ in range(options.rounds)])
     whole = best([costs.whole(answers) for _ in range(options.rounds)])
-    marked = {} if options.tiny else {"articles": truth.articles(cache), "passages": truth.passages(cache)}
+    marked = {} if options.tiny else _marked(cache)
     sets = {**marked, "docs": truth.documentation(site_web)}
     found = {name: _main_texts(pages) for name, pages in sets.items() if pages}
     main_text = {name: score(sets[name], texts) for name, texts in found.items()}
@@ -72,6 +72,18 @@ def measured(options: argparse.Namespace, cache: Path) -> dict[str, Any]:
         "main_text_f1_site": main_text["docs_indexed"]["f1"],
         "main_text": main_text,
         **_pdf([made_pdf()] if options.tiny else _pdfs(cache), options.rounds),
+    }
+
+
+def _marked(cache: Path) -> dict[str, list[truth.Marked]]:
+    """The sets that people labelled, and the halves of `passages`: fitted on, and held out."""
+    passages = truth.passages(cache)
+    fit, held_out = truth.halves(passages)
+    return {
+        "articles": truth.articles(cache),
+        "passages": passages,
+        "passages_fit": fit,
+        "passages_held_out": held_out,
     }
 
 

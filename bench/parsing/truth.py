@@ -16,6 +16,9 @@ import tarfile
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import compress
+from operator import not_
 from pathlib import Path
 
 import turbohtml
@@ -38,6 +41,7 @@ _DOCUMENTATION = {  # by host: what holds the text, and what in it is not text
     "gtk": ("body", ".navigation, .footer"),
 }
 _PAGES_A_SITE = 30
+_HALF = 128  # of the values of a byte
 _SHORTEST = 200  # characters of a text worth finding
 
 
@@ -48,6 +52,7 @@ class Marked:
     html: str
     text: str = ""
     site: str = ""  # of many pages that are here, too
+    file: str = ""  # its name in the set
     within: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
@@ -71,10 +76,17 @@ def passages(cache: Path) -> list[Marked]:
         pages = {Path(entry.name).name: file.read() for entry in archive if (file := archive.extractfile(entry))}
     marks = json.loads((folder / "tests" / "evaldata.json").read_text(encoding="utf-8")).values()
     return [
-        Marked(decode(pages[mark["file"]], ""), within=tuple(mark["with"]), without=tuple(mark["without"]))
+        Marked(decode(pages[name], ""), file=name, within=tuple(mark["with"]), without=tuple(mark["without"]))
         for mark in marks
-        if mark["file"] in pages
+        if (name := mark["file"]) in pages
     ]
+
+
+def halves(pages: list[Marked]) -> tuple[list[Marked], list[Marked]]:
+    """The pages to fit rules and weights on, and the pages held out to measure them; file names decide."""
+    in_fit = [sha256(page.file.encode()).digest()[0] < _HALF for page in pages]
+    fit, held_out = compress(pages, in_fit), compress(pages, map(not_, in_fit))
+    return list(fit), list(held_out)
 
 
 def documentation(web: Web) -> list[Marked]:

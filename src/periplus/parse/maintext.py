@@ -1,133 +1,67 @@
 """Extracts the main text of a page: what is left without menus, footers and other boilerplate?
 
-`choose` scores every line of the visible text by its length, its share of links and the elements around it. The main
-text is the run of lines with the highest total score. Lines in the run with a very low score are removed, and lines
-outside it with a very high score are added. The weights come from a logistic regression on 444 news, blog and
-documentation pages whose main text is known; `bench/parse.py` measures the result. The result depends on the page
-alone, so parsing the page again gives the same.
-
-`PartMarker` classifies elements by their names: ``class="sidebar"``, ``id="main-content"``, ``role="navigation"``. It
-tells three kinds apart: boilerplate (menus, footers, comments), secondary text (captions, bylines, lists of links) and
-main content. It renames each such element to one tag per kind, so that turbohtml renders the text with its parts in one
-pass.
+`choose` scores every line of the visible text by its length, its share of links and the part of the page around it
+(`parse/parts.py`). The main text is the run of lines with the highest total score. Lines in the run with a low score
+are removed, and lines outside it with a very high score are added. A heading needs text below it.
+`bench/parsing/fit.py` fits the weights with a logistic regression on pages whose main text is known; `bench/parse.py`
+measures the result on these and other pages. The result depends on the page alone, so parsing the page again gives the
+same.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from turbohtml import Document
 
+from periplus.parse.lead_ins import lead_ins
 from periplus.parse.limits import TEXT
-
-ASIDE, APART, MAIN = "aside", "address", "main"  # tags
-_NONE = ""
-_WEAK = frozenset({_NONE, APART})
-_NAMED = ("div", "section", "header", "figure", "dl", "dialog", "ul", "ol", "table", "td", "form")
-_WORDS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
-# fmt: off
-_VOCABULARIES = {
-    MAIN: frozenset({
-        "articlebody", "articlecontent", "articletext", "bodycontent", "contentbody", "entrycontent", "mainbody",
-        "maincontent", "mwcontenttext", "postbody", "postcontent", "storybody", "storycontent",
-    }),
-    ASIDE: frozenset({
-        "ad", "addthis", "ads", "advert", "advertisement", "banner", "breadcrumb", "breadcrumbs", "comment",
-        "commentlist", "comments", "consent", "contentinfo", "cookie", "cookies", "copyright", "disclaimer", "disqus",
-        "footer", "gdpr", "headerlink", "jumbotron", "login", "masthead", "menu", "menus", "modal", "nav", "navbar",
-        "navfooter", "navheader", "navi", "navigation", "navigationbar", "newsletter", "noprint", "outbrain", "overlay",
-        "pager", "pagination", "paywall", "popular", "popup", "promo", "promotion", "recommendation", "recommendations",
-        "recommended", "related", "respond", "share", "sharebar", "sharing", "sidebar", "sidebarwrapper", "sidenav",
-        "signup", "skip", "social", "sponsor", "sponsored", "submenu", "subscribe", "subscription", "taboola",
-        "tagcloud", "teaser", "teasers", "toc", "toolbar", "topbar", "trending",
-    }),
-    APART: frozenset({
-        "aside", "author", "bar", "bio", "bottom", "button", "byline", "caption", "carousel", "credit", "credits",
-        "date", "dropdown", "extra", "foot", "form", "gallery", "head", "header", "hidden", "icon", "image", "img",
-        "info", "language", "left", "link", "links", "list", "logo", "media", "meta", "more", "next", "options", "prev",
-        "previous", "rating", "reply", "right", "rss", "search", "secondary", "slider", "sub", "tag", "tags", "time",
-        "tools", "top", "user", "video", "widget", "widgets",
-    }),
-}
-_ROLES = {
-    "alert": ASIDE, "alertdialog": ASIDE, "banner": ASIDE, "complementary": ASIDE, "contentinfo": ASIDE,
-    "dialog": ASIDE, "main": MAIN, "menu": ASIDE, "menubar": ASIDE, "navigation": ASIDE, "search": ASIDE,
-    "toolbar": ASIDE,
-}
-# fmt: on
-_PROPERTIES = {"articleBody": MAIN, "text": MAIN}
-_NAMES_REMEMBERED = 20_000
-
-
-class PartMarker:
-    """Renames elements by the kind of part; caches the kind by name, because the pages of a site share names."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def mark(self, document: Document) -> None:
-        """Rename every block whose role or name matches a kind of part."""
-        _mark_roles(document)
-        known, classify = self._known, self._classify
-        if len(known) > _NAMES_REMEMBERED:
-            known.clear()
-        for element in document.iter_elements(_NAMED):
-            names, part = element.attr("class"), _NONE
-            if names:
-                part = known[names] if names in known else classify(names)
-            if part in _WEAK and (name := element.attr("id")):
-                part = (known[name] if name in known else classify(name)) or part
-            if part:
-                element.tag = part
-
-    def _classify(self, names: str) -> str:
-        words = [word.lower() for word in _WORDS.split(names) if word]
-        candidates = {*words, *map(str.__add__, words, words[1:])}
-        matches = (part for part, vocabulary in _VOCABULARIES.items() if not candidates.isdisjoint(vocabulary))
-        part = self._known[names] = next(matches, _NONE)
-        return part
-
-
-def _mark_roles(document: Document) -> None:
-    for element in document.select("[role], [itemprop]"):
-        part = _PROPERTIES.get(element.attr("itemprop") or "") or _ROLES.get(element.attr("role") or "")
-        if part and element.tag in _NAMED:
-            element.tag = part
-
+from periplus.parse.parts import BOILERPLATE, FRAME, MAIN, NAVIGATION, SECONDARY, PartMarker
 
 Span = tuple[int, int]
 _Numbers = NDArray[np.float64]
 _Places = NDArray[np.int64]
 
-# Each kind of part has a letter: link, aside (boilerplate), secondary, main, heading.
-_RULES: dict[str, list[str]] = {
+# Each kind of part has a letter: link, navigation, boilerplate, secondary, frame, main, heading.
+RULES: dict[str, list[str]] = {
     "a": ["l"],
-    ASIDE: ["a"],
-    "nav": ["a"],
-    "footer": ["a"],
-    APART: ["s"],
-    MAIN: ["m"],
-    "article": ["m"],
-    "header": ["s"],
+    NAVIGATION: ["n"],
+    "aside": ["n"],
+    BOILERPLATE: ["b"],
+    SECONDARY: ["s"],
     "figure": ["s"],
     "figcaption": ["s"],
+    FRAME: ["f"],
+    MAIN: ["m"],
+    "article": ["m"],
     **{f"h{level}": ["h"] for level in range(1, 7)},
 }
-_LARGEST = {"a": 0.4, "s": 0.2}  # share of all text: a larger part is the content itself, whatever its name
+_LARGEST = {"n": 0.4, "b": 0.4, "s": 0.2, "f": 0.2}  # share of the text: a larger part is content, whatever its name
+_DEEPEST = {"n": 1, "b": 1, "s": 2, "f": 2, "h": 1}  # nested parts that count
 _SMALLEST_MAIN = 0.2  # share of the text without links: a smaller "main" part is one of many teasers
 _NEARLY_ALL = 0.8  # of the text in the largest "main" part: the smallest part with that much is the main part
 
-_INTERCEPT = -1.1
-_FOR_LENGTH, _FOR_LENGTH_NEARBY = 0.67, 0.08  # times the logarithm of the line's length in characters
-_FOR_LINKS, _FOR_LINKS_NEARBY = -0.5, -0.55  # times the share of link text in the line
-_FOR_MAIN = 1.65  # times the main part's share of the text without links; subtracted from lines outside it
-_FOR_ASIDE, _FOR_APART, _FOR_HEADING = -1.9, -2.6, -1.45
-_DEEPEST = 2  # nested parts that count
+# The points of a line are the sum of its features times these weights.
+WEIGHTS = {
+    "always": 0.88,
+    "length": 0.23,  # the logarithm of the number of characters
+    "lengths nearby": 0.12,  # of the lines before and after
+    "links": -1.16,  # the share of link text
+    "links nearby": -0.6,
+    "main": 0.83,  # the main part's share of the text without links; negative outside it
+    "navigation": -1.86,  # the depth in parts of this kind, up to _DEEPEST
+    "boilerplate": -4.23,
+    "secondary": -2.6,
+    "frame": -1.81,
+    "heading": -1.19,
+    "lead-in": -4.37,  # "Read also: ..."
+}
+_WEIGHTS = np.array(list(WEIGHTS.values()))
 _LONG = 200  # characters: longer lines weigh no more in a run
-_SURELY_NOT, _PROBABLY, _SURELY = -1.1, 1.0, 2.2  # points; boilerplate needs _PROBABLY
+_LOWEST_RUN = 3.0  # the total weight of a run; a line of 60 characters has up to 8
+_SURELY_NOT, _PROBABLY, _SURELY = -0.5, 1.0, 2.2  # points; navigation and boilerplate need _PROBABLY
 _DECIMALS = 6  # of points: processors differ in the last ones
 
 
@@ -148,20 +82,15 @@ class BodyReader:
     def read(self, document: Document) -> Body:
         """Extract the body of a document; renames the elements of its parts."""
         self._marker.mark(document)
-        return choose(*document.to_annotated_text(_RULES))
+        return choose(*document.to_annotated_text(RULES))
 
 
 def choose(text: str, spans: list[tuple[int, int, str]]) -> Body:
     """Choose the main text of a rendered *text* with parts at these *spans*."""
-    rendered = text.split("\n")
-    stripped = list(map(str.strip, rendered))
-    words = list(filter(None, stripped))
-    if not words:
+    lines = Lines(text, spans)
+    if not lines.words:
         return Body("", (), 0.0)
-    if "\xa0" in text:
-        words = [" ".join(line.split()) if "\xa0" in line else line for line in words]
-    lines = _Lines(_lengths(rendered), np.fromiter(map(bool, stripped), np.bool_, len(stripped)), spans)
-    return Body("\n".join(words)[:TEXT].rstrip(), _runs(lines.chosen(), _lengths(words)), lines.linked)
+    return Body("\n".join(lines.words)[:TEXT].rstrip(), _runs(lines.chosen(), _lengths(lines.words)), lines.linked)
 
 
 def _lengths(lines: list[str]) -> _Places:
@@ -177,12 +106,19 @@ def _runs(chosen: NDArray[np.bool_], lengths: _Places) -> tuple[Span, ...]:
     return tuple([(start, min(end, TEXT)) for start, end in pairs if start < TEXT])
 
 
-class _Lines:
+class Lines:
     """The non-empty lines of one rendered page, and the parts that contain them."""
 
-    def __init__(self, lengths: _Places, kept: NDArray[np.bool_], spans: list[tuple[int, int, str]]) -> None:
+    def __init__(self, text: str, spans: list[tuple[int, int, str]]) -> None:
+        rendered = text.split("\n")
+        stripped = list(map(str.strip, rendered))
+        self.words = list(filter(None, stripped))
+        if "\xa0" in text:
+            self.words = [" ".join(line.split()) if "\xa0" in line else line for line in self.words]
+        if not self.words:
+            return
+        lengths, kept = _lengths(rendered), np.fromiter(map(bool, stripped), np.bool_, len(stripped))
         ends = np.cumsum(lengths + 1) - 1
-        self._total = int(ends[-1])
         self._ends, self._lengths = ends[kept], lengths[kept]
         self._starts = self._ends - self._lengths
         starts, stops, letters = zip(*spans, strict=True) if spans else ((), (), ())
@@ -190,41 +126,54 @@ class _Lines:
         self._letters = np.frombuffer("".join(letters).encode(), np.uint8)
         self._firsts = np.searchsorted(self._ends, self._span_starts, "right")
         self._lasts = np.searchsorted(self._starts, self._span_ends, "left")
+        self._filled = self._firsts < self._lasts
         self._links, self.linked = self._link_shares()
+        self._plain = self._lengths * (1 - self._links)
+        self._sums, self._plain_sums = _sums(self._lengths), _sums(self._plain)
+        self._depths = {letter: self._depth(letter) for letter in _DEEPEST}
 
     def chosen(self) -> NDArray[np.bool_]:
         """For each line, whether it is main text."""
-        asides = self._depth(self._part("a"))
-        points = np.round(self._points(asides), _DECIMALS)
+        points = np.round(_WEIGHTS @ self.features(), _DECIMALS)
         chosen = points > _SURELY
         first, last = _best_run(np.tanh(points / 2) * np.sqrt(np.minimum(self._lengths, _LONG)))
         chosen[first:last] |= points[first:last] > _SURELY_NOT
-        chosen[(asides > 0) & (points <= _PROBABLY)] = False
+        chosen[self._asides() & (points <= _PROBABLY)] = False
+        chosen[_without_text(np.flatnonzero(self._depths["h"]).tolist(), chosen)] = False
         return chosen
 
-    def _points(self, asides: _Places) -> _Numbers:
+    def features(self) -> _Numbers:
+        """The features of each line, in the order of the weights; one row per feature."""
+        rows = np.zeros((len(_WEIGHTS), len(self._lengths)))
         logarithms = np.log1p(self._lengths)
-        points: _Numbers = _INTERCEPT + _FOR_LENGTH * logarithms + _FOR_LENGTH_NEARBY * _neighbours(logarithms)
-        points += _FOR_LINKS * self._links + _FOR_LINKS_NEARBY * _neighbours(self._links)
-        points += _FOR_ASIDE * np.minimum(asides, _DEEPEST)
-        points += _FOR_APART * np.minimum(self._depth(self._part("s")), _DEEPEST)
-        points += _FOR_HEADING * np.minimum(self._depth(self._part("h")), 1)
+        rows[0] = 1
+        rows[1], rows[2] = logarithms, _neighbours(logarithms)
+        rows[3], rows[4] = self._links, _neighbours(self._links)
         mains = self._part("m")
         if len(mains):
-            plain = np.where(asides > 0, 0.0, self._lengths * (1 - self._links))
-            points += _for_main(self._firsts[mains], self._lasts[mains], plain)
-        return points
+            rows[5] = _for_main(self._firsts[mains], self._lasts[mains], np.where(self._asides(), 0.0, self._plain))
+        for row, (letter, deepest) in enumerate(_DEEPEST.items(), start=6):
+            rows[row] = np.minimum(self._depths[letter], deepest)
+        rows[-1, lead_ins(self.words)] = 1
+        return rows
+
+    def _asides(self) -> NDArray[np.bool_]:
+        return (self._depths["n"] + self._depths["b"]) > 0
 
     def _part(self, letter: str) -> _Places:
         """The spans of one kind of part that contain lines and are not too large for their kind."""
-        found = np.flatnonzero(self._letters == ord(letter))
-        sizes = self._span_ends[found] - self._span_starts[found]
-        right = (self._firsts[found] < self._lasts[found]) & (sizes < _LARGEST.get(letter, 2) * self._total)
-        return found[right]
+        found = np.flatnonzero((self._letters == ord(letter)) & self._filled)
+        if letter not in _LARGEST or not len(found):
+            return found
+        # Menus are long lists of links. Other parts are compared by their text without links.
+        sums = self._sums if letter == "n" else self._plain_sums
+        sizes = sums[self._lasts[found]] - sums[self._firsts[found]]
+        small: _Places = found[sizes <= _LARGEST[letter] * sums[-1]]
+        return small
 
-    def _depth(self, spans: _Places) -> _Places:
-        """For each line, the number of spans that contain it."""
-        count = len(self._lengths) + 1
+    def _depth(self, letter: str) -> _Places:
+        """For each line, the number of parts of one kind that contain it."""
+        spans, count = self._part(letter), len(self._lengths) + 1
         if not len(spans):
             return np.zeros(count - 1, np.int64)
         changes = np.bincount(self._firsts[spans], minlength=count) - np.bincount(self._lasts[spans], minlength=count)
@@ -253,22 +202,42 @@ def _neighbours(numbers: _Numbers) -> _Numbers:
     return around
 
 
+def _sums(numbers: _Numbers | _Places) -> _Numbers:
+    """The sum of the numbers before each place, and of all."""
+    return np.concatenate(([0.0], np.cumsum(numbers)))
+
+
 def _for_main(firsts: _Places, lasts: _Places, plain: _Numbers) -> _Numbers:
-    """The points of each line for being inside or outside the main part; 0 if no part is large enough."""
-    before = np.concatenate(([0.0], np.cumsum(plain)))
-    shares = (before[lasts] - before[firsts]) / (before[-1] or 1.0)
+    """The share of text in the main part, negative for lines outside it; 0 if no part is large enough."""
+    sums = _sums(plain)
+    shares = (sums[lasts] - sums[firsts]) / (sums[-1] or 1.0)
     most = shares.max()
     if most < _SMALLEST_MAIN:
         return np.zeros(len(plain))
     chosen = int(np.where(shares >= _NEARLY_ALL * most, lasts - firsts, len(plain) + 1).argmin())
-    points: _Numbers = np.full(len(plain), -_FOR_MAIN * shares[chosen])
-    points[firsts[chosen] : lasts[chosen]] *= -1
-    return points
+    inside: _Numbers = np.full(len(plain), -shares[chosen])
+    inside[firsts[chosen] : lasts[chosen]] *= -1
+    return inside
+
+
+def _without_text(headings: list[int], chosen: NDArray[np.bool_]) -> list[int]:
+    """The headings without a chosen line before the next heading; headings in a row share the text below them."""
+    before = [0, *np.cumsum(chosen).tolist()]
+    end, has_text, empty = len(chosen), False, []
+    for heading in reversed(headings):
+        if end > heading + 1:
+            has_text = before[end] > before[heading + 1]
+        if not has_text:
+            empty.append(heading)
+        end = heading
+    return empty
 
 
 def _best_run(weights: _Numbers) -> Span:
-    """The start and end of the run of lines with the highest weight."""
-    sums = np.concatenate(([0.0], np.cumsum(weights)))
+    """The start and end of the run of lines with the highest weight; empty if that is low, as on a page of links."""
+    sums = _sums(weights)
     gains = sums - np.minimum.accumulate(sums)
     last = int(gains.argmax())
+    if gains[last] < _LOWEST_RUN:
+        return 0, 0
     return int(sums[: last + 1].argmin()), last

@@ -1,9 +1,9 @@
 """Extracts title, description, headings, base URL, robots directives and other links in one walk over the document.
 
 The walk also prepares a tree for text extraction. turbohtml renders tables, lists and quotations as a terminal would,
-padded and numbered; a search engine wants plain text, so these elements become ``<div>``. A block inside a ``<span>``
-or a link would not start a new line, so the walk puts a ``<br>`` before and after it. Otherwise its first word would
-be joined to the word before it.
+padded and numbered; a search engine wants plain text, so these elements become ``<div>``, and forms ``<footer>``. A
+block inside a ``<span>`` or a link would not start a new line, so the walk puts a ``<br>`` before and after it.
+Otherwise its first word would be joined to the word before it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _BLOCKS = _LAID_OUT | {
 }
 _AROUND_BLOCKS = _BLOCKS | {"body", "html", "tbody", "tfoot", "thead", "tr"}
 # fmt: on
+_RENDERED_AS = {"form": "footer"}  # a block too; main text extraction reads it as boilerplate
 _PAGINATION = frozenset({"next", "prev", "previous"})
 
 
@@ -79,7 +80,7 @@ class Outline:
                 if isinstance(parent, Element) and parent.tag not in _AROUND_BLOCKS:
                     inside_inline.append(element)
             if tag in _LAID_OUT:
-                element.tag = "div"
+                element.tag = _RENDERED_AS.get(tag, "div")
             elif tag in _HIDDEN:
                 hidden.append(element)
             if tag in _READERS:

@@ -349,8 +349,7 @@ def test_a_file_shorter_than_acknowledged_is_damaged(tmp_path: Path) -> None:
     os.truncate(path, size - 1)
     line = error_line(DamagedFile, lambda: ArchiveWriter(tmp_path, NAME, size))
     assert (
-        line
-        == f"{path} is shorter than its acknowledged size: expected at least {size} bytes. Run `periplus repair`."
+        line == f"{path} is shorter than its acknowledged size: expected at least {size} bytes. Run `periplus repair`."
     )
     assert path.stat().st_size == size - 1
 

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_a_folder_without_a_collection_is_reported(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.parametrize("name", ["thesis.tex", "archive/w00-000001.warc.gz", ".git/HEAD"])
+@pytest.mark.parametrize("name", ["thesis.tex", "archive/letters.zip", ".git/HEAD"])
 def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(b"mine")
@@ -90,6 +91,18 @@ def test_a_folder_of_something_else_is_left_alone(name: str, tmp_path: Path) -> 
     line = error_line(NoCollection, lambda: create_collection(tmp_path))
     assert f"it holds {name.partition('/')[0]!r}" in line
     assert "nothing was changed" in line
+    assert everything_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["crawl.db", "archive/w00-000001.warc.gz"])
+@pytest.mark.parametrize("act", [open_collection, create_collection])
+def test_a_collection_that_lost_its_marker_is_left_alone(
+    name: str, act: Callable[[Path], Collection], tmp_path: Path
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(b"pages")
+    before = everything_in(tmp_path)
+    assert "collection.json is missing" in error_line(DamagedFile, lambda: act(tmp_path))
     assert everything_in(tmp_path) == before
 
 
@@ -177,7 +190,9 @@ def test_an_archive_without_its_catalog_is_never_written_over(damage: str, tmp_p
     collection.catalog.unlink() if damage == "deleted" else collection.catalog.write_bytes(b"")
     before = everything_in(tmp_path)
     line = error_line(DamagedFile, lambda: create_collection(tmp_path))
-    assert f"{collection.catalog} is missing or empty: but {collection.archive} has pages. Run `periplus repair`" in line
+    assert (
+        f"{collection.catalog} is missing or empty: but {collection.archive} has pages. Run `periplus repair`" in line
+    )
     assert everything_in(tmp_path) == before
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile, NoCollection
+from periplus.errors import DamagedFile
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import rank
 from periplus.index.build import build_index
@@ -93,15 +93,10 @@ def repair(home: Path, settings: Settings, *, dry_run: bool = False, on_step: On
 
 def _open(home: Path) -> tuple[Collection, list[Problem]]:
     """The collection, and what is wrong with its marker."""
-    collection = Collection(home)
     try:
         return open_collection(home), []
-    except NoCollection:
-        if not collection.catalog.exists() and not any(collection.archive.glob("*")):
-            raise
-        return collection, [Problem(_MARKER, "the file is missing")]
     except DamagedFile as error:
-        return collection, [Problem(_MARKER, error.why)]
+        return Collection(home), [Problem(_MARKER, error.why)]
 
 
 def _damaged_parts(problems: list[Problem]) -> set[str]:

@@ -96,6 +96,7 @@ def open_collection(home: Path) -> Collection:
     try:
         text = marker.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
+        _require_no_pages(Collection(home))
         raise NoCollection(
             f"{home} holds no collection",
             hint="`periplus crawl URL` makes one; --home names another folder.",
@@ -113,6 +114,7 @@ def create_collection(home: Path) -> Collection:
             home.mkdir(parents=True, exist_ok=True)
             present = {entry.name for entry in home.iterdir()}
             if _MARKER not in present:
+                _require_no_pages(Collection(home))
                 _require_empty(home, present)
                 _create_layout(home)
     except (FileExistsError, NotADirectoryError):
@@ -148,6 +150,12 @@ def _require_catalog(collection: Collection) -> None:
             f"{catalog} is missing or empty",
             f"but {collection.archive} has pages",
         )
+
+
+def _require_no_pages(collection: Collection) -> None:
+    """Refuse a folder that has a catalog or an archive, but has lost its marker."""
+    if collection.catalog.exists() or any(collection.archive.glob("*.warc.gz")):
+        raise DamagedFile(f"{collection.home / _MARKER} is missing", "the folder has the files of a collection")
 
 
 def _require_empty(home: Path, present: set[str]) -> None:

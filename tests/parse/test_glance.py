@@ -23,7 +23,7 @@ from periplus.parse.profiles import Profiles
 from periplus.parse.quality import PageFinisher
 from periplus.url import Canonicalizer
 
-PARTS, AT_ONCE = 4, 3_000  # at the gate: 12,000 pages made at random, 2,000 damaged ones
+PARTS, AT_ONCE = 4, 10_000  # at the gate: 40,000 pages made at random, 2,000 damaged ones
 LARGEST = 400_000  # bytes
 READER = HtmlReader(Canonicalizer(["utm_*"], ["sid"]), 1_000, Profiles({}), PageFinisher(Parsing().languages))
 
@@ -85,6 +85,17 @@ SEEN = [
     "<p class='a>b' title=c/d e=\"f\" / g>x",
     "<div><section>a</div>b</section>c",
     "<object><p>a</object>b</p>c",
+    "<table><td>a</td></tr><td>b</tbody></table>c",
+    "<table><td><b>a</table><form>b</form>c",
+    "a<dialog>b<p>c <b>d</b></dialog>e",
+    "<ul><li><dialog>a<li>b</dialog>c</ul>",
+    "<b>a</b><form>b <b>c</b></form>d",
+    "<!doctype html><p><b>a<table><td><form>b</form>c</table>",
+    "<ul><li><ruby>a<rt>b</li><li><ruby>c<rt>d</li></ul>",
+    "<p><ruby>a<rt>b</rt></ruby><p><ruby>c<rt>d</ruby>",
+    "</p><link rel=canonical href=/c>",
+    "<!DOCTYPE html><p>a<table><td>b</table><a href=x>c</p>d</a>",
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0//EN" "http://www.w3.org/x"><p><table></table><a href=x>c</p>d',
     "words that end in a tag <a href=x",
     "words that end in a comment <!-- no end",
 ]
@@ -117,6 +128,32 @@ GIVEN_UP = [
     b"<form><b></i>one</form>two",
     b"<h1><i></h2><h1>one<h1>two",
     b"<plaintext>a",
+    b"<table><td>a</tr>b",
+    b"<table><td>a</tbody>b",
+    b"<table><th>a</thead></tr>b</table>",
+    b"<b><dialog>a</b>b",
+    b"<b><dialog></b>a</dialog>b",
+    b"<a name=n><dialog>a<a href=x>b",
+    b"<p><b>a<form>b</form>c",
+    b"<span><i>a</span><form>b</form>c",
+    b"<form><p><b>a</p>b</form>c",
+    b"<p><a name=n>a<form>b</form>c",
+    b"<b><table></b><td></table><form>a</form>b",
+    b"<b>" + b"<div>" * 8 + b"</b>" + b"</div>" * 8 + b"<form>a</form>b",
+    b"<font>" * 20 + b"</font>" * 19 + b"<form>a</form>b",
+    b"<table><td><b><object></td></table><form>a</form>b",
+    b"<a name=n><table><td></a></table><label>a<a href=x>b",
+    b"<ruby><p><ruby>a</ruby><rtc>b",
+    b"<label>a<isindex></label>b",
+    b"<p><table></table><a href=x>a</p>b",
+    b"<p><table></table><a href=x>a<div>b",
+    b'<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN"><p><table></table><a href=x>a</p>b',
+    b'<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0> "http://www.w3.org/x.dtd"><p><table></table><a href=x>a</p>b',
+    b"&#32;<link rel=canonical href=/c>",
+    b"</head><html><link rel=canonical href=/c>",
+    b"</head><head><link rel=canonical href=/c>",
+    b"<bgsound><link rel=canonical href=/c>",
+    b"<noembed></noembed><link rel=canonical href=/c>",
     b"<meta http-equiv=refresh content='0; url=x'>",
     b"<p>a<html lang=de>",
     b"<div>" * 300,

@@ -6,8 +6,9 @@ way that changes the result (text between table rows, an unclosed link, frames),
 builds the tree. `tests/parse/test_glance.py` compares both results.
 
 A stack holds the open elements that affect the result: blocks, tables, links. Other inline elements (``<b>``,
-``<span>``) do not change the text. They are tracked only inside a link, label, heading or form, which their end tags
-could break.
+``<span>``) do not change the text. They are tracked only inside a link, label, heading, form or dialog, which their end
+tags could break. Formatting elements (``<b>``, ``<font>``) are counted everywhere: a tree opens those without an end
+tag again in later blocks, and that changes where a form ends.
 """
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
@@ -15,6 +16,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy
 
+import re
 from html.entities import html5 as _NAMED
 
 from periplus.parse.directives import UNENDORSED as _UNENDORSED
@@ -236,7 +238,8 @@ cdef class Glance(OpenElements):
         """The position after the start tag, and after the raw text it begins; -1 if it has no end."""
         cdef uint64_t name
         cdef Py_ssize_t after_name = self.read_name(start, &name)
-        cdef Kind kind = kind_of(name)
+        cdef Known* known = find_known(name)
+        cdef Kind kind = known.kind
         cdef Py_ssize_t at = self.read_attributes(after_name, kind)
         if at < 0:
             return -1
@@ -248,20 +251,20 @@ cdef class Glance(OpenElements):
             return self.read_raw_element(kind, name, start, after_name - start, at)
         elif META <= kind <= BASE:
             self.read_field(kind)
-        elif kind == ROOT:
-            self.read_root()
-        elif kind != HEAD:
+        elif kind == ROOT or kind == HEAD:
+            self.read_root(kind)
+        else:
             self.has_body = True
             if kind == SVG or kind == MATH:
                 return self.read_foreign(name, at)
-            self.open(name, kind)
+            self.open(known, name)
         return at
 
     cdef Py_ssize_t read_end(self, Py_ssize_t at) noexcept:
         cdef uint64_t name
         at = self.read_attributes(self.read_name(at, &name), RAW)
         if at >= 0:
-            self.end(name, kind_of(name))
+            self.end(find_known(name), name)
         return at
 
     cdef int read_field(self, Kind kind) except -1:
@@ -271,8 +274,12 @@ cdef class Glance(OpenElements):
             self.needs_tree = True
         return 0
 
-    cdef void read_root(self) noexcept:
+    cdef void read_root(self, Kind kind) noexcept:
         """Use the first <html> as the root; a tree would add the attributes of later ones to it."""
+        if self.head_ended and not self.has_body:
+            self.needs_tree = True  # a tree would begin the body
+        if kind == HEAD:
+            return
         if self.has_attributes and (self.has_root or self.has_body or self.part_count > 1):
             self.needs_tree = True
         elif not self.has_root:

@@ -11,6 +11,7 @@ cdef enum Kind:
     FORM
     BUTTON
     LABEL  # starts a line in the text; not special in the standard
+    DIALOG  # a block that is not special in the standard
     SCOPE  # from here to TABLE: limits the scope of end tags
     CAPTION
     CELL
@@ -44,8 +45,9 @@ cdef enum:
     KNOWN_SIZE = 512
 
 cdef struct Known:
-    uint64_t name
+    uint64_t name  # 0: of no effect of its own, as <span>
     Kind kind
+    uint64_t formatting  # see OpenElements.formatting; 0 if it is no formatting element
 
 cdef Known KNOWN[KNOWN_SIZE]
 cdef uint64_t NO_NAME = 0xCBF29CE484222325ULL
@@ -76,11 +78,12 @@ cdef inline Kind kind_of(uint64_t name) noexcept nogil:
 
 cdef void add_tags(Kind kind, str words):
     for word in words.split():
-        find_known(hash_of(word))[0] = Known(hash_of(word), kind)
+        find_known(hash_of(word))[0] = Known(hash_of(word), kind, 0)
 
 
+add_tags(INLINE, "ruby rb rt rtc")
 add_tags(ANCHOR, "a")
-add_tags(BLOCK, "address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer")
+add_tags(BLOCK, "address article aside blockquote center details dir div dl fieldset figcaption figure footer")
 add_tags(BLOCK, "header hgroup listing main menu nav ol pre search section summary ul")
 add_tags(HEADING, "h1 h2 h3 h4 h5 h6")
 add_tags(PARAGRAPH, "p")
@@ -89,6 +92,7 @@ add_tags(TERM, "dt dd")
 add_tags(FORM, "form")
 add_tags(BUTTON, "button")
 add_tags(LABEL, "label legend")
+add_tags(DIALOG, "dialog")
 add_tags(SCOPE, "applet marquee object")
 add_tags(TABLE, "table")
 add_tags(ROWS, "tbody tfoot thead")
@@ -102,24 +106,38 @@ add_tags(OPTION, "option optgroup")
 add_tags(BREAK, "br")
 add_tags(RULE, "hr")
 add_tags(IMAGE, "img image")
-add_tags(VOID, "basefont bgsound embed input keygen param source track wbr")
+add_tags(VOID, "embed input keygen param source track wbr")
 add_tags(META, "meta")
 add_tags(LINK, "link")
 add_tags(BASE, "base")
 add_tags(AREA, "area")
 add_tags(IFRAME, "iframe")
 add_tags(TITLE, "title")
-add_tags(RAW, "script style noscript noembed noframes")
+add_tags(RAW, "script style noscript noframes")
 add_tags(TEXTAREA, "textarea")
 add_tags(SVG, "svg")
 add_tags(MATH, "math")
 add_tags(ROOT, "html")
 add_tags(HEAD, "head")
 add_tags(BODY, "body")
-add_tags(NEEDS_TREE, "datalist frame frameset plaintext rp template xmp")
+add_tags(NEEDS_TREE, "basefont bgsound datalist frame frameset isindex noembed plaintext rp template xmp")
+
+cdef enum:
+    MOST_FORMATTING = 15  # open elements of one name; a count that gets there stays there
+
+cdef uint64_t LOOSE_ANCHOR = 1ULL << 60
+
+
+cdef void add_formatting(str words):
+    cdef int place
+    for place, word in enumerate(words.split()):
+        find_known(hash_of(word))[0] = Known(hash_of(word), INLINE, 1ULL << 4 * place)
+
+
+add_formatting("b big code em font i nobr s small strike strong tt u")
 
 cdef uint64_t SCRIPT = hash_of("script"), STYLE = hash_of("style"), NOBR = hash_of("nobr")
-cdef uint64_t RUBY = hash_of("ruby"), RT = hash_of("rt"), RB = hash_of("rb"), RTC = hash_of("rtc")
+cdef uint64_t TBODY = hash_of("tbody"), TR = hash_of("tr"), RUBY = hash_of("ruby")
 cdef uint64_t UL = hash_of("ul"), OL = hash_of("ol"), DIV = hash_of("div"), ADDRESS = hash_of("address")
 cdef uint64_t HREF = hash_of("href"), REL = hash_of("rel"), HREFLANG = hash_of("hreflang"), ALT = hash_of("alt")
 cdef uint64_t NAME = hash_of("name"), CONTENT = hash_of("content"), HTTP_EQUIV = hash_of("http-equiv")
@@ -141,7 +159,12 @@ cdef bint is_foreign(uint64_t name):
 
 cdef inline bint is_special(Kind kind) noexcept nogil:
     """Whether the element is special in the standard: end tags of inline elements do not close it."""
-    return kind > ANCHOR and kind != LABEL
+    return kind > ANCHOR and kind != LABEL and kind != DIALOG
+
+
+cdef inline bint ends_formatting(Kind kind) noexcept nogil:
+    """Whether formatting elements (``<b>``) around it have no effect inside it, and those inside none after it."""
+    return SCOPE <= kind <= CELL
 
 
 cdef inline bint is_boundary(Kind kind) noexcept nogil:
@@ -158,12 +181,12 @@ cdef inline bint is_in_table(Kind kind) noexcept nogil:
 
 cdef inline bint is_line(Kind kind) noexcept nogil:
     """Whether the element starts and ends a line of text."""
-    return BLOCK <= kind <= LABEL or CAPTION <= kind <= TABLE
+    return BLOCK <= kind <= DIALOG or CAPTION <= kind <= TABLE
 
 
 cdef inline bint needs_exact_nesting(Kind kind) noexcept nogil:
     """Whether inline elements inside it must be nested correctly."""
-    return kind == ANCHOR or kind == LABEL or kind == HEADING or kind == FORM
+    return kind == ANCHOR or kind == HEADING or FORM <= kind <= DIALOG and kind != BUTTON
 
 
 cdef inline int attribute_slot(Kind kind, uint64_t attribute) noexcept nogil:

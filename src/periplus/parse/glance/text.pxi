@@ -16,7 +16,8 @@ cdef class Text(Source):
     cdef bint pending  # write a space before the next word
     cdef Part* parts
     cdef Py_ssize_t part_count, part_capacity
-    cdef bint has_body  # the head has ended
+    cdef bint has_body  # the body has begun
+    cdef bint head_ended  # by its end tag
     cdef bint needs_tree  # the page cannot be scanned; the caller must build a tree
 
     def __cinit__(self, bytes html):
@@ -61,7 +62,10 @@ cdef class Text(Source):
             return 1
         if CLASS[replacement.bytes[0]] == CONTROL:
             self.needs_tree = True
-        elif CLASS[replacement.bytes[0]] == SPACE or space_length(replacement.bytes):
+        elif CLASS[replacement.bytes[0]] == SPACE:
+            self.needs_tree = self.needs_tree or self.length == 0  # it does not begin the body
+            self.pending = True
+        elif space_length(replacement.bytes):
             self.pending = True
         else:
             self.write(replacement.bytes, replacement.count)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tantivy import Index, Query
 
+from periplus.config import Indexing
 from periplus.index.arrays import load_array
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
@@ -42,7 +43,7 @@ ROW: dict[str, Any] = {
 
 
 def write(folder: Path, *rows: dict[str, Any], strength: float = 0.05) -> Index:
-    with IndexWriter(folder, strength) as writer:
+    with IndexWriter(folder, Indexing(prior_strength=strength)) as writer:
         for number, row in enumerate(rows):
             writer.add({**ROW, "number": number, **row})
         assert writer.finish() == len(rows)
@@ -138,7 +139,7 @@ def test_ranks_and_hosts_are_kept_by_number(tmp_path: Path) -> None:
 
 
 def test_numbers_are_dense(tmp_path: Path) -> None:
-    with IndexWriter(tmp_path, 0.05) as writer, pytest.raises(AssertionError, match="dense"):
+    with IndexWriter(tmp_path, Indexing()) as writer, pytest.raises(AssertionError, match="dense"):
         writer.add({**ROW, "number": 1})
 
 

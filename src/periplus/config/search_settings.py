@@ -76,6 +76,13 @@ class Indexing(Section):
         default=True,
         description="Merge near-duplicates: pages with the same title and nearly the same main text are one result.",
     )
+    forward_words: int = Field(
+        default=3_000,
+        ge=100,
+        le=1_000_000,
+        description="Maximum number of words of a page in the forward index, from which search scores and makes "
+        "snippets. Words after them are still found.",
+    )
 
 
 class Ranking(Section):

@@ -114,7 +114,7 @@ def _live_segments(collection: Collection) -> list[Path]:
 
 
 def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
-    with IndexWriter(folder, settings.prior_strength) as writer:
+    with IndexWriter(folder, settings) as writer:
         for done, row in enumerate(documents.rows(), 1):
             writer.add(row)
             if done % _ROWS_AT_ONCE == 0:

@@ -83,6 +83,11 @@ class Indexing(Section):
         description="Maximum number of words of a page in the forward index, from which search scores and makes "
         "snippets. Words after them are still found.",
     )
+    vectors: bool = Field(
+        default=True,
+        description="Learn word vectors from the pages, which rank pages about a query higher even when they use "
+        "other words. Takes about 15 seconds of processor time for 25,000 pages, and at most 60.",
+    )
 
 
 class Ranking(Section):

@@ -65,7 +65,10 @@ class ForwardIndex:
 
     def words(self, number: int, field: str) -> U32:
         """The words of a field of a document, in order; 0 is a break between two values."""
-        return self.read(np.array([number]), field).words
+        first, last = FIELDS[field]
+        place = number * len(COLUMNS)
+        begin, end = int(self._offsets[place + first]), int(self._offsets[place + last + 1])
+        return decoded(self._units[begin:end], self._path)[0]
 
     def read(self, numbers: NDArray[np.integer], field: str) -> Rows:
         """The words of a field of several documents; much faster than one document at a time."""
@@ -73,22 +76,9 @@ class ForwardIndex:
         places = np.asarray(numbers, np.intp) * len(COLUMNS)
         begins, ends = self._offsets[places + first].tolist(), self._offsets[places + last + 1].tolist()
         parts = [self._units[begin:end] for begin, end in zip(begins, ends, strict=True)]
-        units = np.concatenate(parts) if parts else np.empty(0, np.uint16)
+        words, trails = decoded(np.concatenate(parts) if parts else np.empty(0, np.uint16), self._path)
         starts = np.cumsum([0, *map(len, parts)])
-        return self._decoded(units, starts)
-
-    def _decoded(self, units: U16, starts: NDArray[np.intp]) -> Rows:
-        words = units.astype(np.uint32)
-        wide = np.flatnonzero(units >= _LEAD)
-        leads, trails = wide[::2], wide[1::2]
-        if len(leads) != len(trails) or (units[trails] < _TRAIL).any():
-            raise DamagedFile(f"{self._path} is damaged", "half of a number is missing")
-        if not len(wide):
-            return Rows(words, starts)
-        words[leads] = _LEAD + ((words[leads] - _LEAD) << _BITS | (words[trails] - _TRAIL))
-        kept = np.ones(len(words), bool)
-        kept[trails] = False
-        return Rows(words[kept], starts - np.searchsorted(trails, starts))
+        return Rows(words, starts - np.searchsorted(trails, starts))
 
     def lengths(self, numbers: NDArray[np.integer], field: str) -> U32:
         """The number of words in a field of each document, without breaks."""
@@ -124,6 +114,21 @@ def encoded(words: U32) -> tuple[U16, NDArray[np.bool_]]:
     return units, wide
 
 
+def decoded(units: U16, path: Path) -> tuple[U32, NDArray[np.intp]]:
+    """The words in 16-bit units of a file, and the places of the second units of wide words."""
+    words = units.astype(np.uint32)
+    wide = np.flatnonzero(units >= _LEAD)
+    leads, trails = wide[::2], wide[1::2]
+    if not len(wide):
+        return words, trails
+    if len(leads) != len(trails) or (units[trails] < _TRAIL).any():
+        raise DamagedFile(f"{path} is damaged", "half of a number is missing")
+    words[leads] = _LEAD + ((words[leads] - _LEAD) << _BITS | (words[trails] - _TRAIL))
+    kept = np.ones(len(words), bool)
+    kept[trails] = False
+    return words[kept], trails
+
+
 def mean_lengths(lengths: U32) -> dict[str, float]:
     """The mean length of every field over the documents that have it."""
     means = {}
@@ -135,11 +140,11 @@ def mean_lengths(lengths: U32) -> dict[str, float]:
 
 def _facts(path: Path) -> dict[str, Any]:
     try:
-        facts: dict[str, Any] = orjson.loads(path.read_bytes())
-        if facts["format"] != FORMAT:
-            raise ValueError(f"it does not state format {FORMAT}")
-        if not {"documents", "languages", "mean_lengths"} <= facts.keys():
-            raise ValueError("it is incomplete")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        facts = orjson.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise DamagedFile(f"{path} is damaged", str(error)) from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise DamagedFile(f"{path} is damaged", f"it does not state format {FORMAT}")
+    if not {"documents", "languages", "mean_lengths"} <= facts.keys():
+        raise DamagedFile(f"{path} is damaged", "it is incomplete")
     return facts

@@ -1,8 +1,8 @@
 """The distinct words of an index generation: spelling, frequency, language and stem.
 
-Words are numbered by frequency, most frequent first; word 0 is a break between two values of a field. The *vocabulary* is
-the words of titles, headings, anchor texts, descriptions and openings, in alphabetical order: for spelling correction
-and completion.
+Words are numbered by frequency, most frequent first; word 0 is a break between two values of a field. The *vocabulary*
+has the words of titles, headings, anchor texts, descriptions and openings in alphabetical order, for spelling
+correction and completion.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def write_lexicon(folder: Path, words: pa.LargeBinaryArray, found: WordFigures, 
     write_array(folder / "documents.npy", found.documents)
     write_array(folder / "counts.npy", found.counts.reshape(-1))
     write_array(folder / "language.npy", found.language)
-    used = found.counts[:, _COUNTED].any(axis=1)
+    used = found.counts[:, _COUNTED].sum(axis=1) > 0
     write_array(folder / "vocabulary.npy", alphabetical[used[alphabetical]])
     _write_stems(folder, words, found.languages, languages)
 

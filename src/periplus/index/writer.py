@@ -27,6 +27,7 @@ from periplus.index.schema import (
     prior_factor,
     schema,
 )
+from periplus.index.vectors import write_vectors
 from periplus.model import ArchivePosition
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.url import url_key
@@ -42,7 +43,7 @@ class IndexWriter:
 
     def __init__(self, folder: Path, settings: Indexing) -> None:
         (folder / "tantivy").mkdir()
-        self._folder, self._strength = folder, settings.prior_strength
+        self._folder, self._strength, self._vectors = folder, settings.prior_strength, settings.vectors
         self._index = Index(schema(), path=str(folder / "tantivy"))
         register(self._index)
         self._writer = self._index.writer(_HEAP, _THREADS)
@@ -97,6 +98,8 @@ class IndexWriter:
         save_array(self._folder / RANKS, self._ranks, np.float32)
         save_array(self._folder / QUALITIES, self._qualities, np.float32)
         save_array(self._folder / HOSTS, self._hosts, np.uint64)
+        if self._vectors:
+            write_vectors(self._folder, np.array(self._ranks, np.float32))
         return len(self._ranks)
 
 

@@ -25,7 +25,7 @@ _WINDOW = 5  # terms on either side
 _BODY = 1_000  # words of a body, about 6,000 characters
 _MOST_WORDS = 12_000_000  # counted in all
 _DOCUMENTS_AT_ONCE = 2_000
-_PENDING = 8_000_000  # pairs that are counted, but not yet merged
+_PENDING = 4_000_000  # pairs that are counted, but not yet merged
 _MOST_PAIRS = 8_000_000  # stored in all; above this, pairs that occur once are dropped
 _SMOOTHING = 0.75  # exponent of the frequency of contexts: rare contexts count less
 _COUNT_BITS = np.uint64(32)
@@ -84,10 +84,13 @@ def count_pairs(index: ForwardIndex, ranks: F32, of_words: U16) -> tuple[U32, U3
 
 def positive_pmi(pairs: U32, counts: U32, terms_in_all: int) -> tuple[Matrix, Matrix]:
     """The positive pointwise mutual information of terms and contexts, and the transposed matrix."""
-    both = np.concatenate([pairs, pairs << np.uint32(16) | pairs >> np.uint32(16)]).astype(np.uint64)
-    ordered = np.sort(both << _COUNT_BITS | np.concatenate([counts, counts]))
-    found, often = ordered >> _COUNT_BITS, np.log((ordered & np.uint64(0xFFFFFFFF)).astype(np.float32))
-    rows, columns = (found >> np.uint64(16)).astype(np.uint16), found.astype(np.uint16)
+    ordered = np.concatenate([pairs, pairs << np.uint32(16) | pairs >> np.uint32(16)], dtype=np.uint64)
+    ordered <<= _COUNT_BITS
+    ordered.reshape(2, -1)[:] |= counts
+    ordered.sort()
+    rows, columns = (ordered >> np.uint64(48)).astype(np.uint16), (ordered >> _COUNT_BITS).astype(np.uint16)
+    often = np.log(ordered.astype(np.uint32), dtype=np.float32)
+    del ordered
     totals = np.bincount(rows, np.exp(often), terms_in_all)
     smoothed = _SMOOTHING * np.log(np.maximum(totals, 1.0)) - np.log((totals**_SMOOTHING).sum() or 1.0)
     as_term, as_context = np.log(np.maximum(totals, 1.0)).astype(np.float32), smoothed.astype(np.float32)

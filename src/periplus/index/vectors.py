@@ -50,7 +50,8 @@ class Vectors:
 
     def mean(self, numbers: U32, weights: F32) -> F32:
         """The weighted mean of the vectors of words; 0 when none has a vector. Weights are usually idf."""
-        return self.means(Rows(numbers, np.array([0, len(numbers)])), weights)[0]
+        found: F32 = self.means(Rows(numbers, np.array([0, len(numbers)])), weights)[0]
+        return found
 
     def means(self, rows: Rows, weights: F32) -> F32:
         """The weighted mean for each of several texts, as `ForwardIndex.read` gives them; a weight per word."""

@@ -115,13 +115,9 @@ def _pages(generation: Path, scores: NDArray[np.float64], most: int) -> Iterator
 
 
 def _field(index: ForwardIndex, number: int, field: str) -> dict[str, Any]:
-    found, counts = np.unique(index.words(number, field), return_counts=True)
-    best = np.argsort(-counts, kind="stable")
-    words = {
-        index.lexicon.word(word): int(count) for word, count in zip(found[best], counts[best], strict=True) if word
-    }
-    shown = dict(list(words.items())[:_WORDS_SHOWN])
-    return {"length": int(index.lengths(np.array([number]), field)[0]), "different": len(words), "words": shown}
+    words = Counter(word for word in index.words(number, field).tolist() if word)
+    shown = {index.lexicon.word(word): count for word, count in words.most_common(_WORDS_SHOWN)}
+    return {"length": words.total(), "different": len(words), "words": shown}
 
 
 def _document(generation: Path, url: str) -> int | None:

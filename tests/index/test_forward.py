@@ -145,6 +145,15 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str, way: str) -> None:
         ForwardIndex(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["text", "columns", "lengths", "words", "sorted", "counts", "stems", "stem_words"])
+def test_a_file_of_another_index_is_damage(tmp_path: Path, name: str) -> None:
+    write_forward(tmp_path, [PAGE] * 20)
+    path = tmp_path / FOLDER / f"{name}.npy"
+    np.save(path, np.load(path)[:-1])
+    with pytest.raises(DamagedFile, match=name):
+        ForwardIndex(tmp_path)
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"format": 99}', b'{"format": 1}'])
 def test_damaged_facts_are_named(tmp_path: Path, content: bytes) -> None:
     write_forward(tmp_path, [PAGE])

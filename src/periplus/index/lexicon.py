@@ -50,7 +50,7 @@ class Lexicon:
         self._language = load_array(folder / "language.npy", np.uint8, size)
         self._stems = Strings(folder / "stems")
         self._stem_starts = load_array(folder / "stem_starts.npy", np.uint64, len(self._stems) + 1)
-        self._stem_words = load_array(folder / "stem_words.npy", np.uint32)
+        self._stem_words = load_array(folder / "stem_words.npy", np.uint32, int(self._stem_starts[-1]))
         self.vocabulary: U32 = load_array(folder / "vocabulary.npy", np.uint32)  # word numbers
 
     def __len__(self) -> int:

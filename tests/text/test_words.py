@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -120,6 +121,10 @@ def test_both_tables_agree(
         assert one == other
     for name in ("words", "counts", "documents", "languages", "language"):
         assert getattr(tables[0], name)() == getattr(tables[1], name)()
+
+
+def test_it_is_compiled_where_there_is_a_compiler() -> None:
+    assert words.IS_COMPILED or shutil.which("cc") is None
 
 
 @COMPILED

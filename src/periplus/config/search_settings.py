@@ -80,13 +80,13 @@ class Indexing(Section):
         default=3_000,
         ge=100,
         le=1_000_000,
-        description="Maximum number of words of a page in the forward index, from which search scores and makes "
-        "snippets. Words after them are still found.",
+        description="Maximum number of words of the text of a page in the forward index. Words after them are still "
+        "found.",
     )
     vectors: bool = Field(
         default=True,
-        description="Learn word vectors from the pages, which rank pages about a query higher even when they use "
-        "other words. Takes about 15 seconds of processor time for 25,000 pages, and at most 60.",
+        description="Learn word vectors from the pages: words in similar company have similar vectors. Takes about "
+        "12 seconds of processor time for 25,000 pages, and at most 60.",
     )
 
 

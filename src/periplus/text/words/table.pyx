@@ -131,9 +131,10 @@ cdef class WordTable:
             PyBytes_FromStringAndSize(<char*>sizes, sizeof(sizes)),
         )
 
-    cdef size_t split_field(self, texts, int column) except? 1 << 62:
+    cdef Py_ssize_t split_field(self, texts, int column) except -1:
         """Split the values of a field; returns the number of breaks between them."""
-        cdef size_t breaks = 0, start = self.found_size, before
+        cdef Py_ssize_t breaks = 0
+        cdef size_t start = self.found_size, before
         self.column, self.used = column, 0
         for text in texts:
             before = self.found_size

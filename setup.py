@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 GLANCE = Path("src/periplus/parse/glance")
+WORDS = Path("src/periplus/text/words")
 
 setup(
     ext_modules=[
@@ -13,6 +14,11 @@ setup(
             [str(GLANCE / "page.pyx")],
             depends=[str(part) for part in GLANCE.glob("*.pxi")],
             optional=True,  # without a compiler, trees do the same work in more time
-        )
+        ),
+        Extension(
+            "periplus.text.words.table",
+            [str(WORDS / "table.pyx")],
+            optional=True,  # without a compiler, plain Python does the same work in more time
+        ),
     ]
 )

@@ -22,7 +22,7 @@ from harness.errors import BenchError
 from harness.report import report
 from harness.tiny import add_tiny, made_text
 from periplus import __version__
-from periplus.config import Settings
+from periplus.config import Indexing, Settings
 from periplus.index.generations import Generations
 from periplus.index.writer import IndexWriter
 from periplus.search.engine import Mode, SearchEngine
@@ -109,7 +109,7 @@ def shelved(judged: Judged, collection: Collection) -> Collection:
     """The documents as pages of one site each, equal in rank and in links."""
     generations, strength = Generations(collection.index), Settings().index.prior_strength
     with generations.building() as folder:
-        with IndexWriter(folder, strength) as writer:
+        with IndexWriter(folder, Indexing(prior_strength=strength)) as writer:
             for row in rows(judged):
                 writer.add(row)
             documents = writer.finish()

@@ -19,6 +19,7 @@ from periplus.doctor import machine as sandbox
 from periplus.doctor.check import Check, Grade
 from periplus.doctor.checks import contact, run_checks
 from periplus.parse.sandbox.parent import Sandbox
+from periplus.text import words
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -53,6 +54,15 @@ def test_an_html_scanner_that_was_not_compiled_is_a_warning(monkeypatch: pytest.
     assert machine.html_scanner().grade is Grade.OK
     monkeypatch.setattr(machine, "IS_COMPILED", False)
     check = machine.html_scanner()
+    assert check.grade is Grade.WARN
+    assert "compiler" in check.advice
+
+
+def test_a_word_table_that_was_not_compiled_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "IS_COMPILED", True)
+    assert machine.word_table().grade is Grade.OK
+    monkeypatch.setattr(words, "IS_COMPILED", False)
+    check = machine.word_table()
     assert check.grade is Grade.WARN
     assert "compiler" in check.advice
 

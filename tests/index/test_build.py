@@ -279,7 +279,7 @@ def test_too_little_memory_is_reported_with_what_to_change(tmp_path: Path, monke
         index(collection)
 
 
-@pytest.mark.parametrize("name", ["heads.npy", "texts.dat"])
+@pytest.mark.parametrize("name", ["heads.npy", "texts.dat", "forward/text.npy", "forward/forward.json"])
 def test_a_generation_that_does_not_read_back_is_not_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from tantivy import Index, Query
 
+from periplus.config import Indexing
 from periplus.index.arrays import load_array
+from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
+from periplus.index.vectors import open_vectors
 from periplus.index.writer import IndexWriter
 from periplus.model import ArchivePosition
 from periplus.text.analyzer import register
@@ -42,7 +45,7 @@ ROW: dict[str, Any] = {
 
 
 def write(folder: Path, *rows: dict[str, Any], strength: float = 0.05) -> Index:
-    with IndexWriter(folder, strength) as writer:
+    with IndexWriter(folder, Indexing(prior_strength=strength)) as writer:
         for number, row in enumerate(rows):
             writer.add({**ROW, "number": number, **row})
         assert writer.finish() == len(rows)
@@ -138,7 +141,7 @@ def test_ranks_and_hosts_are_kept_by_number(tmp_path: Path) -> None:
 
 
 def test_numbers_are_dense(tmp_path: Path) -> None:
-    with IndexWriter(tmp_path, 0.05) as writer, pytest.raises(AssertionError, match="dense"):
+    with IndexWriter(tmp_path, Indexing()) as writer, pytest.raises(AssertionError, match="dense"):
         writer.add({**ROW, "number": 1})
 
 
@@ -147,3 +150,20 @@ def test_any_part_may_be_empty(tmp_path: Path, name: str) -> None:
     write(tmp_path, {name: "", "headings": [], "anchors": [], "copies": []})
     with PageStore(tmp_path) as pages:
         assert pages.head(0).headings == ()
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_generation_has_a_forward_index_and_word_vectors_unless_they_are_off(tmp_path: Path, wanted: bool) -> None:
+    with IndexWriter(tmp_path, Indexing(vectors=wanted)) as writer:
+        writer.add(ROW)
+        writer.finish()
+    index = ForwardIndex(tmp_path)
+    assert index.lexicon.word(int(index.words(0, "title")[0])) == "harbours"
+    assert (open_vectors(tmp_path, index.lexicon) is not None) == wanted
+
+
+def test_the_forward_index_keeps_as_many_words_as_the_settings_say(tmp_path: Path) -> None:
+    with IndexWriter(tmp_path, Indexing(forward_words=150)) as writer:
+        writer.add(ROW | {"text": "word " * 200})
+        writer.finish()
+    assert ForwardIndex(tmp_path).lengths(np.array([0]), "body").tolist() == [150]

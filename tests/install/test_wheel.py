@@ -55,8 +55,9 @@ def test_the_wheel_has_all_it_needs(wheel: Path, tmp_path: Path) -> None:
     run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, **NO_COMPILER)
     (packages,) = (tmp_path / "environment").glob("lib/python*/site-packages")
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
-    told = run(python, "-c", "from periplus.parse.glance import page; print(page.__file__)")
-    assert str(packages) in told, "the compiled module comes with the wheel"
+    for module in ("periplus.parse.glance.page", "periplus.text.words.table"):
+        told = run(python, "-c", f"import {module} as compiled; print(compiled.__file__)")
+        assert str(packages) in told, "the compiled module comes with the wheel"
     assert "crawl" in run(tmp_path / "environment" / "bin" / "periplus", "--help", **NO_COMPILER)
     run(tmp_path / "environment" / "bin" / "periplus", "doctor", "--home", tmp_path / "home", **NO_COMPILER)
 

@@ -76,6 +76,18 @@ class Indexing(Section):
         default=True,
         description="Merge near-duplicates: pages with the same title and nearly the same main text are one result.",
     )
+    forward_words: int = Field(
+        default=3_000,
+        ge=100,
+        le=1_000_000,
+        description="Maximum number of words of the text of a page in the forward index. Words after them are still "
+        "found.",
+    )
+    vectors: bool = Field(
+        default=True,
+        description="Learn word vectors from the pages: words in similar company have similar vectors. Takes about "
+        "12 seconds of processor time for 25,000 pages, and at most 60.",
+    )
 
 
 class Ranking(Section):

@@ -22,6 +22,7 @@ def run_checks(home: Path) -> list[Check]:
         machine.python(),
         machine.libraries(),
         machine.html_scanner(),
+        machine.word_table(),
         configured,
         contact(settings),
         disk.writable(home),

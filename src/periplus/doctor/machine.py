@@ -21,6 +21,7 @@ from periplus.doctor.check import Check, Grade, graded
 from periplus.parse.glance import IS_COMPILED
 from periplus.parse.sandbox.parent import Sandbox
 from periplus.parse.sandbox.protocol import ParseRules
+from periplus.text import words
 
 _ADVICE = "Crawl untrusted sites inside a virtual machine."
 
@@ -49,6 +50,7 @@ _IMPORTING = (
 )
 _IMPORT_SECONDS = 60
 _MIB = 1 << 20
+_COMPILE = "Install a C compiler and Python's headers (on Debian: gcc, python3-dev), then reinstall Periplus."
 _LAST_YEAR = 2100  # a later date means that the clock is not set
 _CLOCK_SAMPLE = 0.05  # seconds
 _CLOCK_DRIFT = 0.02
@@ -84,8 +86,14 @@ def html_scanner() -> Check:
     """Whether the fast HTML scanner was compiled."""
     if IS_COMPILED:
         return Check("HTML scanner", Grade.OK, "compiled")
-    advice = "Install a C compiler and Python's headers (on Debian: gcc, python3-dev), then reinstall Periplus."
-    return Check("HTML scanner", Grade.WARN, "not compiled: a crawl takes about a third more time", advice)
+    return Check("HTML scanner", Grade.WARN, "not compiled: a crawl takes about a third more time", _COMPILE)
+
+
+def word_table() -> Check:
+    """Whether the word table of the forward index was compiled."""
+    if words.IS_COMPILED:
+        return Check("word table", Grade.OK, "compiled")
+    return Check("word table", Grade.WARN, "not compiled: an index takes about twice the time", _COMPILE)
 
 
 def memory(index_mb: int) -> Check:

@@ -20,6 +20,7 @@ from tantivy import Index, Query
 
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
+from periplus.index.forward import ForwardIndex
 from periplus.index.generations import Generations, number_of
 from periplus.index.left_out import PageRules, prepare
 from periplus.index.pagestore import PageStore
@@ -121,7 +122,7 @@ def _live_segments(collection: Collection) -> list[Path]:
 
 
 def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
-    with IndexWriter(folder, settings.prior_strength) as writer:
+    with IndexWriter(folder, settings) as writer:
         for done, row in enumerate(documents.rows(), 1):
             writer.add(row)
             if done % _ROWS_AT_ONCE == 0:
@@ -253,6 +254,8 @@ def _plain_errors() -> AbstractContextManager[None]:
 
 def _require_sound(folder: Path, written: int) -> None:
     """Refuse to publish a generation that cannot be read back completely."""
+    if (words := len(ForwardIndex(folder))) != written:
+        raise DamagedFile(f"{folder} is damaged", f"{written} documents were written, {words} are in the forward index")
     index = Index.open(str(folder / "tantivy"))
     searcher = index.searcher()
     with PageStore(folder) as pages:

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from tantivy import Document, Index
 
+from periplus.config import Indexing
 from periplus.index.arrays import save_array
+from periplus.index.forward_writer import ForwardWriter
 from periplus.index.pagestore import Head, PageStoreWriter
 from periplus.index.schema import (
     HOSTS,
@@ -25,6 +27,7 @@ from periplus.index.schema import (
     prior_factor,
     schema,
 )
+from periplus.index.vectors import write_vectors
 from periplus.model import ArchivePosition
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.url import url_key
@@ -36,15 +39,16 @@ _TEXT = 200_000  # characters of the text that are stored for snippets
 
 
 class IndexWriter:
-    """Writes one generation: the tantivy index, the page store, and the ranks and hosts by document number."""
+    """Writes one generation: the tantivy index, the page store, the forward index, and arrays by document number."""
 
-    def __init__(self, folder: Path, prior_strength: float) -> None:
+    def __init__(self, folder: Path, settings: Indexing) -> None:
         (folder / "tantivy").mkdir()
-        self._folder, self._strength = folder, prior_strength
+        self._folder, self._strength, self._vectors = folder, settings.prior_strength, settings.vectors
         self._index = Index(schema(), path=str(folder / "tantivy"))
         register(self._index)
         self._writer = self._index.writer(_HEAP, _THREADS)
         self._pages = PageStoreWriter(folder)
+        self._forward = ForwardWriter(folder, settings.forward_words)
         self._ranks: list[float] = []
         self._qualities: list[float] = []
         self._hosts: list[int] = []
@@ -53,7 +57,10 @@ class IndexWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._pages.close()
+        try:
+            self._forward.close()
+        finally:  # closing a file fails on a full disk
+            self._pages.close()
         del self._writer  # waits for its threads, so that they do not write into a folder that is being removed
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -77,6 +84,7 @@ class IndexWriter:
             )
         )
         self._pages.add(_head(row), row["text"][:_TEXT])
+        self._forward.add(row)
         self._ranks.append(row["rank"])
         self._qualities.append(row["quality"])
         self._hosts.append(url_key(row["host"]))
@@ -86,9 +94,12 @@ class IndexWriter:
         self._writer.commit()
         self._writer.wait_merging_threads()
         self._pages.finish()
+        self._forward.finish()
         save_array(self._folder / RANKS, self._ranks, np.float32)
         save_array(self._folder / QUALITIES, self._qualities, np.float32)
         save_array(self._folder / HOSTS, self._hosts, np.uint64)
+        if self._vectors:
+            write_vectors(self._folder, np.array(self._ranks, np.float32))
         return len(self._ranks)
 
 

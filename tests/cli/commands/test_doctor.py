@@ -7,8 +7,8 @@ from pathlib import Path
 from crawl.crawling import environment, periplus
 
 NAMES = {
-    "python", "libraries", "HTML scanner", "settings", "contact", "folder", "file system", "disk space", "free inodes",
-    "fsync", "memory", "open files", "clock", "port", "sandbox",
+    "python", "libraries", "HTML scanner", "word table", "settings", "contact", "folder", "file system", "disk space",
+    "free inodes", "fsync", "memory", "open files", "clock", "port", "sandbox",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""periplus inspect: shows everything known about one URL or host."""
+"""periplus inspect: shows everything known about one URL, host or word."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from periplus.config import load
 from periplus.inspector.host_report import host_report
 from periplus.inspector.url_report import copies_of, quality_of, rank_of, url_history
 from periplus.inspector.versions import version_body
+from periplus.inspector.word_report import term_report, words_of
 from periplus.model import NOTHING_NEW, Reason
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
@@ -23,6 +24,7 @@ from periplus.store.collection import open_collection
 Rows = list[tuple[str, str]]
 
 _RULES_SHOWN = 20
+_WORDS_SHOWN = 20
 _NOTHING_NEW_LINE = "fetched; adds nothing new to this host"
 
 
@@ -107,7 +109,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def group() -> None:
-    """Show everything known about one URL or host, and why."""
+    """Show everything known about one URL, host or word, and why."""
 
 
 @app.command()
@@ -119,7 +121,7 @@ def url(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the decisions, fetches, versions, robots.txt rule and rank of one URL, or why it was not crawled."""
+    """Show the decisions, fetches, versions, robots.txt rule, rank and words of one URL, or why it was not crawled."""
     settings = load(home).settings
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
@@ -131,6 +133,7 @@ def url(
         found |= copies_of(catalog, collection, found["url"])
         found["quality"] = quality_of(catalog, collection, settings, found["url"])
     found["rank"] = rank_of(collection, found["url"])
+    found["words"] = words_of(collection, found["url"])
     if as_json:
         print_json(found)
     else:
@@ -141,6 +144,7 @@ def url(
                 *_fetch_rows(found["fetches"]),
                 *_version_rows(found["versions"]),
                 *_rank_rows(found["rank"]),
+                *_word_rows(found["words"]),
             ]
         )
 
@@ -161,6 +165,41 @@ def host(
         print_table(host_rows(found))
     else:
         typer.echo(unknown_host_line(found))
+
+
+@app.command()
+def term(
+    word: Annotated[str, typer.Argument(metavar="WORD", help="The word to explain.")],
+    home: Home = DEFAULT_HOME,
+    language: Annotated[
+        str, typer.Option(metavar="CODE", help="Language whose stems count as the same word, for example `en`.")
+    ] = "en",
+    pages: Annotated[int, typer.Option(min=0, metavar="N", help="Number of best pages to show.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show the frequency of a word in the index, by field, similar words, and the best pages by BM25."""
+    found = term_report(open_collection(home), word, language, pages)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(term_rows(found))
+
+
+def term_rows(found: dict[str, Any]) -> Rows:
+    """Table rows about a word."""
+    frequency = f"{found['documents']:,} of {plural(found['of_documents'], 'page')}, idf {found['idf']:.2f}"
+    similar = ", ".join(f"{one['word']} {one['cosine']:.2f}" for one in found["similar"])
+    return [
+        ("word", found["word"]),
+        ("term", f"{found['term'] or 'stop word'} ({found['language']})"),
+        ("pages", frequency),
+        *(
+            (f"  {one['word']}", f"{plural(one['documents'], 'page')}: {by_count(one['counts'])}")
+            for one in found["words"][:_WORDS_SHOWN]
+        ),
+        *([("similar", similar)] if similar else []),
+        *((f"{page['score']:.2f}", f"{page['url']}  {page['title']}") for page in found["top"]),
+    ]
 
 
 def _verdict_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -250,3 +289,11 @@ def _rank_rows(rank: dict[str, Any] | None) -> list[tuple[str, str]]:
     if texts := rank["anchors"]["texts"]:
         rows.append(("anchor texts", ", ".join(texts[:5])))
     return rows
+
+
+def _word_rows(words: dict[str, Any] | None) -> Iterator[tuple[str, str]]:
+    for field, one in (words or {}).items():
+        if one["length"]:
+            often = ", ".join(f"{word} {count}" if count > 1 else word for word, count in one["words"].items())
+            more = one["different"] - len(one["words"])
+            yield f"words: {field}", f"{one['length']:,}: {often}" + (f" and {more:,} more" if more else "")

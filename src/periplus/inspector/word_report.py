@@ -1,0 +1,129 @@
+"""Which pages have a word, and which words has a page? Reads the forward index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tantivy import Index, Query
+
+from periplus.errors import NoIndex, UsageError
+from periplus.index.forward import FIELDS, ForwardIndex, open_forward
+from periplus.index.generations import Generations
+from periplus.index.pagestore import PageStore
+from periplus.index.schema import NUMBER, URL_ID
+from periplus.index.vectors import Vectors, open_vectors
+from periplus.search.bm25 import idf, saturation
+from periplus.store.collection import Collection
+from periplus.text.analyzer import language_of, terms
+from periplus.text.words import split
+from periplus.url import url_id
+
+_SCORED = ("title", "headings", "anchors", "url", "description", "body")
+_AT_ONCE = 2_000  # documents
+_WORDS_SHOWN = 20  # per field
+_SIMILAR_SHOWN = 8
+
+
+def words_of(collection: Collection, url: str) -> dict[str, Any] | None:
+    """The forward row of a page: length and most frequent words of every field; None when the page is not indexed."""
+    try:
+        generation = Generations(collection.index).current()
+    except NoIndex:
+        return None
+    index, number = open_forward(generation), _document(generation, url)
+    return None if index is None or number is None else {field: _field(index, number, field) for field in FIELDS}
+
+
+def term_report(collection: Collection, text: str, language: str, most: int) -> dict[str, Any]:
+    """The JSON object of `inspect term`: frequencies of a word and the *most* best pages by BM25."""
+    generation = Generations(collection.index).current()
+    index = open_forward(generation)
+    if index is None:
+        raise NoIndex("the index has no forward index", "it was built by an earlier release", "Run `periplus index`.")
+    word, language = _single(text), language_of(language)
+    term = " ".join(terms(language, word))
+    numbers = _numbers(index, word, term, language)
+    scores, documents = _scores(index, numbers)
+    return {
+        "word": word,
+        "term": term,
+        "language": language,
+        "documents": documents,
+        "of_documents": len(index),
+        "idf": round(idf(documents, len(index)), 3),
+        "words": [_word(index, number) for number in numbers.tolist()],
+        "similar": _similar(open_vectors(generation, index.lexicon), word),
+        "top": list(_pages(generation, scores, most)),
+    }
+
+
+def _single(text: str) -> str:
+    found = split(text)
+    if len(found) != 1:
+        raise UsageError(f"{text!r} is not one word", f"it has {len(found)}", "Inspect one word at a time.")
+    return found[0]
+
+
+def _similar(vectors: Vectors | None, word: str) -> list[dict[str, Any]]:
+    nearest = vectors.nearest(word, _SIMILAR_SHOWN) if vectors is not None else []
+    return [{"word": name, "cosine": round(cosine, 3)} for name, cosine in nearest]
+
+
+def _numbers(index: ForwardIndex, word: str, term: str, language: str) -> NDArray[np.uint32]:
+    """The words with the same stem; a stop word has only itself."""
+    if term:
+        return index.ids_of(term, language)
+    own = index.lexicon.number(word)
+    return np.array([] if own is None else [own], np.uint32)
+
+
+def _word(index: ForwardIndex, number: int) -> dict[str, Any]:
+    documents = int(index.lexicon.documents(np.array([number], np.uint32))[0])
+    counts = index.lexicon.counts(number)
+    counts["body"] = counts.pop("opening") + counts.pop("rest")
+    shown = {field: count for field, count in counts.items() if count}
+    return {"word": index.lexicon.word(number), "documents": documents, "counts": shown}
+
+
+def _scores(index: ForwardIndex, numbers: NDArray[np.uint32]) -> tuple[NDArray[np.float64], int]:
+    """The BM25 score of every document, and the number of documents with one of the words."""
+    wanted = np.zeros(len(index.lexicon), bool)
+    wanted[numbers] = True
+    scores = np.zeros(len(index))
+    for start in range(0, len(index) if len(numbers) else 0, _AT_ONCE):
+        some = np.arange(start, min(start + _AT_ONCE, len(index)))
+        for field in _SCORED:
+            words, starts = index.read(some, field)
+            before = np.concatenate([[0], np.cumsum(wanted[words])])
+            counts = before[starts[1:]] - before[starts[:-1]]
+            scores[some] += saturation(counts, index.lengths(some, field), index.mean_length(field))
+    documents = int(np.count_nonzero(scores))
+    return scores * idf(documents, len(index)), documents
+
+
+def _pages(generation: Path, scores: NDArray[np.float64], most: int) -> Iterator[dict[str, Any]]:
+    with PageStore(generation) as pages:
+        for number in np.argsort(-scores, kind="stable")[:most].tolist():
+            if scores[number] > 0:
+                head = pages.head(number)
+                yield {"url": head.url, "title": head.title, "score": round(float(scores[number]), 3)}
+
+
+def _field(index: ForwardIndex, number: int, field: str) -> dict[str, Any]:
+    words = Counter(word for word in index.words(number, field).tolist() if word)
+    shown = {index.lexicon.word(word): count for word, count in words.most_common(_WORDS_SHOWN)}
+    return {"length": words.total(), "different": len(words), "words": shown}
+
+
+def _document(generation: Path, url: str) -> int | None:
+    index = Index.open(str(generation / "tantivy"))
+    searcher = index.searcher()
+    query = Query.term_query(index.schema, URL_ID, url_id(url).hex())
+    addresses = [address for _, address in searcher.search(query, 1).hits]
+    found = searcher.fast_field_values(NUMBER, addresses)
+    return int(found[0]) if found and found[0] is not None else None

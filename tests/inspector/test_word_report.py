@@ -1,0 +1,100 @@
+"""`inspect` shows which pages have a word, and which words a page has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crawl.crawling import run_crawl, typed
+from periplus.errors import NoIndex, UsageError
+from periplus.index.forward import FOLDER
+from periplus.inspector.word_report import term_report, words_of
+from periplus.store.collection import Collection, open_collection
+from testweb import Page, Site, TestWeb
+
+SEED = "http://a.test/"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("indexed") / "home"
+    pages = {
+        "/": Page(title="Home", text="The start of everything.", links=["/merging", "/other"]),
+        "/merging": Page(title="Merging", text="One branch merges another. Merge often, merge early."),
+        "/other": Page(title="Other", text="A long page about harbours that once says merged, " + "and more " * 50),
+    }
+    with TestWeb([Site("a.test", pages)]) as web:
+        run_crawl(web, home, SEED)
+    assert typed("index", "--home", home).code == 0
+    return home
+
+
+@pytest.fixture
+def collection(home: Path) -> Collection:
+    return open_collection(home)
+
+
+def test_a_word_has_the_frequency_of_all_words_with_its_stem(collection: Collection) -> None:
+    found = term_report(collection, "Merged", "en", 10)
+    assert (found["word"], found["term"], found["documents"], found["of_documents"]) == ("merged", "merg", 2, 3)
+    assert found["idf"] == pytest.approx(np.log1p(1.5 / 2.5), abs=0.001)
+    counts = {one["word"]: (one["documents"], one["counts"]) for one in found["words"]}
+    assert counts["merge"] == (1, {"body": 2})
+    assert counts["merging"] == (1, {"url": 1, "title": 1, "headings": 1, "body": 1})
+
+
+def test_the_best_page_comes_first(collection: Collection) -> None:
+    first, second = term_report(collection, "merge", "en", 10)["top"]
+    assert (first["url"], second["url"]) == (f"{SEED}merging", f"{SEED}other")
+    assert first["score"] > second["score"] > 0
+    assert len(term_report(collection, "merge", "en", 1)["top"]) == 1
+
+
+def test_a_stop_word_and_an_unknown_word_are_explained(collection: Collection) -> None:
+    the = term_report(collection, "the", "en", 10)
+    assert (the["term"], the["documents"]) == ("", 1)
+    absent = term_report(collection, "absent", "en", 10)
+    assert (absent["documents"], absent["words"], absent["top"]) == (0, [], [])
+
+
+@pytest.mark.parametrize("text", ["two words", "", "…"])
+def test_only_one_word_can_be_inspected(collection: Collection, text: str) -> None:
+    with pytest.raises(UsageError, match="not one word"):
+        term_report(collection, text, "en", 10)
+
+
+def test_a_page_shows_its_words_by_field(collection: Collection) -> None:
+    found: dict[str, Any] | None = words_of(collection, f"{SEED}merging")
+    assert found is not None
+    assert found["title"] == {"length": 1, "different": 1, "words": {"merging": 1}}
+    assert found["body"]["words"]["merge"] == 2
+    assert words_of(collection, f"{SEED}absent") is None
+
+
+def test_both_commands_print_tables(home: Path) -> None:
+    told = typed("inspect", "term", "merge", "--home", home)
+    assert (told.code, told.err) == (0, "")
+    assert "2 of 3 pages" in told.out
+    assert f"{SEED}merging" in told.out
+    assert typed("inspect", "term", "merge", "--home", home, "--json").json["documents"] == 2
+    told = typed("inspect", "url", f"{SEED}merging", "--home", home)
+    assert "words: title" in told.out
+    assert "merge 2" in told.out
+
+
+def test_an_index_of_an_earlier_release_has_no_words(home: Path, collection: Collection) -> None:
+    (folder,) = (home / "index").glob(f"gen-*/{FOLDER}")
+    hidden = folder.rename(folder.with_name("hidden"))
+    try:
+        assert words_of(collection, SEED) is None
+        with pytest.raises(NoIndex, match="forward index"):
+            term_report(collection, "merge", "en", 10)
+    finally:
+        hidden.rename(folder)
+
+
+def test_a_collection_without_an_index_has_no_words(tmp_path: Path) -> None:
+    assert words_of(Collection(tmp_path), SEED) is None

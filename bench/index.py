@@ -1,0 +1,78 @@
+"""Measures the CPU time of building the index, beside raw tantivy with the same documents and schema."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from harness.report import report
+from harness.tiny import add_tiny, cache_of, made_web
+from indexing import measure
+from indexing.corpus import real_corpus, small_corpus
+from periplus import __version__
+from periplus.store.collection import Collection
+
+CACHE = Path(__file__).with_name(".cache")
+MILLION = 1_000_000
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--pages", type=int, default=100_000, help="pages to index, at most (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=2, help="builds of each kind; the best counts (%(default)s)")
+    parser.add_argument("--cache", type=Path, default=CACHE, help="where downloads live")
+    add_tiny(parser, pages=18, rounds=1)
+    return parser
+
+
+def bench(options: argparse.Namespace) -> dict[str, Any]:
+    with cache_of(options) as cache, tempfile.TemporaryDirectory(prefix="index-") as folder:
+        if options.tiny:
+            collection = small_corpus(Path(folder) / "home", made_web(cache, "{name}.test"))
+        else:
+            collection = real_corpus(cache, options.pages)
+        return measured(collection, Path(folder) / "documents", options.rounds)
+
+
+def measured(collection: Collection, documents: Path, rounds: int) -> dict[str, Any]:
+    measure.save_documents(collection, documents)
+    plain = best([measure.ours(collection, forward=False) for _ in range(rounds)])
+    with_vectors = best([measure.ours(collection, forward=True, vectors=True) for _ in range(rounds)])
+    forward = best([measure.ours(collection, forward=True) for _ in range(rounds)])
+    raw = min(measure.raw_tantivy(forward.folder, documents) for _ in range(rounds))
+    sizes = {name: _size(forward.folder, *patterns) for name, patterns in PARTS.items()}
+    text = measure.text_bytes(documents)
+    return {
+        "bench": "index",
+        "version": __version__,
+        "cores": os.cpu_count(),
+        "documents": forward.documents,
+        "text_mb": round(text / 1e6, 1),
+        "cpu_seconds": round(forward.cpu_seconds, 2),
+        "raw_tantivy_cpu_seconds": round(raw, 2),
+        "times_raw_tantivy": round(plain.cpu_seconds / raw, 2),
+        "times_raw_tantivy_with_forward": round(forward.cpu_seconds / raw, 2),
+        "vectors_cpu_seconds": round(with_vectors.cpu_seconds - forward.cpu_seconds, 2),
+        **{f"{name}_to_text": round(size / text, 3) for name, size in sizes.items()},
+        "seconds_per_million_on_2_cores": round(forward.seconds / max(forward.documents, 1) * MILLION),
+    }
+
+
+PARTS = {"index": ("tantivy/*",), "page_store": ("*.dat", "*.npy"), "forward": ("forward/*",)}
+
+
+def best(builds: list[measure.Built]) -> measure.Built:
+    return min(builds, key=lambda built: built.cpu_seconds)
+
+
+def _size(folder: Path, *patterns: str) -> int:
+    return sum(path.stat().st_size for pattern in patterns for path in folder.glob(pattern))
+
+
+if __name__ == "__main__":
+    sys.exit(report(arguments().parse_args(), bench))

@@ -110,6 +110,9 @@ class Ranking(Section):
     field_anchors: float = Field(default=1.0, ge=0, description="Weight of the anchor texts in the text score.")
     field_url: float = Field(default=0.5, ge=0, description="Weight of the words of the URL in the text score.")
     field_body: float = Field(default=1.0, ge=0, description="Weight of the main text in the text score.")
+    field_code: float = Field(
+        default=1.0, ge=0, description="Weight of code-like tokens (`C++`, `std::map`, `--help`) in the text score."
+    )
     candidates: int = Field(
         default=1000,
         ge=100,

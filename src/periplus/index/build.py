@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -33,6 +33,7 @@ from periplus.store.duckdb_session import batches, connect, plain_errors
 from periplus.store.ranks import open_ranks
 from periplus.store.schema import main_text, read_pages
 from periplus.store.sql_files import read_statements
+from periplus.text.analyzer import language_of
 from periplus.url import url_id
 
 NEAR_COPIES = "near.parquet"  # a file beside the index: url, original, bits
@@ -93,6 +94,7 @@ def build_index(
             "duplicates": documents.duplicates,
             "ranks": documents.rank_generation,
             "prior_strength": settings.prior_strength,
+            "languages": documents.languages,
         }
         generation = generations.publish(folder, facts)
     size = sum(path.stat().st_size for path in generation.rglob("*") if path.is_file())
@@ -114,7 +116,7 @@ def _live_segments(collection: Collection) -> list[Path]:
 
 
 def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
-    with IndexWriter(folder, settings.prior_strength) as writer:
+    with IndexWriter(folder, settings.prior_strength, documents.languages) as writer:
         for done, row in enumerate(documents.rows(), 1):
             writer.add(row)
             if done % _ROWS_AT_ONCE == 0:
@@ -204,7 +206,15 @@ class _Documents:
             if name == "near_duplicates" and not self._settings.fold_near:
                 self._database.execute("DELETE FROM near_duplicates")
         self.total = self._count("SELECT count(*) FROM documents")
+        self.languages = self._languages()
         self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
+
+    def _languages(self) -> dict[str, int]:
+        """The number of documents in each language that has its own fields."""
+        documents: Counter[str] = Counter()
+        for declared, count in self._database.execute(self._sql["languages"]).fetchall():
+            documents[language_of(declared)] += count
+        return dict(sorted(documents.items()))
 
     def _count(self, query: str) -> int:
         ((count,),) = self._database.execute(query).fetchall()

@@ -11,10 +11,10 @@ from tantivy import Index, Query
 
 from periplus.index.arrays import load_array
 from periplus.index.pagestore import PageStore
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
+from periplus.index.schema import CODE, HOSTS, LANGUAGE, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
 from periplus.index.writer import IndexWriter
 from periplus.model import ArchivePosition
-from periplus.text.analyzer import register
+from periplus.text.analyzer import LANGUAGES, register
 from periplus.url import url_id
 
 ROW: dict[str, Any] = {
@@ -42,7 +42,7 @@ ROW: dict[str, Any] = {
 
 
 def write(folder: Path, *rows: dict[str, Any], strength: float = 0.05) -> Index:
-    with IndexWriter(folder, strength) as writer:
+    with IndexWriter(folder, strength, LANGUAGES) as writer:
         for number, row in enumerate(rows):
             writer.add({**ROW, "number": number, **row})
         assert writer.finish() == len(rows)
@@ -94,10 +94,30 @@ def test_words_of_different_parts_are_not_a_phrase(tmp_path: Path, name: str, wo
     assert found(write(tmp_path, {}), name, *words) == 0
 
 
-def test_a_page_in_another_language_is_not_stemmed(tmp_path: Path) -> None:
-    index = write(tmp_path, {"language": "de", "title": "The Häfen"})
-    assert found(index, field("title", "other"), "the") == found(index, field("title", "other"), "hafen") == 1
-    assert found(index, field("title", "en"), "hafen") == 0
+def test_a_page_is_analysed_in_its_language(tmp_path: Path) -> None:
+    index = write(tmp_path, {"language": "de", "title": "Die Häuser"}, {"language": "pl", "title": "Häuser"})
+    assert found(index, field("title", "de"), "die", "haus") == found(index, field("title", "other"), "hauser") == 1
+    assert found(index, field("title", "en"), "haus") == 0
+    assert found(index, LANGUAGE, "de") == found(index, LANGUAGE, "other") == 1
+
+
+def test_every_part_of_a_page_is_split_where_its_script_has_no_spaces(tmp_path: Path) -> None:
+    parts = {
+        "title": "東京",
+        "description": "京都",
+        "text": "大阪城",
+        "anchors": ["北海道"],
+        "url": "http://a.test/奈良",
+    }
+    index = write(tmp_path, {"language": "ja", **parts})
+    for name, words in {"title": "東京", "head": "京都", "body": "阪城", "anchors": "海道"}.items():
+        assert found(index, field(name, "other"), *words) == 1
+    assert found(index, URL_WORDS, *"奈良") == 1
+
+
+def test_code_like_tokens_of_all_parts_are_kept_as_they_are(tmp_path: Path) -> None:
+    index = write(tmp_path, {"title": "C++ maps", "headings": ["std::map"], "text": "Use --help."})
+    assert [found(index, CODE, token) for token in ("c++", "std::map", "--help", "c", "maps")] == [1, 1, 1, 0, 0]
 
 
 def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
@@ -138,7 +158,7 @@ def test_ranks_and_hosts_are_kept_by_number(tmp_path: Path) -> None:
 
 
 def test_numbers_are_dense(tmp_path: Path) -> None:
-    with IndexWriter(tmp_path, 0.05) as writer, pytest.raises(AssertionError, match="dense"):
+    with IndexWriter(tmp_path, 0.05, LANGUAGES) as writer, pytest.raises(AssertionError, match="dense"):
         writer.add({**ROW, "number": 1})
 
 

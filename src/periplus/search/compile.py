@@ -15,6 +15,8 @@ from periplus.search.query import And, Node, Not, Or, Phrase, Site, Word, wanted
 from periplus.text.analyzer import OTHER, Token, is_stop_word, tokens
 from periplus.text.code_tokens import code_tokens
 
+_BARE_WORD = 0.2  # weight of "c" in a search for C++, so that C++ pages come first
+
 _Clause = tuple[Occur, Query]
 
 
@@ -58,14 +60,19 @@ class Compiler:
         return [clause for part in nodes if (clause := self._clause(part, literal=literal)) is not None]
 
     def _words(self, text: str) -> _Clause | None:
-        words = tokens(self._language, text)
-        fields = [(name, weight, words) for name, weight in self._weights.items()]
-        fields.append((URL_WORDS, self._url_weight, tokens(OTHER, text)))
-        fields += [(CODE, self._code_weight, [Token(code, 0)]) for code in code_tokens(text).split()]
+        words, codes = tokens(self._language, text), code_tokens(text).split()
+        factor = _BARE_WORD if codes and len(words) == 1 else 1.0
+        fields = [(name, factor * weight, words) for name, weight in self._weights.items()]
+        fields.append((URL_WORDS, factor * self._url_weight, tokens(OTHER, text)))
         queries = [self._in_field(name, found, weight) for name, weight, found in fields if found and weight > 0]
+        queries += [self._as_written(code) for code in codes if self._code_weight > 0]
         if not queries:
             return None
         return Occur.Must, Query.boolean_query([(Occur.Should, query) for query in queries])
+
+    def _as_written(self, code: str) -> Query:
+        """A constant score: tantivy's would be low wherever few pages have code."""
+        return Query.const_score_query(Query.term_query(self._schema, CODE, code), self._code_weight)
 
     def _in_field(self, name: str, words: list[Token], weight: float) -> Query:
         if len(words) == 1:
@@ -80,9 +87,10 @@ def _length_correction(share: float) -> float:
     """The factor for scores of a language's fields, which only *share* of all pages fill.
 
     tantivy divides the words of a field by all pages, so these pages seem long to BM25 (k1 = 1.2, b = 0.75), and their
-    scores are too low. The factor is exact for a word that occurs once in a field of average length.
+    scores are too low. In return their words seem rare. The cube root of the first effect gave the best results.
     """
-    return ((1.0 + 1.2 * (0.25 + 0.75 / max(share, 1e-6))) / 2.2) ** (1 / 3)
+    too_low = (1.0 + 1.2 * (0.25 + 0.75 / share)) / 2.2
+    return float(too_low ** (1 / 3))
 
 
 def _negated(clause: _Clause | None) -> _Clause | None:

@@ -170,8 +170,8 @@ class SearchEngine:
                 search.hints.append(f"{_pages(total)} all your words. Partial matches follow.")
                 found += [candidate._replace(all_words=False) for candidate in partial]
                 total = total_with_partial
-        if not total and _only_common_words(search):
-            search.hints.append("Only very common words or punctuation. Add a more specific word.")
+        if not total and _only_punctuation(search):
+            search.hints.append("The query has only punctuation. Add a word.")
         shown = found[search.depth - search.size : search.depth]
         return self._with_all_words(shown, search.root) if mode is Mode.OR and loose != search.root else shown, total
 
@@ -313,8 +313,8 @@ def _wanted(root: Node, languages: Iterable[str]) -> dict[str, QueryWords]:
     return {language: QueryWords(text, language) for language in languages}
 
 
-def _only_common_words(search: _Search) -> bool:
-    return bool(wanted_words(search.root)) and not all(wanted.sequence for wanted in search.wanted.values())
+def _only_punctuation(search: _Search) -> bool:
+    return bool(wanted_words(search.root)) and not any(wanted.sequence for wanted in search.wanted.values())
 
 
 def _restricts_site(node: Node) -> bool:

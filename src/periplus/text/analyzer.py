@@ -3,12 +3,13 @@
 Index and search share these analyzers, so a query is normalised exactly like a page. An analyzer belongs to a field,
 not to a document, so every language has its own fields. Pages in a language without a stemmer use `other`.
 
-An analyzer lower-cases words, stems them, then removes accents: stemmers need the accents. It keeps stop words, because
+An analyzer lower-cases words, stems them, then removes accents, which stemmers need. It keeps stop words, because
 phrases need them; a search drops them from a query that has other words.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -95,15 +96,19 @@ def _tokenizer(language: str) -> Tokenizer:
 
 def _without_stop_words(builder: TextAnalyzerBuilder, language: str) -> TextAnalyzerBuilder:
     if (words := STOP_WORDS.get(language)) is not None:
-        return builder.filter(Filter.custom_stopword(words.split()))
+        capitals = words.replace("\u03c2", "\u03c3")  # tantivy's lower case of a capital sigma at the end of a word
+        return builder.filter(Filter.custom_stopword([*words.split(), *capitals.split()]))
     return builder if language == OTHER else builder.filter(Filter.stopword(_STEMMERS[language]))
 
 
 def _stemmed(builder: TextAnalyzerBuilder, language: str) -> TextAnalyzer:
-    if (name := _STEMMERS.get(language)) is not None:
-        builder = builder.filter(Filter.stemmer(name))
+    """Stems, then removes accents; English words have accents only by accident, so there they are removed first."""
+    filters = [Filter.stemmer(_STEMMERS[language])] if language in _STEMMERS else []
+    filters.insert(0 if language == "en" else 1, Filter.ascii_fold())
     longest = _LONGEST_WORD * _BYTES.get(language, 1)
-    return builder.filter(Filter.ascii_fold()).filter(Filter.remove_long(longest + 1)).build()
+    for each in (*filters, Filter.remove_long(longest + 1)):
+        builder = builder.filter(each)
+    return builder.build()
 
 
 def terms(language: str, text: str) -> list[str]:
@@ -157,10 +162,11 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _plain_letters() -> dict[int, str]:
-    """Accented Latin letters and their plain letters; the first letter of a ligature."""
-    accented = (*range(0x00C0, 0x0250), *range(0x1E00, 0x1F00))
-    plain = {code: "".join(terms(OTHER, chr(code))) for code in accented}
-    return {code: letters[0] for code, letters in plain.items() if letters}
+    """Accented letters and their plain letters, as the analyzers remove accents; the first letter of a ligature."""
+    latin = (*range(0x00C0, 0x0250), *range(0x1E00, 0x1F00))
+    plain = {code: "".join(terms(OTHER, chr(code))) for code in latin}
+    greek = {code: unicodedata.normalize("NFD", chr(code)) for code in range(0x0386, 0x03CF)}
+    return {code: letters[0] for code, letters in {**plain, **greek, 0x0451: "\u0435"}.items() if letters}
 
 
 @lru_cache(maxsize=len(LANGUAGES))

@@ -117,6 +117,11 @@ def test_every_language_with_matches_is_among_the_first_candidates(tmp_path: Pat
         assert "http://de.test/" in urls(engine.search("reef", size=100))
 
 
+def test_a_page_that_matches_in_a_field_of_all_languages_counts_once(world: SearchEngine) -> None:
+    results = world.search("test", size=100)  # a word of every URL
+    assert results.total == len(urls(results)) == len(set(urls(results))) == len(PAGES)
+
+
 # -- stop words -----------------------------------------------------------------------------------------------------
 
 SQL = [

@@ -11,7 +11,7 @@ from periplus.text.code_tokens import code_tokens
 # fmt: off
 TOKENS = [
     "std::map", "C++", "C#", ".NET", "node.js", "3.11", "LD_LIBRARY_PATH", "--no-cache-dir", "-fPIC", "itertools.chain",
-    "/etc/passwd", "a->b", "__init__", "$HOME", "./configure", "north-west", "user@host.org", "g++-12", "F#",
+    "/etc/passwd", "__init__", "$HOME", "./configure", "-Wl", "user@host.org", "g++-12", "F#",
 ]
 # fmt: on
 
@@ -26,7 +26,20 @@ def test_a_token_is_found_in_any_sentence(token: str, around: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "plain words. And more", "yes - no", "end.", "what?!", "don't", "wait ...", "東京", "a: b", "100 %", "ends-"],
+    [
+        "",
+        "plain words. And more",
+        "yes - no",
+        "end.",
+        "what?!",
+        "don't",
+        "wait ...",
+        "東京",
+        "a: b",
+        "100 %",
+        "ends-",
+        "north-west",
+    ],
 )
 def test_plain_text_has_no_tokens(text: str) -> None:
     assert code_tokens(text) == ""
@@ -38,6 +51,10 @@ def test_a_token_counts_once() -> None:
 
 def test_an_overlong_token_is_left_out() -> None:
     assert code_tokens(f"a.{'b' * 78} c.{'d' * 79}") == f"a.{'b' * 78}"
+
+
+def test_only_the_beginning_of_a_very_long_text_is_read() -> None:
+    assert code_tokens(f"a.b {'x ' * 9_000} c.d {'x ' * 1_000} e.f") == "a.b c.d"
 
 
 @given(st.text(max_size=60))

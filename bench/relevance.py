@@ -109,7 +109,7 @@ def shelved(judged: Judged, collection: Collection) -> Collection:
     """The documents as pages of one site each, equal in rank and in links."""
     generations, strength = Generations(collection.index), Settings().index.prior_strength
     with generations.building() as folder:
-        with IndexWriter(folder, Indexing(prior_strength=strength)) as writer:
+        with IndexWriter(folder, Indexing(prior_strength=strength), ["en"]) as writer:
             for row in rows(judged):
                 writer.add(row)
             documents = writer.finish()

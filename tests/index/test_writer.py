@@ -13,11 +13,11 @@ from periplus.config import Indexing
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import PageStore
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
+from periplus.index.schema import CODE, HOSTS, LANGUAGE, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
 from periplus.index.vectors import open_vectors
 from periplus.index.writer import IndexWriter
 from periplus.model import ArchivePosition
-from periplus.text.analyzer import register
+from periplus.text.analyzer import LANGUAGES, register
 from periplus.url import url_id
 
 ROW: dict[str, Any] = {
@@ -45,7 +45,7 @@ ROW: dict[str, Any] = {
 
 
 def write(folder: Path, *rows: dict[str, Any], strength: float = 0.05) -> Index:
-    with IndexWriter(folder, Indexing(prior_strength=strength)) as writer:
+    with IndexWriter(folder, Indexing(prior_strength=strength), LANGUAGES) as writer:
         for number, row in enumerate(rows):
             writer.add({**ROW, "number": number, **row})
         assert writer.finish() == len(rows)
@@ -97,10 +97,30 @@ def test_words_of_different_parts_are_not_a_phrase(tmp_path: Path, name: str, wo
     assert found(write(tmp_path, {}), name, *words) == 0
 
 
-def test_a_page_in_another_language_is_not_stemmed(tmp_path: Path) -> None:
-    index = write(tmp_path, {"language": "de", "title": "The Häfen"})
-    assert found(index, field("title", "other"), "the") == found(index, field("title", "other"), "hafen") == 1
-    assert found(index, field("title", "en"), "hafen") == 0
+def test_a_page_is_analysed_in_its_language(tmp_path: Path) -> None:
+    index = write(tmp_path, {"language": "de", "title": "Die Häuser"}, {"language": "pl", "title": "Häuser"})
+    assert found(index, field("title", "de"), "die", "haus") == found(index, field("title", "other"), "hauser") == 1
+    assert found(index, field("title", "en"), "haus") == 0
+    assert found(index, LANGUAGE, "de") == found(index, LANGUAGE, "other") == 1
+
+
+def test_every_part_of_a_page_is_split_where_its_script_has_no_spaces(tmp_path: Path) -> None:
+    parts = {
+        "title": "東京",
+        "description": "京都",
+        "text": "大阪城",
+        "anchors": ["北海道"],
+        "url": "http://a.test/奈良",
+    }
+    index = write(tmp_path, {"language": "ja", **parts})
+    for name, words in {"title": "東京", "head": "京都", "body": "阪城", "anchors": "海道"}.items():
+        assert found(index, field(name, "other"), *words) == 1
+    assert found(index, URL_WORDS, *"奈良") == 1
+
+
+def test_code_like_tokens_of_all_parts_are_kept_as_they_are(tmp_path: Path) -> None:
+    index = write(tmp_path, {"title": "C++ maps", "headings": ["std::map"], "text": "Use --help."})
+    assert [found(index, CODE, token) for token in ("c++", "std::map", "--help", "c", "maps")] == [1, 1, 1, 0, 0]
 
 
 def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
@@ -141,7 +161,7 @@ def test_ranks_and_hosts_are_kept_by_number(tmp_path: Path) -> None:
 
 
 def test_numbers_are_dense(tmp_path: Path) -> None:
-    with IndexWriter(tmp_path, Indexing()) as writer, pytest.raises(AssertionError, match="dense"):
+    with IndexWriter(tmp_path, Indexing(), LANGUAGES) as writer, pytest.raises(AssertionError, match="dense"):
         writer.add({**ROW, "number": 1})
 
 
@@ -154,7 +174,7 @@ def test_any_part_may_be_empty(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("wanted", [True, False])
 def test_a_generation_has_a_forward_index_and_word_vectors_unless_they_are_off(tmp_path: Path, wanted: bool) -> None:
-    with IndexWriter(tmp_path, Indexing(vectors=wanted)) as writer:
+    with IndexWriter(tmp_path, Indexing(vectors=wanted), LANGUAGES) as writer:
         writer.add(ROW)
         writer.finish()
     index = ForwardIndex(tmp_path)
@@ -163,7 +183,7 @@ def test_a_generation_has_a_forward_index_and_word_vectors_unless_they_are_off(t
 
 
 def test_the_forward_index_keeps_as_many_words_as_the_settings_say(tmp_path: Path) -> None:
-    with IndexWriter(tmp_path, Indexing(forward_words=150)) as writer:
+    with IndexWriter(tmp_path, Indexing(forward_words=150), LANGUAGES) as writer:
         writer.add(ROW | {"text": "word " * 200})
         writer.finish()
     assert ForwardIndex(tmp_path).lengths(np.array([0]), "body").tolist() == [150]

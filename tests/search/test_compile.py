@@ -19,7 +19,25 @@ from periplus.search.query import And, Not, Or, Phrase, Site, Word, parse_query
 from search.brute import PageScan
 from search.library import Doc, library, urls
 
-WORDS = ["red", "blue", "running", "run", "cat", "café", "the", "of", "not", "to", "north-west", "x_1", "Über", "42"]
+WORDS = [
+    "red",
+    "blue",
+    "running",
+    "run",
+    "cat",
+    "café",
+    "the",
+    "of",
+    "not",
+    "to",
+    "north-west",
+    "x_1",
+    "Über",
+    "42",
+    "C++",
+    "die",
+    "a.b",
+]
 HOSTS = ["a.test", "www.a.test", "b.test", "ba.test"]
 
 text = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -113,10 +131,14 @@ def test_a_heading_of_stop_words_keeps_its_neighbours_apart(tmp_path: Path) -> N
     ("query", "expected"),
     [
         ("cat -(-blue -running)", {"1", "3", "4", "5"}),  # a cat that is blue or running
-        ("cat (the OR of)", {"1", "3", "4", "5"}),  # a stop word is not required, in whatever place
+        ("cat (the OR of)", {"1", "3", "4", "5"}),  # a stop word is ignored, in whatever place
         ("cat the", {"1", "3", "4", "5"}),
         ('"cat blue"', {"5"}),
-        ('"cat of running"', set()),  # the gap of "of the" is two words wide
+        ('"cat of running"', set()),
+        ('"cat of the"', {"3"}),
+        ('"to not"', {"6", "7"}),
+        ('"not to"', set()),
+        ('red "the of"', {"1", "5"}),
         ('"running north the west"', {"4"}),
         ('"cat of the running"', {"3"}),
         ("north-west", {"1"}),
@@ -131,7 +153,9 @@ def test_a_heading_of_stop_words_keeps_its_neighbours_apart(tmp_path: Path) -> N
         ("café", {"2", "4"}),
         ("UBER", {"5"}),
         ("x-1", {"3"}),
-        ("the of", {"2", "3", "4", "7"}),  # only where they are indexed: other languages, and the words of a URL
+        ("the of", {"1", "3", "4", "5", "6", "7"}),  # a query without another word
+        ("cat -the", set()),
+        ("cat -not", {"1", "3", "4", "5"}),
     ],
 )
 def test_what_some_queries_mean(engine: SearchEngine, query: str, expected: set[str]) -> None:
@@ -140,7 +164,7 @@ def test_what_some_queries_mean(engine: SearchEngine, query: str, expected: set[
 
 
 def test_nothing_to_look_for_is_no_query() -> None:
-    compiler = Compiler(schema(), Ranking())
+    compiler = Compiler(schema(["en"]), Ranking(), "en")
     assert compiler.compile(Word("!!")) is None
     assert compiler.compile(And((Word("-"), Phrase("…")))) is None
     assert compiler.compile(Not(Word("?"))) is None

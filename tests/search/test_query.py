@@ -54,7 +54,14 @@ def tree(text: str) -> Node | None:
         ("a -b", And((A, Not(B)))),
         ('a -"b c"', And((A, Not(Phrase("b c"))))),
         ("a -(b c)", And((A, Not(And((B, C)))))),
-        ("a --b", And((A, Not(B)))),
+        ("a --b", And((A, Word("--b")))),
+        ("pip --no-cache-dir", And((Word("pip"), Word("--no-cache-dir")))),
+        ("a --(b c)", And((A, Not(And((B, C)))))),
+        ("-fPIC", Word("-fPIC")),
+        (" -fPIC ", Word("-fPIC")),
+        ("--help", Word("--help")),
+        ('"-fPIC" gcc', And((Phrase("-fPIC"), Word("gcc")))),
+        ("gcc -fPIC", And((Word("gcc"), Not(Word("fPIC"))))),
         ("a -(-b)", And((A, B))),
         ("a-b", Word("a-b")),
         ("a or b and c", And((A, Word("or"), B, Word("and"), C))),
@@ -106,7 +113,8 @@ def test_a_query_without_a_word_has_a_hint(text: str) -> None:
         ('"a" b"', And((Phrase("a"), B)), "quotation mark"),
         ("(a", A, "unmatched parentheses"),
         ("a) OR (b", Or((A, B)), "unmatched parentheses"),
-        ("-a", None, "-foo only excludes"),
+        ("-a -b", None, "-foo only excludes"),
+        ("a OR --b OR", And((A, Word("--b"))), "plain words"),
         ("-(a b)", None, "-foo only excludes"),
         ("-site:x.test", None, "-foo only excludes"),
         ("a OR -b", None, "-foo only excludes"),
@@ -129,6 +137,12 @@ def test_only_so_many_words_are_read() -> None:
     parsed = parse_query(" ".join(f"w{number}" for number in range(100)))
     assert isinstance(parsed.root, And)
     assert parsed.root.nodes == tuple(Word(f"w{number}") for number in range(64))
+    assert parsed.hints == ("Only the first 64 words were used.",)
+
+
+def test_every_character_counts_in_text_without_spaces() -> None:
+    parsed = parse_query("北京" * 500)
+    assert parsed.root == Word("北京" * 32)
     assert parsed.hints == ("Only the first 64 words were used.",)
 
 
@@ -278,7 +292,9 @@ def test_every_tree_with_a_positive_word_can_be_written(root: Node) -> None:
         ('"a b" c', '"a b" OR c'),
         ("heat-resistant", "heat OR resistant"),
         ("a heat-resistant -x-y", "(a OR heat OR resistant) -x-y"),
-        ('"heat-resistant" c++ a_b', '"heat-resistant" OR c++ OR a OR b'),
+        ("ファイルの削除方法", "ファイル OR 削除 OR 除方 OR 方法"),
+        ("C言語入門", "C OR 言語 OR 語入 OR 入門"),
+        ('"heat-resistant" c++ a_b', '"heat-resistant" OR c++ OR a_b OR a OR b'),
     ],
 )
 def test_any_wanted_word_suffices_in_a_looser_query(text: str, looser: str) -> None:

@@ -62,9 +62,11 @@ def features(query: str, text: float = 1.0, rank: float = 1.0, **parts: Any) -> 
         ("c", {"url": "http://docs.com/"}, {}),
         ("c", {"url": "http://docs.com/c/"}, {"url": 1.0}),
         ("café lights", {"url": "http://a.test/Caf%C3%A9"}, {"url": 0.5}),
-        ("the", {"title": "The"}, {}),
-        ("the", {"title": "The", "language": "fr"}, {"title_all": 1.0}),
-        ("running", {"title": "run", "language": "fr"}, {}),
+        ("the sea", {"title": "The"}, {}),
+        ("the sea", {"title": "Sea"}, {"title_all": 1.0}),
+        ("the", {"title": "The"}, {"title_all": 1.0}),  # the query has no other word
+        ("the sea", {"title": "The", "language": "pl"}, {"title_some": 0.5}),
+        ("running", {"title": "run", "language": "pl"}, {}),
         ("", {"title": "anything", "headings": ("x",)}, {}),
     ],
 )
@@ -115,9 +117,8 @@ def test_a_feature_without_a_weight_fails_at_import(monkeypatch: pytest.MonkeyPa
 
 def plainly(page: Head, wanted: QueryWords) -> dict[str, float]:
     """The same bonuses, by analysing everything."""
-    language = wanted.language
-    title = terms(language, page.title)
-    headings = [terms(language, heading) for heading in page.headings]
+    title = wanted.terms_of(page.title)
+    headings = [wanted.terms_of(heading) for heading in page.headings]
     address = terms(OTHER, url_words(page.url))
 
     def share(words: list[str]) -> float:
@@ -137,7 +138,7 @@ def plainly(page: Head, wanted: QueryWords) -> dict[str, float]:
         "url": sum(begun) / len(begun) if begun else 0.0,
         "phrase_title": float(says(title)),
         "phrase_headings": float(any(map(says, headings))),
-        "phrase_opening": float(says(terms(language, page.opening))),
+        "phrase_opening": float(says(wanted.terms_of(page.opening))),
         "near_phrase": float(len(wanted.sequence) > 1 and common(title, wanted.sequence) >= 0.9 * len(wanted.sequence)),
     }
 

@@ -122,6 +122,11 @@ class Ranking(Section):
     field_anchors: float = Field(default=1.0, ge=0, description="Weight of the anchor texts in the text score.")
     field_url: float = Field(default=0.5, ge=0, description="Weight of the words of the URL in the text score.")
     field_body: float = Field(default=1.0, ge=0, description="Weight of the main text in the text score.")
+    field_code: float = Field(
+        default=4.0,
+        ge=0,
+        description="Text score of a page that has a code-like token (`C++`, `std::map`, `--help`) as it is written.",
+    )
     candidates: int = Field(
         default=1000,
         ge=100,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
@@ -35,6 +35,7 @@ from periplus.store.duckdb_session import batches, connect, plain_errors
 from periplus.store.ranks import open_ranks
 from periplus.store.schema import main_text, read_pages
 from periplus.store.sql_files import read_statements
+from periplus.text.analyzer import language_of
 from periplus.url import url_id
 
 NEAR_COPIES = "near.parquet"  # a file beside the index: url, original, bits
@@ -99,6 +100,7 @@ def build_index(
             "duplicates": documents.duplicates,
             "ranks": documents.rank_generation,
             "prior_strength": settings.prior_strength,
+            "languages": documents.languages,
         }
         generation = generations.publish(folder, facts)
     size = sum(path.stat().st_size for path in generation.rglob("*") if path.is_file())
@@ -122,7 +124,7 @@ def _live_segments(collection: Collection) -> list[Path]:
 
 
 def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
-    with IndexWriter(folder, settings) as writer:
+    with IndexWriter(folder, settings, documents.languages) as writer:
         for done, row in enumerate(documents.rows(), 1):
             writer.add(row)
             if done % _ROWS_AT_ONCE == 0:
@@ -173,9 +175,8 @@ class _Documents:
             )
             chosen = next(joined, None)
             for segment in self._segments:
-                for place, page in enumerate(_pages_of(segment, _COLUMNS)):
+                for place, row in enumerate(_rows_of(segment)):
                     if chosen is not None and (chosen["segment"], chosen["place"]) == (str(segment), place):
-                        row = page.as_py()
                         text = templates.strip(row["host"], main_text(row["text"], row["main"]))
                         yield {**row, **chosen, "text": text}
                         chosen = next(joined, None)
@@ -214,7 +215,15 @@ class _Documents:
             if name == "near_duplicates" and not self._settings.fold_near:
                 self._database.execute("DELETE FROM near_duplicates")
         self.total = self._count("SELECT count(*) FROM documents")
+        self.languages = self._languages()
         self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
+
+    def _languages(self) -> dict[str, int]:
+        """The number of documents in each language that has its own fields."""
+        documents: Counter[str] = Counter()
+        for declared, count in self._database.execute(self._sql["languages"]).fetchall():
+            documents[language_of(declared)] += count
+        return dict(sorted(documents.items()))
 
     def _count(self, query: str) -> int:
         ((count,),) = self._database.execute(query).fetchall()
@@ -242,6 +251,12 @@ class _Documents:
             self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchors")
 
 
+def _rows_of(segment: Path) -> Iterator[dict[str, Any]]:
+    """Stream the rows of a segment as dictionaries, which takes a third of the time of one row after the other."""
+    for batch in read_pages(segment, _COLUMNS, _ROWS_AT_ONCE):
+        yield from batch.to_pylist()
+
+
 def _pages_of(segment: Path, columns: list[str]) -> Iterator[pa.StructScalar]:
     """Stream the rows of a segment in order; a few hundred are in memory at a time."""
     for batch in read_pages(segment, columns, _ROWS_AT_ONCE):
@@ -254,8 +269,7 @@ def _plain_errors() -> AbstractContextManager[None]:
 
 def _require_sound(folder: Path, written: int) -> None:
     """Refuse to publish a generation that cannot be read back completely."""
-    if (words := len(ForwardIndex(folder))) != written:
-        raise DamagedFile(f"{folder} is damaged", f"{written} documents were written, {words} are in the forward index")
+    require_forward(folder, written)
     index = Index.open(str(folder / "tantivy"))
     searcher = index.searcher()
     with PageStore(folder) as pages:
@@ -267,3 +281,10 @@ def _require_sound(folder: Path, written: int) -> None:
             addresses = [address for _, address in searcher.search(query, 2).hits]
             if searcher.fast_field_values(NUMBER, addresses) != [number]:
                 raise DamagedFile(f"{folder} is damaged", f"document {number} is not found by its URL", _AGAIN)
+
+
+def require_forward(folder: Path, written: int) -> None:
+    """Refuse to publish a generation whose forward index lacks documents."""
+    if (words := len(ForwardIndex(folder))) != written:
+        problem = f"{written} documents were written, {words} are in the forward index"
+        raise DamagedFile(f"{folder} is damaged", problem, _AGAIN)

@@ -35,7 +35,8 @@ SELECT reason, count(DISTINCT url_id) FROM left_out GROUP BY reason ORDER BY 2 D
 -- name: candidates
 -- The newest version of every page that may be indexed.
 CREATE TEMP TABLE candidates AS
-SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.title, pages.signature,
+SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.title, pages.language,
+       pages.signature,
        pages.quality.length AS length,
        pages.quality.length + pages.quality.share + pages.quality.markup + pages.quality.links + pages.quality.language
        + pages.quality.lines + pages.quality.title AS quality, pages.segment, pages.place
@@ -88,10 +89,13 @@ WHERE other.copy IS NULL;
 -- name: documents
 -- The remaining pages, numbered in the order of the segments.
 CREATE TEMP TABLE documents AS
-SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, ordinal, url_id, host, mime, content_id, rank,
+SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, ordinal, url_id, host, mime, language, content_id, rank,
        quality, segment, place
 FROM originals LEFT JOIN merged ON merged.copy = originals.ordinal
 WHERE merged.copy IS NULL;
+
+-- name: languages
+SELECT language, count(*) FROM documents GROUP BY language;
 
 -- name: copies
 -- The other URLs of each document: those with the same content, and those of near-duplicates merged into it.

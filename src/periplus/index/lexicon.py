@@ -57,7 +57,7 @@ class Lexicon:
         return len(self._words)
 
     def word(self, number: int) -> str:
-        """The spelling of a word, in lower case without accents."""
+        """The spelling of a word, in lower case."""
         return self._words[number].decode("utf-8", "replace")
 
     def number(self, word: str) -> int | None:

@@ -1,20 +1,24 @@
 """Which fields does the index have?
 
-Every language has its own set of text fields. `title`, `head` and `anchors` are the short barrel; with `body` and the
-words of the URL they are the full barrel.
+Every language has its own set of text fields, and a page fills those of its language. `title`, `head` and `anchors` are
+the short barrel; with `body` and the words of the URL they are the full barrel.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 from tantivy import Schema, SchemaBuilder
 
-from periplus.text.analyzer import LANGUAGES, OTHER, analyzer_name
+from periplus.text.analyzer import CODE_ANALYZER, LANGUAGES, OTHER, analyzer_name
 
 SHORT_BARREL = ("title", "head", "anchors")
 FULL_BARREL = (*SHORT_BARREL, "body")
 URL_WORDS = "url_words"  # of the URL; one field for all languages
+CODE = "code"  # code-like tokens as they are, in lower case; one field for all languages
+LANGUAGE = "language"  # whose fields the page fills
 NUMBER = "number"  # the document number: dense, the key of page store and features
 URL_ID = "url_id"  # hexadecimal
 SITE = "site"  # the host and every domain above it, so that site:example.org finds www.example.org
@@ -32,18 +36,26 @@ def prior_factor(ranks: NDArray[np.float64], strength: float) -> NDArray[np.floa
     return np.minimum(np.maximum(ranks, 1.0) ** strength, _LARGEST_FACTOR)
 
 
+def stored_prior(rank: float, strength: float) -> float:
+    """The value of `PRIOR` with which tantivy multiplies a text score by `prior_factor`."""
+    return float(2.0 ** min(max(rank, 1.0) ** strength, _LARGEST_FACTOR)) - 2.0
+
+
 def field(name: str, language: str) -> str:
     """The name of a field in one language."""
     return f"{name}_{language}"
 
 
-def schema() -> Schema:
-    """The schema of every index generation."""
+def schema(languages: Iterable[str]) -> Schema:
+    """The schema of an index with pages in these languages."""
+    present = set(languages)
     builder = SchemaBuilder()
-    for language in LANGUAGES:
+    for language in filter(present.__contains__, LANGUAGES):
         for name in FULL_BARREL:
             builder.add_text_field(field(name, language), tokenizer_name=analyzer_name(language))
     builder.add_text_field(URL_WORDS, tokenizer_name=analyzer_name(OTHER))
+    builder.add_text_field(CODE, tokenizer_name=CODE_ANALYZER, index_option="basic")
+    builder.add_text_field(LANGUAGE, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field(NUMBER, indexed=True, fast=True)
     builder.add_text_field(URL_ID, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(SITE, tokenizer_name="raw", index_option="basic")

@@ -38,14 +38,18 @@ class Templates:
         common = self._common.get(host)
         if not common:
             return main
-        lines = main.split("\n")
-        first, last = 0, len(lines)
-        while first < last and _key(lines[first]) in common:
-            first += 1
-        while last > first and _key(lines[last - 1]) in common:
-            last -= 1
-        kept = "\n".join(lines[first:last])
+        first, last = 0, len(main)
+        while first <= last and _key(main[first : (end := _line_end(main, first))]) in common:
+            first = end + 1
+        while last >= first and _key(main[(start := main.rfind("\n", first, last) + 1 or first) : last]) in common:
+            last = start - 1
+        kept = main[first:last]
         return kept if len(kept) >= _LEAST_KEPT * len(main) else main
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)
 
 
 def _key(line: str) -> int:

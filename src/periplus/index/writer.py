@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,7 +16,9 @@ from periplus.index.arrays import save_array
 from periplus.index.forward_writer import ForwardWriter
 from periplus.index.pagestore import Head, PageStoreWriter
 from periplus.index.schema import (
+    CODE,
     HOSTS,
+    LANGUAGE,
     NUMBER,
     PRIOR,
     QUALITIES,
@@ -24,12 +27,14 @@ from periplus.index.schema import (
     URL_ID,
     URL_WORDS,
     field,
-    prior_factor,
     schema,
+    stored_prior,
 )
 from periplus.index.vectors import write_vectors
 from periplus.model import ArchivePosition
 from periplus.text.analyzer import language_of, register, url_words
+from periplus.text.code_tokens import code_tokens
+from periplus.text.unspaced import spaced
 from periplus.url import url_key
 
 _HEAP = 256 << 20  # bytes
@@ -41,10 +46,11 @@ _TEXT = 200_000  # characters of the text that are stored for snippets
 class IndexWriter:
     """Writes one generation: the tantivy index, the page store, the forward index, and arrays by document number."""
 
-    def __init__(self, folder: Path, settings: Indexing) -> None:
+    def __init__(self, folder: Path, settings: Indexing, languages: Iterable[str]) -> None:
+        """*languages*: those of all pages that will be added, as `language_of` names them."""
         (folder / "tantivy").mkdir()
         self._folder, self._strength, self._vectors = folder, settings.prior_strength, settings.vectors
-        self._index = Index(schema(), path=str(folder / "tantivy"))
+        self._index = Index(schema(languages), path=str(folder / "tantivy"))
         register(self._index)
         self._writer = self._index.writer(_HEAP, _THREADS)
         self._pages = PageStoreWriter(folder)
@@ -67,19 +73,21 @@ class IndexWriter:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""
         language = language_of(row["language"])
         assert row["number"] == len(self._ranks), "numbers are dense"
-        head = [part for part in (row["description"], row["keywords"], *row["categories"], *row["headings"]) if part]
+        head = [spaced(part) for part in _head_parts(row) if part]
         self._writer.add_document(
             Document(
                 **{
-                    field("title", language): row["title"],
+                    field("title", language): spaced(row["title"]),
                     field("head", language): head,
-                    field("anchors", language): row["anchors"],
-                    field("body", language): row["text"],
-                    URL_WORDS: url_words(row["url"]),
+                    field("anchors", language): list(map(spaced, row["anchors"])),
+                    field("body", language): spaced(row["text"]),
+                    URL_WORDS: spaced(url_words(row["url"])),
+                    CODE: code_tokens("\n".join((row["title"], *_head_parts(row), row["text"]))),
+                    LANGUAGE: language,
                     NUMBER: row["number"],
                     URL_ID: row["url_id"].hex(),
                     SITE: _domains(row["host"]),
-                    PRIOR: 2.0 ** float(prior_factor(np.array(row["rank"]), self._strength)) - 2.0,
+                    PRIOR: stored_prior(row["rank"], self._strength),
                 }
             )
         )
@@ -103,6 +111,10 @@ class IndexWriter:
         return len(self._ranks)
 
 
+def _head_parts(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return row["description"], row["keywords"], *row["categories"], *row["headings"]
+
+
 def _head(row: Mapping[str, Any]) -> Head:
     position = ArchivePosition(row["archive"], row["offset"], row["length"]) if row["archive"] else None
     return Head(
@@ -120,6 +132,7 @@ def _head(row: Mapping[str, Any]) -> Head:
     )
 
 
+@lru_cache(maxsize=1024)
 def _domains(host: str) -> list[str]:
     """The host and every parent domain."""
     labels = host.split(".")

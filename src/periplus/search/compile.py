@@ -1,7 +1,8 @@
-"""Compiles a parsed query into a tantivy query.
+"""Compiles a parsed query into a tantivy query for the pages of one language.
 
-A word is searched in every field of every language, in the form that the language's analyzer indexes. A stop word is
-not indexed in its own language, so no page is required to have it; it only adds to the score of pages that do.
+A word is searched in every field of the language, in the form that the language's analyzer indexes, and in the fields
+that all languages share: the words of the URL, and code-like tokens. Stop words are ignored unless they are quoted or
+excluded, or the query has no other word.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 from tantivy import Occur, Query, Schema
 
 from periplus.config import Ranking
-from periplus.index.schema import FULL_BARREL, SITE, URL_WORDS, field
-from periplus.search.query import And, Node, Not, Or, Phrase, Site, Word
-from periplus.text.analyzer import LANGUAGES, OTHER, Token, tokens
+from periplus.index.schema import CODE, FULL_BARREL, LANGUAGE, SITE, URL_WORDS, field
+from periplus.search.query import And, Node, Not, Or, Phrase, Site, Word, wanted_words
+from periplus.text.analyzer import OTHER, Token, is_stop_word, tokens
+from periplus.text.code_tokens import code_tokens
+
+_BARE_WORD = 0.2  # weight of "c" in a search for C++, so that C++ pages come first
 
 _Clause = tuple[Occur, Query]
 
@@ -19,44 +23,56 @@ _Clause = tuple[Occur, Query]
 class Compiler:
     """Builds tantivy query objects; tantivy's own query parser is never used."""
 
-    def __init__(self, schema: Schema, weights: Ranking) -> None:
-        self._schema = schema
-        self._weights = {name: getattr(weights, f"field_{name}") for name in FULL_BARREL}
-        self._url_weight = weights.field_url
+    def __init__(self, schema: Schema, weights: Ranking, language: str, share: float = 1.0) -> None:
+        """*share* of all pages are in this language."""
+        self._schema, self._language = schema, language
+        factor = _length_correction(share)
+        self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
+        self._url_weight, self._code_weight = weights.field_url, weights.field_code
 
     def compile(self, node: Node) -> Query | None:
         """The tantivy query, or None when the query has no searchable word."""
-        clause = self._clause(node)
-        return None if clause is None or clause[0] is Occur.MustNot else Query.boolean_query([(Occur.Must, clause[1])])
+        literal = all(is_stop_word(self._language, text) for text in wanted_words(node))
+        clause = self._clause(node, literal=literal)
+        if clause is None or clause[0] is Occur.MustNot:
+            return None
+        pages = Query.const_score_query(Query.term_query(self._schema, LANGUAGE, self._language), 0.0)
+        return Query.boolean_query([(Occur.Must, clause[1]), (Occur.Must, pages)])
 
-    def _clause(self, node: Node) -> _Clause | None:
-        """The tantivy query of one node, with whether it is required, optional or excluded."""
+    def _clause(self, node: Node, *, literal: bool) -> _Clause | None:
+        """The tantivy query of one node, with whether it is required or excluded; *literal* keeps stop words."""
         match node:
+            case Word(text) if not literal and is_stop_word(self._language, text):
+                return None
             case Word(text) | Phrase(text):
                 return self._words(text)
             case Site(host):
                 query = Query.term_query(self._schema, SITE, host)
                 return Occur.Must, Query.const_score_query(query, 0.0)
             case Not(inner):
-                return _negated(self._clause(inner))
+                return _negated(self._clause(inner, literal=True))
             case And(nodes):
-                return _all_of([clause for part in nodes if (clause := self._clause(part)) is not None])
+                return _all_of(self._clauses(nodes, literal=literal))
             case Or(nodes):
-                return _any_of([clause for part in nodes if (clause := self._clause(part)) is not None])
+                return _any_of(self._clauses(nodes, literal=literal))
+
+    def _clauses(self, nodes: tuple[Node, ...], *, literal: bool) -> list[_Clause]:
+        return [clause for part in nodes if (clause := self._clause(part, literal=literal)) is not None]
 
     def _words(self, text: str) -> _Clause | None:
-        found = {language: tokens(language, text) for language in LANGUAGES}
-        fields = [
-            (field(name, language), self._weights[name], words)
-            for language, words in found.items()
-            for name in FULL_BARREL
-        ]
-        fields.append((URL_WORDS, self._url_weight, found[OTHER]))
-        queries = [self._in_field(name, words, weight) for name, weight, words in fields if words and weight > 0]
+        words, codes = tokens(self._language, text), code_tokens(text).split()
+        factor = _BARE_WORD if codes and len(words) == 1 else 1.0
+        fields = [(name, factor * weight, words) for name, weight in self._weights.items()]
+        fields.append((URL_WORDS, factor * self._url_weight, tokens(OTHER, text)))
+        queries = [self._in_field(name, found, weight) for name, weight, found in fields if found and weight > 0]
+        queries += [self._as_written(code) for code in codes if self._code_weight > 0]
         if not queries:
             return None
-        required = all(found.values())
-        return (Occur.Must if required else Occur.Should), Query.boolean_query([(Occur.Should, q) for q in queries])
+        return Occur.Must, Query.boolean_query([(Occur.Should, query) for query in queries])
+
+    def _as_written(self, code: str) -> Query:
+        """A constant score: tantivy's would be low wherever few pages have code."""
+        return Query.const_score_query(Query.term_query(self._schema, CODE, code), self._code_weight)
 
     def _in_field(self, name: str, words: list[Token], weight: float) -> Query:
         if len(words) == 1:
@@ -65,6 +81,16 @@ class Compiler:
             first = words[0].position
             query = Query.phrase_query(self._schema, name, [(word.position - first, word.term) for word in words])
         return query if weight == 1.0 else Query.boost_query(query, weight)
+
+
+def _length_correction(share: float) -> float:
+    """The factor for scores of a language's fields, which only *share* of all pages fill.
+
+    tantivy divides the words of a field by all pages, so these pages seem long to BM25 (k1 = 1.2, b = 0.75), and their
+    scores are too low. In return their words seem rare. The cube root of the first effect gave the best results.
+    """
+    too_low = (1.0 + 1.2 * (0.25 + 0.75 / share)) / 2.2
+    return float(too_low ** (1 / 3))
 
 
 def _negated(clause: _Clause | None) -> _Clause | None:
@@ -77,19 +103,15 @@ def _negated(clause: _Clause | None) -> _Clause | None:
 def _all_of(clauses: list[_Clause]) -> _Clause | None:
     if not clauses:
         return None
-    kinds = {occur for occur, _ in clauses}
-    if kinds == {Occur.MustNot}:
+    if all(occur is Occur.MustNot for occur, _ in clauses):
         return Occur.MustNot, Query.boolean_query([(Occur.Should, query) for _, query in clauses])
-    strength = Occur.Must if Occur.Must in kinds else Occur.Should
-    return strength, Query.boolean_query(clauses)
+    return Occur.Must, Query.boolean_query(clauses)
 
 
 def _any_of(clauses: list[_Clause]) -> _Clause | None:
     if not clauses:
         return None
-    kinds = {occur for occur, _ in clauses}
-    strength = Occur.Should if kinds == {Occur.Should} else Occur.Must
-    return strength, Query.boolean_query([(Occur.Should, _positive(clause)[1]) for clause in clauses])
+    return Occur.Must, Query.boolean_query([(Occur.Should, _positive(clause)[1]) for clause in clauses])
 
 
 def _positive(clause: _Clause) -> _Clause:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -37,10 +37,11 @@ from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contribu
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
-from periplus.text.analyzer import LANGUAGES, language_of, register
+from periplus.text.analyzer import language_of, register
 from periplus.url import url_id
 
 _FEW_PAGES = 10  # with fewer pages that have all words, partial matches follow
+_SMALLEST_SHARE = 0.05  # of the candidates, for a language
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
@@ -59,6 +60,14 @@ class _Candidate(NamedTuple):
     text: float  # text score
     host: int
     all_words: bool = True
+
+
+class _Found(NamedTuple):
+    """Matches of a query, best first, and how many there are in all."""
+
+    numbers: NDArray[np.int64]
+    texts: Numbers
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +107,20 @@ class SearchEngine:
         large_files = check_on_opening(generation, facts)
         self.documents = int(facts["documents"])
         self._prior_strength = float(facts["prior_strength"])
+        languages: dict[str, int] = facts.get("languages", {})  # number of pages by language
         with self._damage_reported():
             self._index = Index.open(str(generation / "tantivy"))
             self._searcher = self._index.searcher()
-            if self._index.schema != schema() or self._searcher.num_docs != self.documents:
+            if self._index.schema != schema(languages) or self._searcher.num_docs != self.documents:
                 raise ValueError("its fields or its number of documents are wrong")
         self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
         self._qualities = _qualities(generation, self.documents)
         self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
         register(self._index)
-        self._compiler = Compiler(self._index.schema, settings.ranking)
+        self._compilers = {
+            language: Compiler(self._index.schema, settings.ranking, language, count / self.documents)
+            for language, count in languages.items()
+        }
         self._pages = PageStore(generation)
         self._check = BackgroundCheck(generation, large_files)
 
@@ -143,7 +156,7 @@ class SearchEngine:
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         total, hits = 0, tuple[Hit, ...]()
         if parsed.root is not None:
-            search = _Search(parsed.root, page, size, _wanted(parsed.root), hints, steps)
+            search = _Search(parsed.root, page, size, _wanted(parsed.root, self._compilers), hints, steps)
             found, total = self._page(search, Mode(mode))
             with search.step("snippets"):
                 hits = tuple(self._hit(candidate, search, explain=explain) for candidate in found)
@@ -170,19 +183,16 @@ class SearchEngine:
                 search.hints.append(f"{_pages(total)} all your words. Partial matches follow.")
                 found += [candidate._replace(all_words=False) for candidate in partial]
                 total = total_with_partial
-        if not total and _only_common_words(search):
-            search.hints.append("Only very common words or punctuation. Add a more specific word.")
+        if not total and _only_punctuation(search):
+            search.hints.append("The query has only punctuation. Add a word.")
         shown = found[search.depth - search.size : search.depth]
         return self._with_all_words(shown, search.root) if mode is Mode.OR and loose != search.root else shown, total
 
     def _ranked(self, node: Node, search: _Search, before: Sequence[_Candidate] = ()) -> tuple[list[_Candidate], int]:
         """The matches of a query in order, up to the end of the page and without those in *before*; and their total."""
         with search.step("candidates"):
-            query = self._compiler.compile(node)
-            if query is None:
-                return [], 0
             block = self._weights.candidates
-            numbers, texts, total = self._candidates(query, -(-search.depth // block) * block)
+            numbers, texts, total = self._candidates(node, -(-search.depth // block) * block)
         ranked = list(before)
         known = {candidate.number for candidate in before}
         for start in range(0, len(numbers), block):
@@ -202,7 +212,12 @@ class SearchEngine:
         per_host = self._weights.per_host
         return list(islice(limit_per_host(found, lambda one: one.host, per_host, search.size, before), room))
 
-    def _candidates(self, query: Query, limit: int) -> tuple[NDArray[np.int64], Numbers, int]:
+    def _candidates(self, node: Node, limit: int) -> _Found:
+        """The best matches of all languages; every language gets its share."""
+        queries = [query for compiler in self._compilers.values() if (query := compiler.compile(node)) is not None]
+        return _merged([self._matches(query, limit) for query in queries], limit)
+
+    def _matches(self, query: Query, limit: int) -> _Found:
         with self._damage_reported():
             result = self._searcher.search(query, limit, weight_by_field=PRIOR)
             found = self._searcher.fast_field_values(NUMBER, [address for _, address in result.hits])
@@ -212,7 +227,7 @@ class SearchEngine:
         weighted = np.array([score for score, _ in result.hits], np.float64)
         # tantivy multiplied the text score by the stored prior; divide by it to use the current ranks instead.
         texts = weighted / prior_factor(self._ranks[numbers], self._prior_strength)
-        return numbers, texts, result.count  # type: ignore[attr-defined]  # missing in its stubs
+        return _Found(numbers, texts, result.count)  # type: ignore[attr-defined]  # missing in its stubs
 
     def _by_numbers(self, numbers: NDArray[np.int64], texts: Numbers) -> list[_Candidate]:
         order = np.lexsort((numbers, -by_numbers(texts, self._ranks[numbers], self._qualities[numbers], self._weights)))
@@ -257,17 +272,17 @@ class SearchEngine:
 
     def _with_all_words(self, shown: list[_Candidate], root: Node) -> list[_Candidate]:
         """The same candidates with `all_words` set."""
-        strict = self._compiler.compile(root)
-        if strict is None or not shown:
-            return shown
         among = Query.term_set_query(self._index.schema, NUMBER, [one.number for one in shown])
-        query = Query.boolean_query([(Occur.Must, strict), (Occur.Must, among)])
-        complete = set(self._candidates(query, len(shown))[0].tolist())
+        complete: set[int] = set()
+        for compiler in self._compilers.values() if shown else ():
+            if (strict := compiler.compile(root)) is not None:
+                query = Query.boolean_query([(Occur.Must, strict), (Occur.Must, among)])
+                complete.update(self._matches(query, len(shown)).numbers.tolist())
         return [one._replace(all_words=one.number in complete) for one in shown]
 
     def _find(self, url: str) -> Head | None:
         query = Query.term_query(self._index.schema, URL_ID, url_id(url).hex())
-        numbers, _, _ = self._candidates(query, 1)
+        numbers = self._matches(query, 1).numbers
         return self._pages.head(int(numbers[0])) if len(numbers) else None
 
     @contextmanager
@@ -291,13 +306,28 @@ def _qualities(generation: Path, documents: int) -> Numbers:
     return load_array(path, np.float32, documents).astype(np.float64)
 
 
-def _wanted(root: Node) -> dict[str, QueryWords]:
+def _merged(found: list[_Found], limit: int) -> _Found:
+    """The matches of several languages as one list.
+
+    tantivy cannot compare scores of different languages. So a language gets as many places in every part of the list as
+    its share of all matches, but at least one in twenty.
+    """
+    if not found:
+        return _Found(np.zeros(0, np.int64), np.zeros(0), 0)
+    total = sum(one.total for one in found)
+    places = [np.arange(1, len(one.numbers) + 1) / max(one.total / max(total, 1), _SMALLEST_SHARE) for one in found]
+    order = np.argsort(np.concatenate(places), kind="stable")[:limit]
+    numbers = np.concatenate([one.numbers for one in found])[order]
+    return _Found(numbers, np.concatenate([one.texts for one in found])[order], total)
+
+
+def _wanted(root: Node, languages: Iterable[str]) -> dict[str, QueryWords]:
     text = " ".join(wanted_words(root))
-    return {language: QueryWords(text, language) for language in LANGUAGES}
+    return {language: QueryWords(text, language) for language in languages}
 
 
-def _only_common_words(search: _Search) -> bool:
-    return bool(wanted_words(search.root)) and not all(wanted.sequence for wanted in search.wanted.values())
+def _only_punctuation(search: _Search) -> bool:
+    return bool(wanted_words(search.root)) and not any(wanted.sequence for wanted in search.wanted.values())
 
 
 def _restricts_site(node: Node) -> bool:

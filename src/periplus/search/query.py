@@ -1,4 +1,4 @@
-"""Parses the query language: words, "phrases", -exclusions, OR, AND, parentheses and site:.
+"""Parses the query language: words, "phrases", -exclusions, --options, OR, AND, parentheses and site:.
 
 Periplus has its own grammar, because some texts crash tantivy's parser. Length limits apply before parsing. A syntax
 mistake is never an error: the query is parsed as plain words, and a hint says why.
@@ -13,6 +13,8 @@ from functools import lru_cache
 from lark import Lark, Token, Transformer
 from lark.exceptions import LarkError
 
+from periplus.text.code_tokens import code_tokens
+from periplus.text.unspaced import UNSPACED, pieces
 from periplus.url import Canonicalizer, host_of
 
 _MAX_LENGTH = 2048  # characters
@@ -29,7 +31,7 @@ _GRAMMAR = r"""
     _wanted: PHRASE | SITE | WORD | "(" _any ")"
     _OR.4: /OR(?=[\s()"]|$)/
     _AND.4: /AND(?=[\s()"]|$)/
-    _MINUS.4: /-+(?=[^\s()\-]|\()/
+    _MINUS.4: /-(?=[^\s()\-])|-+(?=[("])/
     SITE.3: /site:[^\s()"]+/i
     PHRASE.3: /"[^"]*"/
     WORD: /[^\s()"]+/
@@ -38,9 +40,13 @@ _GRAMMAR = r"""
 _EMPTY_GROUP = re.compile(r"\(\s*\)")
 _LONE_MINUS = re.compile(r"(?<!\S)-+(?=[\s)]|$)")
 _QUOTED = re.compile(r'"[^"]*"')
-_TERM = re.compile(r'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([^\W_]+)')  # an operator leaves the group empty
-_WORD = re.compile(r"[^\W_]+")
+_SPACED_WORD = re.compile(f"[^\\W_{UNSPACED}]+")
+_TERM = re.compile(
+    rf'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([{UNSPACED}]|{_SPACED_WORD.pattern})'
+)  # an operator leaves the group empty
+_OPTION = re.compile(r'\s*-[^\W_][^\s()":]*\s*')  # a query of nothing else than `-word`
 _CUT_OFF = re.compile(r'(?:(?<![^\s()"])(?:OR|AND|-+)|[\s(])*$')  # what a query cannot end with
+_LONG_OPTION = re.compile(r"--+[^\W_]")
 _MARKS = re.compile(r'[()"]')
 _HOST = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#]*@)?(\[[^\]]*\]|[^/?#:@]*)")
 
@@ -126,6 +132,8 @@ def parse_query(text: str) -> ParsedQuery:
     text, hints = _truncated(text.encode("utf-8", "replace").decode())  # a lone surrogate becomes a question mark
     text, more = _repaired(text)
     hints += more
+    if _OPTION.fullmatch(text):
+        return ParsedQuery(Word(text.strip()), tuple(hints))
     try:
         root = _TreeBuilder().transform(_parser().parse(text))
     except LarkError:
@@ -155,7 +163,8 @@ def has_positive(node: Node) -> bool:
 def loosened(node: Node) -> Node:
     """The same query with OR between its words; exclusions and site: still apply.
 
-    A word of several terms ("heat-resistant") is split, because pages also write "heat resistant".
+    A word of several terms ("heat-resistant") is split, because pages also write "heat resistant". Code-like tokens are
+    searched as a whole too. Text without spaces is split into pieces.
     """
     parts = node.nodes if isinstance(node, And) else (node,)
     strict = tuple(part for part in parts if isinstance(part, Not | Site))
@@ -166,8 +175,13 @@ def loosened(node: Node) -> Node:
 
 
 def _terms(node: Node) -> list[Node]:
-    terms = _WORD.findall(node.text) if isinstance(node, Word) else []
-    return [Word(term) for term in terms] if len(terms) > 1 else [node]
+    if not isinstance(node, Word):
+        return [node]
+    terms = _SPACED_WORD.findall(node.text) + pieces(node.text)
+    if len(terms) < 2:
+        return [node]
+    whole: list[Node] = [node] if code_tokens(node.text) else []
+    return [*whole, *map(Word, terms)]
 
 
 def wanted_words(node: Node) -> list[str]:
@@ -243,11 +257,11 @@ def _depth(text: str) -> int | None:
 def _plain(text: str) -> Node | None:
     words: list[Node] = []
     for piece in _MARKS.sub(" ", text).split():
-        bare = piece.lstrip("-")
+        bare = piece if _LONG_OPTION.match(piece) else piece.lstrip("-")
         if bare and bare not in {"OR", "AND"}:
             word = _site(bare[5:]) if bare[:5].lower() == "site:" and bare[5:] else Word(bare)
             if word is not None:
-                words.append(Not(word) if piece.startswith("-") else word)
+                words.append(Not(word) if piece[0] == "-" != bare[0] else word)
     return _joined(And, words)
 
 

@@ -104,7 +104,7 @@ def _has_phrase(text: str, wanted: QueryWords) -> bool:
     """Whether the text contains the query as a phrase of at least two words."""
     if not wanted.is_phrase or wanted.found_in(text) != wanted.distinct:
         return False
-    words, phrase = terms(wanted.language, text), wanted.sequence
+    words, phrase = wanted.terms_of(text), wanted.sequence
     starts = (at for at, word in enumerate(words) if word == phrase[0])
     return any(words[at : at + len(phrase)] == phrase for at in starts)
 
@@ -114,7 +114,7 @@ def _has_near_phrase(text: str, found: frozenset[str], wanted: QueryWords) -> bo
     enough = _NEAR * len(wanted.sequence)
     if not wanted.is_phrase or sum(word in found for word in wanted.sequence) < enough:
         return False
-    return _longest_common(terms(wanted.language, text), wanted.sequence) >= enough
+    return _longest_common(wanted.terms_of(text), wanted.sequence) >= enough
 
 
 def _longest_common(words: Sequence[str], phrase: Sequence[str]) -> int:

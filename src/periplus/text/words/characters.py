@@ -1,34 +1,22 @@
 """Which characters are part of a word, and what do they become?
 
-A word is a run of letters, digits and marks. It is lower-cased, and Latin letters lose their accents. Scripts without
-spaces between words (Chinese, Japanese, Thai) give one word per character.
+A word is a run of letters, digits and marks, in lower case. It keeps its accents, which stemmers need. Scripts without
+spaces between words (Chinese, Japanese, Korean, Thai) give one word per character, as in the index.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
-from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+from periplus.text.unspaced import UNSPACED
 
 LONGEST = 50  # characters; longer runs are not words
 _IN_WORDS = "LMN"  # Unicode categories: letters, marks, numbers
 _SOFT_HYPHEN = 0x00AD
 _ACCENTS = range(0x0300, 0x0370)  # combining accents
-_WITHOUT_SPACES = (
-    range(0x0E00, 0x0F00),  # Thai, Lao
-    range(0x1000, 0x10A0),  # Burmese
-    range(0x1780, 0x1800),  # Khmer
-    range(0x3005, 0x3008),  # iteration mark, zero
-    range(0x3040, 0x3100),  # Hiragana, Katakana
-    range(0x31F0, 0x3200),  # small Katakana
-    range(0x3400, 0x4DC0),  # Chinese characters
-    range(0x4E00, 0xA000),
-    range(0xF900, 0xFB00),
-    range(0xFF66, 0xFFA0),  # Katakana of half width
-    range(0x1B000, 0x1B170),  # historic Kana
-    range(0x20000, 0x40000),  # rare Chinese characters
-)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class Characters(dict[int, str]):
@@ -43,10 +31,10 @@ def replacement(code: int) -> str:
     """What a character becomes: nothing, a space, letters of a word, or a word between two spaces."""
     if code == _SOFT_HYPHEN or code in _ACCENTS:
         return ""
-    folded = _folded(chr(code)) if unicodedata.category(chr(code))[0] in _IN_WORDS else ""
-    if folded and any(code in script for script in _WITHOUT_SPACES):
-        return f" {folded} "
-    return folded or " "
+    letters = _lower(chr(code)) if _is_in_words(chr(code)) else ""
+    if letters and _UNSPACED.match(chr(code)):
+        return f" {letters} "
+    return letters or " "
 
 
 def split(text: str) -> list[str]:
@@ -54,19 +42,14 @@ def split(text: str) -> list[str]:
     return [word for word in text.translate(_characters()).split() if len(word) <= LONGEST]
 
 
-def _folded(character: str) -> str:
-    """A character in lower case without accents."""
-    letters = "".join(_folder().analyze(character)).lower()  # it folds some small letters to capitals
-    return "".join(
-        letter for letter in letters if ord(letter) not in _ACCENTS and unicodedata.category(letter)[0] in _IN_WORDS
-    )
+def _lower(character: str) -> str:
+    return "".join(letter for letter in character.lower() if ord(letter) not in _ACCENTS and _is_in_words(letter))
+
+
+def _is_in_words(character: str) -> bool:
+    return unicodedata.category(character)[0] in _IN_WORDS
 
 
 @lru_cache(maxsize=1)
 def _characters() -> Characters:
     return Characters()
-
-
-@lru_cache(maxsize=1)
-def _folder() -> TextAnalyzer:
-    return TextAnalyzerBuilder(Tokenizer.raw()).filter(Filter.lowercase()).filter(Filter.ascii_fold()).build()

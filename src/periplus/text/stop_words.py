@@ -1,0 +1,35 @@
+"""Stop words of the languages for which tantivy has a stemmer but no list."""
+
+# ruff: noqa: RUF001 - Greek and Turkish letters that look like Latin ones
+
+from __future__ import annotations
+
+# fmt: off
+STOP_WORDS = {
+    "ro": """
+        a ai al ale am ar are as asta au avea ca care ce cel cea cei cele că cu cum când de deci despre din dintre după
+        e ea ei el ele era este eu fi fie fost fără iar in la le lor lui mai mea meu mi ne nici noi nu o or ori pe
+        pentru prin s sa sau se si sunt suntem să tu un una unde unei unui vă voi vor și ăsta ţi îi îl îmi în între își
+    """,
+    "tr": """
+        acaba ama ancak bazı ben beni benim bir biri biz bize bizim bu buna bunda bunu bunun burada da daha de değil
+        diye en gibi hem hep her hiç için ile ise kadar ki kim mi mu mü mı nasıl ne neden o olan olarak oldu olduğu on
+        ona onlar onu onun sen seni siz sizin şey şu şunu şunun ve veya ya yani çok çünkü
+    """,
+    "ar": """
+        في من على إلى عن مع هذا هذه ذلك تلك هو هي هم هن أنا أنت نحن كان كانت يكون تكون قد لقد لا لم لن ما ماذا متى أين
+        كيف لماذا هل إن أن أو أم ثم بل لكن حتى إذا لو كل بعض غير بين بعد قبل عند منذ الذي التي الذين و يا كما لأن فقط
+        ليس أي أيضا به بها له لها فيه فيها منه منها عليه عليها إليه إليها
+    """,
+    "el": """
+        ο η το οι τα του της των τον την τους τις ένα ένας μια μία ενός και ή να θα δεν μη μην με σε στο στη στην στον
+        στους στις στα για από ως προς κατά μετά χωρίς αν ότι που πως τι πώς ποιος ποια ποιο αυτό αυτή αυτός αυτά αυτές
+        αυτοί είναι ήταν είμαι είσαι έχει έχουν είχε εγώ εσύ εμείς εσείς μου σου μας σας αλλά όμως όταν όπως όσο πιο
+        πολύ τη τότε εδώ εκεί
+    """,
+    "ta": """
+        ஒரு அந்த இந்த அது இது எந்த என்று என என்ற அவர் அவள் அவன் அவர்கள் நான் நாம் நாங்கள் நீ நீங்கள் மற்றும் அல்லது
+        ஆனால் உள்ள உள்ளது இருந்து இருக்கும் இல்லை ஆகும் மேலும் பின்னர் போது வரை மூலம் கொண்ட கொண்டு தான் ஆக
+    """,
+}
+# fmt: on

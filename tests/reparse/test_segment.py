@@ -161,7 +161,7 @@ def test_several_damaged_segments_are_counted(three_segments: Path) -> None:
         flip(three_segments / "segments" / f"pages-w00-{number:06d}.parquet")
     outcome = typed("reparse", "--home", three_segments)
     assert outcome.code == 1
-    assert "so is 1 other segment. `periplus repair`" in outcome.err.splitlines()[-1]
+    assert "so is 1 other segment. Run `periplus repair`" in outcome.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("edit", [{"offset": 7}, {"title": "Another title"}], ids=str)
@@ -180,7 +180,7 @@ def test_an_index_is_not_built_from_a_damaged_segment(three_segments: Path) -> N
     flip(path)
     outcome = typed("index", "--home", three_segments)
     assert outcome.code == 1
-    assert f"{path} is damaged: its content does not match its checksum. `periplus repair`" in outcome.complaint
+    assert f"{path} is damaged: its content does not match its checksum. Run `periplus repair`" in outcome.complaint
     assert not (three_segments / "index").exists()
 
 

@@ -6,6 +6,8 @@ import ast
 import multiprocessing
 import random
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -383,3 +385,18 @@ def test_a_writer_that_was_killed_keeps_no_other_waiting(tmp_path: Path) -> None
 def test_a_bug_of_ours_is_not_reported_as_damage(tmp_path: Path) -> None:
     with opened(tmp_path / "crawl.db") as found, pytest.raises(sqlite3.ProgrammingError):
         found.run("add_seed")
+
+
+def test_a_transaction_that_a_kill_left_unfinished_is_undone_before_the_check(tmp_path: Path) -> None:
+    """As in the first moments of a new collection: the database is not in WAL mode yet."""
+    path = tmp_path / "crawl.db"
+    program = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('PRAGMA cache_size=1'); c.execute('CREATE TABLE t (x)'); c.execute('BEGIN');"
+        "c.executemany('INSERT INTO t VALUES (?)', [('x' * 1000,)] * 500); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], check=False)
+    assert path.with_name("crawl.db-journal").stat().st_size
+    require_sound(path)
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT count(*) FROM t").fetchone() == (0,)

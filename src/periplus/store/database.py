@@ -168,21 +168,31 @@ def _failure(path: Path, error: sqlite3.DatabaseError) -> CollectionError | Disk
 def require_sound(path: Path, seconds: float = _CHECK_SECONDS) -> None:
     """Raise `DamagedFile` when SQLite's quick check of a database finds damage.
 
-    Opens the file read-only, so a damaged file is not written. The check takes 3 ms per MB, and ends without a finding
-    after *seconds*. Skips a missing or empty file.
+    Opens the file read-only, so a damaged file is not written; except after a kill, when SQLite must first undo an
+    unfinished transaction. The check takes 3 ms per MB, and ends without a finding after *seconds*. Skips a missing or
+    empty file.
     """
     if not path.exists() or not path.stat().st_size:
         return
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            problem = _quick_check(connection, seconds)
+        problem = _quick_check(path, "ro", seconds)
     except sqlite3.DatabaseError as error:
         raise _failure(path, error) from error
     if problem != "ok":
         raise DamagedFile(f"{path} is damaged", problem)
 
 
-def _quick_check(connection: sqlite3.Connection, seconds: float) -> str:
+def _quick_check(path: Path, mode: str, seconds: float) -> str:
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True)) as connection:
+            return _first_problem(connection, seconds)
+    except sqlite3.OperationalError as error:
+        if mode == "rw" or not error.sqlite_errorname.startswith("SQLITE_READONLY"):
+            raise
+        return _quick_check(path, "rw", seconds)
+
+
+def _first_problem(connection: sqlite3.Connection, seconds: float) -> str:
     """The first problem, or "ok"; also when the check was interrupted, which may call unread pages unused."""
     with _interrupted_after(connection, seconds) as is_late:
         try:

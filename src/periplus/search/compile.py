@@ -92,7 +92,8 @@ def _length_correction(share: float) -> float:
     """The factor for scores of a language's fields, which only *share* of all pages fill.
 
     tantivy divides the words of a field by all pages, so these pages seem long to BM25 (k1 = 1.2, b = 0.75), and their
-    scores are too low. In return their words seem rare. The cube root of the first effect gave the best results.
+    scores are too low. In return their words seem rare. About the cube root of the first effect did best
+    on the judged queries (powers tried: 0, 0.3, 0.5, 1).
     """
     too_low = (1.0 + 1.2 * (0.25 + 0.75 / share)) / 2.2
     return float(too_low ** (1 / 3))

@@ -24,6 +24,8 @@ URL_ID = "url_id"  # hexadecimal
 SITE = "site"  # the host and every domain above it, so that site:example.org finds www.example.org
 PRIOR = "prior"  # tantivy multiplies a text score by log2(2 + prior)
 
+EARLIER_LANGUAGES = ("en", OTHER)  # of an index by an earlier release, whose meta.json states no languages
+
 RANKS = "ranks.npy"  # file: the relative PageRank of every document, 1 for a page without links to it
 QUALITIES = "qualities.npy"  # file: the quality of every document and its host, from 0 to 1
 HOSTS = "hosts.npy"  # file: a hash of the host of every document
@@ -46,16 +48,17 @@ def field(name: str, language: str) -> str:
     return f"{name}_{language}"
 
 
-def schema(languages: Iterable[str]) -> Schema:
-    """The schema of an index with pages in these languages."""
+def schema(languages: Iterable[str], *, is_earlier: bool = False) -> Schema:
+    """The schema of an index with pages in these languages; `CODE` and `LANGUAGE` are missing in an earlier index."""
     present = set(languages)
     builder = SchemaBuilder()
     for language in filter(present.__contains__, LANGUAGES):
         for name in FULL_BARREL:
             builder.add_text_field(field(name, language), tokenizer_name=analyzer_name(language))
     builder.add_text_field(URL_WORDS, tokenizer_name=analyzer_name(OTHER))
-    builder.add_text_field(CODE, tokenizer_name=CODE_ANALYZER, index_option="basic")
-    builder.add_text_field(LANGUAGE, tokenizer_name="raw", index_option="basic")
+    if not is_earlier:
+        builder.add_text_field(CODE, tokenizer_name=CODE_ANALYZER, index_option="basic")
+        builder.add_text_field(LANGUAGE, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field(NUMBER, indexed=True, fast=True)
     builder.add_text_field(URL_ID, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(SITE, tokenizer_name="raw", index_option="basic")

@@ -26,7 +26,17 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.index.arrays import load_array
 from periplus.index.generations import Generations, check_on_opening, facts_of, number_of
 from periplus.index.pagestore import Head, PageStore
-from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, prior_factor, schema
+from periplus.index.schema import (
+    EARLIER_LANGUAGES,
+    HOSTS,
+    NUMBER,
+    PRIOR,
+    QUALITIES,
+    RANKS,
+    URL_ID,
+    prior_factor,
+    schema,
+)
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.background_check import BackgroundCheck
 from periplus.search.compile import Compiler
@@ -37,7 +47,7 @@ from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contribu
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
-from periplus.text.analyzer import language_of, register
+from periplus.text.analyzer import OTHER, language_of, register
 from periplus.url import url_id
 
 _FEW_PAGES = 10  # with fewer pages that have all words, partial matches follow
@@ -87,6 +97,10 @@ class _Search:
         """The number of results up to the end of this page."""
         return self.page * self.size
 
+    def wanted_in(self, language: str) -> QueryWords:
+        """The query words for a page in this language; an earlier index has other fields for it."""
+        return self.wanted.get(language_of(language)) or self.wanted[OTHER]
+
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Measures a step; the times of a repeated step add up."""
@@ -107,18 +121,24 @@ class SearchEngine:
         large_files = check_on_opening(generation, facts)
         self.documents = int(facts["documents"])
         self._prior_strength = float(facts["prior_strength"])
-        languages: dict[str, int] = facts.get("languages", {})  # number of pages by language
+        is_earlier = "languages" not in facts
+        languages = dict.fromkeys(EARLIER_LANGUAGES, self.documents) if is_earlier else facts["languages"]
         with self._damage_reported():
             self._index = Index.open(str(generation / "tantivy"))
             self._searcher = self._index.searcher()
-            if self._index.schema != schema(languages) or self._searcher.num_docs != self.documents:
+            if (
+                self._index.schema != schema(languages, is_earlier=is_earlier)
+                or self._searcher.num_docs != self.documents
+            ):
                 raise ValueError("its fields or its number of documents are wrong")
         self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
         self._qualities = _qualities(generation, self.documents)
         self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
         register(self._index)
         self._compilers = {
-            language: Compiler(self._index.schema, settings.ranking, language, count / self.documents)
+            language: Compiler(
+                self._index.schema, self._weights, language, count / max(self.documents, 1), is_earlier=is_earlier
+            )
             for language, count in languages.items()
         }
         self._pages = PageStore(generation)
@@ -243,7 +263,7 @@ class SearchEngine:
         """The head of a page, and the contribution of each feature to its score."""
         if one.number not in search.scored:
             head = self._pages.head(one.number)
-            wanted = search.wanted[language_of(head.language)]
+            wanted = search.wanted_in(head.language)
             rank, quality = float(self._ranks[one.number]), float(self._qualities[one.number])
             parts = contributions(one.text, rank, quality, head, wanted, self._weights)
             search.scored[one.number] = head, parts
@@ -253,7 +273,7 @@ class SearchEngine:
 
     def _hit(self, one: _Candidate, search: _Search, *, explain: bool) -> Hit:
         head, parts = self._scored(one, search)
-        wanted = search.wanted[language_of(head.language)]
+        wanted = search.wanted_in(head.language)
         snippet = make_snippet(self._pages.text(one.number), head.description, wanted)
         return Hit(
             url=head.url,
@@ -316,9 +336,11 @@ def _merged(found: list[_Found], limit: int) -> _Found:
         return _Found(np.zeros(0, np.int64), np.zeros(0), 0)
     total = sum(one.total for one in found)
     places = [np.arange(1, len(one.numbers) + 1) / max(one.total / max(total, 1), _SMALLEST_SHARE) for one in found]
-    order = np.argsort(np.concatenate(places), kind="stable")[:limit]
+    order = np.argsort(np.concatenate(places), kind="stable")
     numbers = np.concatenate([one.numbers for one in found])[order]
-    return _Found(numbers, np.concatenate([one.texts for one in found])[order], total)
+    # In an index by an earlier release, a page may match in both languages by the words of its URL.
+    once = np.sort(np.unique(numbers, return_index=True)[1])[:limit]
+    return _Found(numbers[once], np.concatenate([one.texts for one in found])[order][once], total)
 
 
 def _wanted(root: Node, languages: Iterable[str]) -> dict[str, QueryWords]:

@@ -53,9 +53,9 @@ def test_the_best_page_comes_first(collection: Collection) -> None:
     assert len(term_report(collection, "merge", "en", 1)["top"]) == 1
 
 
-def test_a_stop_word_and_an_unknown_word_are_explained(collection: Collection) -> None:
+def test_a_common_word_and_an_unknown_word_are_explained(collection: Collection) -> None:
     the = term_report(collection, "the", "en", 10)
-    assert (the["term"], the["documents"]) == ("", 1)
+    assert (the["term"], the["documents"]) == ("the", 1)
     absent = term_report(collection, "absent", "en", 10)
     assert (absent["documents"], absent["words"], absent["top"]) == (0, [], [])
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from periplus.index.forward import ForwardIndex, Rows
 from periplus.index.lexicon import Lexicon
-from periplus.text.analyzer import terms
+from periplus.text.analyzer import content_terms
 
 NO_TERM = 0xFFFF
 MOST_TERMS = 60_000  # must be less than NO_TERM; two terms fit in 32 bits
@@ -60,7 +60,7 @@ def choose_terms(lexicon: Lexicon, documents: int) -> Terms:
         if word.isdecimal() or frequencies[number] > _MOST_COMMON * documents:
             continue
         language = lexicon.language(number)
-        if stem := " ".join(terms(language, word)):
+        if stem := " ".join(content_terms(language, word)):
             groups.setdefault((language, stem), []).append(number)
     frequent = [group for group in groups.values() if sum(frequencies[n] for n in group) >= _LEAST_DOCUMENTS]
     frequent.sort(key=lambda group: -sum(frequencies[number] for number in group))  # stable, so deterministic

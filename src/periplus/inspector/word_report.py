@@ -47,7 +47,7 @@ def term_report(collection: Collection, text: str, language: str, most: int) -> 
         raise NoIndex("the index has no forward index", "it was built by an earlier release", "Run `periplus index`.")
     word, language = _single(text), language_of(language)
     term = " ".join(terms(language, word))
-    numbers = _numbers(index, word, term, language)
+    numbers = index.ids_of(term, language)
     scores, documents = _scores(index, numbers)
     return {
         "word": word,
@@ -72,14 +72,6 @@ def _single(text: str) -> str:
 def _similar(vectors: Vectors | None, word: str) -> list[dict[str, Any]]:
     nearest = vectors.nearest(word, _SIMILAR_SHOWN) if vectors is not None else []
     return [{"word": name, "cosine": round(cosine, 3)} for name, cosine in nearest]
-
-
-def _numbers(index: ForwardIndex, word: str, term: str, language: str) -> NDArray[np.uint32]:
-    """The words with the same stem; a stop word has only itself."""
-    if term:
-        return index.ids_of(term, language)
-    own = index.lexicon.number(word)
-    return np.array([] if own is None else [own], np.uint32)
 
 
 def _word(index: ForwardIndex, number: int) -> dict[str, Any]:

@@ -191,7 +191,7 @@ def term_rows(found: dict[str, Any]) -> Rows:
     similar = ", ".join(f"{one['word']} {one['cosine']:.2f}" for one in found["similar"])
     return [
         ("word", found["word"]),
-        ("term", f"{found['term'] or 'stop word'} ({found['language']})"),
+        ("term", f"{found['term']} ({found['language']})"),
         ("pages", frequency),
         *(
             (f"  {one['word']}", f"{plural(one['documents'], 'page')}: {by_count(one['counts'])}")

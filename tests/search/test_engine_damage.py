@@ -24,6 +24,8 @@ KINDS = [
     "heads.npy",
     "texts.dat",
     "texts.npy",
+    "details.dat",
+    "details.npy",
     "ranks.npy",
     "hosts.npy",
     "qualities.npy",

@@ -11,7 +11,7 @@ import numpy as np
 from tantivy import Document, Index
 
 from periplus.index.arrays import save_array
-from periplus.index.pagestore import Head, PageStoreWriter
+from periplus.index.pagestore import Details, Head, PageStoreWriter
 from periplus.index.schema import (
     HOSTS,
     NUMBER,
@@ -25,7 +25,7 @@ from periplus.index.schema import (
     prior_factor,
     schema,
 )
-from periplus.model import ArchivePosition
+from periplus.model import ArchivePosition, Image, Quality, Video
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.url import url_key
 
@@ -33,6 +33,8 @@ _HEAP = 256 << 20  # bytes
 _THREADS = 2
 _OPENING = 600  # characters of the text that are stored in the head, for ranking and snippets
 _TEXT = 200_000  # characters of the text that are stored for snippets
+_LISTED = 20  # other URLs, categories, images and videos of a page that are stored
+_WORDS = 200  # characters of keywords, and of the words of an image or video
 
 
 class IndexWriter:
@@ -76,7 +78,7 @@ class IndexWriter:
                 }
             )
         )
-        self._pages.add(_head(row), row["text"][:_TEXT])
+        self._pages.add(_head(row), row["text"][:_TEXT], _details(row))
         self._ranks.append(row["rank"])
         self._qualities.append(row["quality"])
         self._hosts.append(url_key(row["host"]))
@@ -93,20 +95,41 @@ class IndexWriter:
 
 
 def _head(row: Mapping[str, Any]) -> Head:
-    position = ArchivePosition(row["archive"], row["offset"], row["length"]) if row["archive"] else None
     return Head(
         url=row["url"],
         host=row["host"],
         title=row["title"],
+        full_title=row["title"],
         description=row["description"],
-        headings=tuple(row["headings"]),
         opening=row["text"][:_OPENING],
         mime=row["mime"],
         language=row["language"],
         fetched_at=row["fetched_at"],
-        archive=position,
-        same_content=tuple(row["copies"][:20]),
+        headings=tuple(row["headings"]),
     )
+
+
+def _details(row: Mapping[str, Any]) -> Details:
+    return Details(
+        archive=ArchivePosition(row["archive"], row["offset"], row["length"]) if row["archive"] else None,
+        same_content=tuple(row["copies"][:_LISTED]),
+        keywords=row["keywords"][:_WORDS],
+        categories=tuple(row["categories"][:_LISTED]),
+        published=row["published"],
+        modified=row["modified"],
+        quality=_quality(row["features"]),
+        link_count=row["link_count"],
+        links=tuple(row["links"]),
+        images=tuple(Image(image["url"], image["words"][:_WORDS]) for image in row["images"][:_LISTED]),
+        videos=tuple(Video(video["url"], video["words"][:_WORDS]) for video in row["videos"][:_LISTED]),
+    )
+
+
+def _quality(features: Mapping[str, float | None] | None) -> Quality | None:
+    """The features of the quality, to four digits; None for a page that was not reparsed yet."""
+    if not features or None in features.values():
+        return None
+    return Quality(**{name: round(value or 0.0, 4) for name, value in features.items()})
 
 
 def _domains(host: str) -> list[str]:

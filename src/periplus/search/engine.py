@@ -152,10 +152,11 @@ class SearchEngine:
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
-        head = self._find(url)
-        if head is None or head.archive is None:
+        number = self._find(url)
+        archive = self._pages.details(number).archive if number is not None else None
+        if number is None or archive is None:
             return None
-        response = read_response(self._collection.archive, head.archive)
+        head, response = self._pages.head(number), read_response(self._collection.archive, archive)
         return CachedPage(head.url, head.fetched_at, head.mime, response.body, _charset(response.headers))
 
     # -- the three stages ---------------------------------------------------------------------------------------
@@ -250,7 +251,7 @@ class SearchEngine:
             fetched_at=head.fetched_at,
             mime=head.mime,
             language=head.language,
-            same_content=head.same_content,
+            same_content=self._pages.details(one.number).same_content,
             all_words=one.all_words,
             explain=parts if explain else {},
         )
@@ -265,10 +266,10 @@ class SearchEngine:
         complete = set(self._candidates(query, len(shown))[0].tolist())
         return [one._replace(all_words=one.number in complete) for one in shown]
 
-    def _find(self, url: str) -> Head | None:
+    def _find(self, url: str) -> int | None:
         query = Query.term_query(self._index.schema, URL_ID, url_id(url).hex())
         numbers, _, _ = self._candidates(query, 1)
-        return self._pages.head(int(numbers[0])) if len(numbers) else None
+        return int(numbers[0]) if len(numbers) else None
 
     @contextmanager
     def _damage_reported(self) -> Iterator[None]:

@@ -27,6 +27,7 @@ ROW: dict[str, Any] = {
     "fetched_at": 1_700_000_000.0,
     "mime": "text/html",
     "title": "Harbours of the coast",
+    "short_title": "Harbours of the coast",
     "description": "Every harbour",
     "keywords": "sailing, anchor",
     "categories": [],
@@ -127,6 +128,18 @@ def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
         )
         assert pages.details(1).archive is None
         assert len(pages.details(1).same_content) == 20
+
+
+def test_a_result_has_the_short_title_and_the_full_one(tmp_path: Path) -> None:
+    write(tmp_path, {"title": "Harbours - Example", "short_title": "Harbours"})
+    with PageStore(tmp_path) as pages:
+        assert (pages.head(0).title, pages.head(0).full_title) == ("Harbours", "Harbours - Example")
+
+
+def test_the_title_of_a_home_page_names_the_site(tmp_path: Path) -> None:
+    write(tmp_path, {"url": "http://www.example.org/", "title": "Home | Example", "short_title": "Home"})
+    with PageStore(tmp_path) as pages:
+        assert (pages.head(0).title, pages.head(0).kind) == ("Home | Example", "home")
 
 
 def test_a_page_that_lists_very_much_takes_little_room(tmp_path: Path) -> None:

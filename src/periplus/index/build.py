@@ -25,6 +25,7 @@ from periplus.index.left_out import PageRules, prepare
 from periplus.index.out_links import OutLinks
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
+from periplus.index.sites import FEWEST_TITLES, TITLES_COMPARED, Site, compare_titles, write_sites
 from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates
 from periplus.index.writer import IndexWriter
 from periplus.model import Copy, Quality
@@ -61,6 +62,7 @@ _COLUMNS = [
 # fmt: on
 _AGAIN = "The last index stays in use. Run `periplus index` again."
 _SAMPLES = 100_000  # pages compared to find templates; takes about 60 MB
+_TITLES = 500_000  # titles compared to find the names of sites; takes about 60 MB
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
 
 
@@ -93,6 +95,7 @@ def build_index(
         with _Documents(collection, segments, settings, folder / "spill", rules) as documents:
             written = _write(documents, folder, settings, progress)
             documents.save_near_copies(folder / NEAR_COPIES)
+            write_sites(folder, documents.sites.values())
         _require_sound(folder, written)
         facts = {
             "documents": written,
@@ -179,7 +182,9 @@ class _Documents:
             templates = Templates(self._samples())
             for page, chosen in self._chosen_pages():
                 text = templates.strip(page["host"], main_text(page["text"], page["main"]))
-                yield {**page, "features": page["quality"], **chosen, "text": text}
+                site = self.sites.get(page["host"])
+                short_title = site.short_title(page["title"]) if site else page["title"]
+                yield {**page, "features": page["quality"], **chosen, "text": text, "short_title": short_title}
 
     def _chosen_pages(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """The columns of every document: those of its segment with its links, and those of `rows` in build.sql."""
@@ -199,6 +204,14 @@ class _Documents:
                 for page, linked, row in zip(pages, links.of(pages), here, strict=True):
                     yield page | linked, row
                 start += len(batch)
+
+    def _compare_titles(self) -> dict[str, Site]:
+        """The hosts with enough titles, and what their titles repeat."""
+        titles: dict[str, list[str]] = defaultdict(list)
+        limits = [FEWEST_TITLES, TITLES_COMPARED, _TITLES]
+        for host, title in self._database.execute(self._sql["titles"], limits).fetchall():
+            titles[host].append(title)
+        return compare_titles(titles)
 
     def _samples(self) -> Iterator[tuple[str, str]]:
         """Host and full text of the sample pages from which templates are found."""
@@ -233,6 +246,7 @@ class _Documents:
             self._database.execute(self._sql[name])
             if name == "near_duplicates" and not self._settings.fold_near:
                 self._database.execute("DELETE FROM near_duplicates")
+        self.sites = self._compare_titles()
         self.total = self._count("SELECT count(*) FROM documents")
         self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
 

@@ -122,6 +122,20 @@ WHERE pages >= ? AND turn <= ?
 ORDER BY pages DESC, host, turn
 LIMIT ?;
 
+-- name: titles
+-- Titles of some documents of every host that has enough, largest hosts first, chosen like `samples`.
+-- Parameters: minimum pages of a host, titles per host, titles in total.
+SELECT host, title
+FROM (
+    SELECT originals.host, originals.title, count(*) OVER (PARTITION BY originals.host) AS pages,
+           row_number() OVER (PARTITION BY originals.host ORDER BY originals.content_id) AS turn
+    FROM documents JOIN originals ON originals.ordinal = documents.ordinal
+    WHERE originals.title <> ''
+) AS turns
+WHERE pages >= ? AND turn <= ?
+ORDER BY pages DESC, host, turn
+LIMIT ?;
+
 -- name: links
 -- The number of links of every page of one segment, and the first of them. `arg_min` with a number is DuckDB's own: it
 -- takes a third of the time of a window. Parameters: the file, links per page, links per page.

@@ -11,6 +11,7 @@ import numpy as np
 from tantivy import Document, Index
 
 from periplus.index.arrays import save_array
+from periplus.index.kinds import Kind, page_kind
 from periplus.index.pagestore import Details, Head, PageStoreWriter
 from periplus.index.schema import (
     HOSTS,
@@ -95,15 +96,17 @@ class IndexWriter:
 
 
 def _head(row: Mapping[str, Any]) -> Head:
+    kind = page_kind(row["url"], row["short_title"], row["mime"], row["text"])
     return Head(
         url=row["url"],
         host=row["host"],
-        title=row["title"],
+        title=row["title"] if kind is Kind.HOME else row["short_title"],
         full_title=row["title"],
         description=row["description"],
         opening=row["text"][:_OPENING],
         mime=row["mime"],
         language=row["language"],
+        kind=kind,
         fetched_at=row["fetched_at"],
         headings=tuple(row["headings"]),
     )

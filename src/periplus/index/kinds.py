@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """The kind of a page."""
+    """The kind of a page, in at most seven letters."""
 
     HOME = "home"  # the first page of a host
     PDF = "pdf"
@@ -20,8 +20,8 @@ class Kind(StrEnum):
     TEXT = "text"  # plain text
     SOURCE = "source"  # a listing of source code
     INDEX = "index"  # generated: index, search form, list of modules or classes
-    CHANGELOG = "changelog"  # release notes, news of versions
-    REFERENCE = "reference"  # API: one class, function, command or module
+    CHANGES = "changes"  # release notes, news of versions
+    API = "api"  # a reference: one class, function, command or module
     ARTICLE = "article"  # mostly prose
     OTHER = "other"
 
@@ -78,13 +78,13 @@ _RULES = (
     ),
     _Rule(Kind.SOURCE, rf"/src/.|[._](?:{_LANGUAGES})\.html?$|_source\.html?$", r" source file$", _Shape.CODE),
     _Rule(
-        Kind.CHANGELOG,
+        Kind.CHANGES,
         r"/(?:changelog|changes|release[-_]?notes|relnotes|what_?s_?new|news)(?:[-_.\d][^/]*)?(?:\.html?|/.*)$"
         r"|/releases?/.",
         r"^(?:full )?change ?log$|^(?:\d[\d.]* )?release notes?\b|^release v?\d|^what.s new (?:in|for)\b|^news - \d",
     ),
     _Rule(
-        Kind.REFERENCE,
+        Kind.API,
         r"/(?:api|apidocs?|javadoc|_autosummary|generated|manpages?|man[1-8])/."
         r"|/(?:struct|trait|enum|fn|macro|constant|type|union|primitive|keyword|derive|attr|static)\.[^/]+\.html$",
         r"^(?:class|struct|enum|trait|function|module|interface|package|namespace|unit) [\w.:<>]+$"

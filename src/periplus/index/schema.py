@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tantivy import Schema, SchemaBuilder
 
+from periplus.index.facets import add_facets
 from periplus.text.analyzer import LANGUAGES, OTHER, analyzer_name
 
 SHORT_BARREL = ("title", "head", "anchors")
@@ -48,4 +49,5 @@ def schema() -> Schema:
     builder.add_text_field(URL_ID, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(SITE, tokenizer_name="raw", index_option="basic")
     builder.add_float_field(PRIOR, fast=True)
+    add_facets(builder)
     return builder.build()

@@ -11,6 +11,7 @@ import numpy as np
 from tantivy import Document, Index
 
 from periplus.index.arrays import save_array
+from periplus.index.facets import facet_values
 from periplus.index.kinds import Kind, page_kind
 from periplus.index.pagestore import Details, Head, PageStoreWriter
 from periplus.index.schema import (
@@ -63,6 +64,7 @@ class IndexWriter:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""
         language = language_of(row["language"])
         assert row["number"] == len(self._ranks), "numbers are dense"
+        kind = page_kind(row["url"], row["short_title"], row["mime"], row["text"])
         head = [part for part in (row["description"], row["keywords"], *row["categories"], *row["headings"]) if part]
         self._writer.add_document(
             Document(
@@ -76,10 +78,11 @@ class IndexWriter:
                     URL_ID: row["url_id"].hex(),
                     SITE: _domains(row["host"]),
                     PRIOR: 2.0 ** float(prior_factor(np.array(row["rank"]), self._strength)) - 2.0,
+                    **facet_values(row, kind),
                 }
             )
         )
-        self._pages.add(_head(row), row["text"][:_TEXT], _details(row))
+        self._pages.add(_head(row, kind), row["text"][:_TEXT], _details(row))
         self._ranks.append(row["rank"])
         self._qualities.append(row["quality"])
         self._hosts.append(url_key(row["host"]))
@@ -95,8 +98,7 @@ class IndexWriter:
         return len(self._ranks)
 
 
-def _head(row: Mapping[str, Any]) -> Head:
-    kind = page_kind(row["url"], row["short_title"], row["mime"], row["text"])
+def _head(row: Mapping[str, Any], kind: Kind) -> Head:
     return Head(
         url=row["url"],
         host=row["host"],

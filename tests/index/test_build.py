@@ -240,11 +240,15 @@ def test_a_segment_that_has_changed_but_can_be_read_is_not_indexed(
     assert not collection.index.exists()
 
 
-def test_a_damaged_segment_of_links_does_not_stop_the_index_which_reads_none(tmp_path: Path) -> None:
-    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_damaged_segment_of_links_does_not_stop_the_index_which_then_stores_none(tmp_path: Path, way: str) -> None:
+    link = Link("http://a.test/next", "next", nofollow=False)
+    collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word", links=(link,) * 50)])
     (links,) = collection.segments.glob("links-*.parquet")
-    links.unlink()
+    WAYS[way](links)
     assert index(collection).documents == 1
+    with PageStore(Generations(collection.index).current()) as pages:
+        assert pages.details(0).link_count == 0
 
 
 @pytest.mark.parametrize("name", ["ids.npy", "numbers.npy", "ranks.npy", "anchors.parquet"])

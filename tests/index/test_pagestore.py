@@ -14,21 +14,35 @@ from hypothesis import strategies as st
 
 from index.damage import WAYS
 from periplus.errors import DamagedFile
-from periplus.index.pagestore import Head, PageStore, PageStoreWriter
-from periplus.model import ArchivePosition
+from periplus.index.pagestore import Details, Head, OutLink, PageStore, PageStoreWriter
+from periplus.index.records import RecordWriter
+from periplus.model import ArchivePosition, Image, Quality, Video
 
 HEAD = Head(
     url="http://a.test/",
     host="a.test",
     title="A page",
+    full_title="A page - A site",
     description="About nothing",
     opening="First words",
     mime="text/html",
     language="en",
     fetched_at=1_700_000_000.25,
+    kind="article",
     headings=("One", "Two"),
+)
+DETAILS = Details(
     archive=ArchivePosition("w00-000001.warc.gz", 10, 200),
     same_content=("http://b.test/",),
+    keywords="sea, ships",
+    categories=("Travel",),
+    published=1_600_000_000.0,
+    modified=1_650_000_000.0,
+    quality=Quality(0.25, 0.1, 0.1, 0.14, 0.15, 0.15, 0.1),
+    link_count=40,
+    links=(OutLink("http://a.test/next", "the next page"),),
+    images=(Image("http://a.test/lighthouse.png", "A lighthouse"),),
+    videos=(Video("http://a.test/waves.mp4", "Waves"),),
 )
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 HEADS = st.builds(
@@ -36,37 +50,53 @@ HEADS = st.builds(
     url=TEXT,
     host=TEXT,
     title=TEXT,
+    full_title=TEXT,
     description=TEXT,
     opening=TEXT,
     mime=TEXT,
     language=TEXT,
     fetched_at=st.floats(0, 4e9),
+    kind=TEXT,
     headings=st.lists(TEXT, max_size=3).map(tuple),
+)
+MAYBE = st.none() | st.floats(0, 4e9)
+DETAILED = st.builds(
+    Details,
     archive=st.none() | st.builds(ArchivePosition, TEXT, st.integers(0, 1 << 40), st.integers(0, 1 << 30)),
     same_content=st.lists(TEXT, max_size=3).map(tuple),
+    keywords=TEXT,
+    categories=st.lists(TEXT, max_size=3).map(tuple),
+    published=MAYBE,
+    modified=MAYBE,
+    quality=st.none() | st.builds(Quality, *[st.floats(0, 1)] * 7),
+    link_count=st.integers(0, 1 << 40),
+    links=st.lists(st.builds(OutLink, TEXT, TEXT), max_size=3).map(tuple),
+    images=st.lists(st.builds(Image, TEXT, TEXT), max_size=3).map(tuple),
+    videos=st.lists(st.builds(Video, TEXT, TEXT), max_size=3).map(tuple),
 )
 
 
-def write(folder: Path, pages: list[tuple[Head, str]]) -> None:
+Page = tuple[Head, str, Details]
+
+
+def write(folder: Path, pages: list[Page]) -> None:
     writer = PageStoreWriter(folder)
-    for head, text in pages:
-        writer.add(head, text)
+    for page in pages:
+        writer.add(*page)
     writer.finish()
     writer.close()
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(HEADS, TEXT), max_size=5))
-def test_every_page_comes_back_as_it_was(pages: list[tuple[Head, str]]) -> None:
+@given(st.lists(st.tuples(HEADS, TEXT, DETAILED), max_size=5))
+def test_every_page_comes_back_as_it_was(pages: list[Page]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), pages)
-        with PageStore(Path(folder)) as store:
-            assert len(store) == len(pages)
-            assert [(store.head(number), store.text(number)) for number in range(len(pages))] == pages
+        assert read_all(Path(folder)) == pages
 
 
 def test_pages_are_read_in_any_order(tmp_path: Path) -> None:
-    write(tmp_path, [(replace(HEAD, title=str(number)), f"text {number} " * number) for number in range(50)])
+    write(tmp_path, [(replace(HEAD, title=str(number)), f"text {number} " * number, DETAILS) for number in range(50)])
     with PageStore(tmp_path) as store:
         for number in (49, 0, 25, 1, 49):
             assert store.head(number).title == str(number)
@@ -81,30 +111,33 @@ def test_an_empty_store_is_a_store(tmp_path: Path) -> None:
 
 def test_a_writer_that_was_not_finished_leaves_nothing_to_read(tmp_path: Path) -> None:
     writer = PageStoreWriter(tmp_path)
-    writer.add(HEAD, "text")
+    writer.add(HEAD, "text", DETAILS)
     writer.close()
     with pytest.raises(DamagedFile, match=r"heads\.npy cannot be read"):
         PageStore(tmp_path)
 
 
-def read_all(folder: Path) -> list[tuple[Head, str]]:
+def read_all(folder: Path) -> list[Page]:
     with PageStore(folder) as store:
-        return [(store.head(number), store.text(number)) for number in range(len(store))]
+        return [(store.head(number), store.text(number), store.details(number)) for number in range(len(store))]
+
+
+FILES = [f"{table}.{suffix}" for table in ("heads", "texts", "details") for suffix in ("dat", "npy")]
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("flipped")])
-@pytest.mark.parametrize("name", ["heads.dat", "heads.npy", "texts.dat", "texts.npy"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_damaged_file_is_named(tmp_path: Path, name: str, way: str) -> None:
-    write(tmp_path, [(HEAD, "some text " * 20)] * 3)
+    write(tmp_path, [(HEAD, "some text " * 20, DETAILS)] * 3)
     WAYS[way](tmp_path / name)
     with pytest.raises(DamagedFile, match=name.partition(".")[0]) as caught:
         read_all(tmp_path)
     assert "Run `periplus repair`." in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["heads.dat", "heads.npy", "texts.dat", "texts.npy"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_flipped_bit_never_gives_another_page(tmp_path: Path, name: str) -> None:
-    pages = [(replace(HEAD, title=str(number)), f"some text {number} " * 20) for number in range(3)]
+    pages = [(replace(HEAD, title=str(number)), f"some text {number} " * 20, DETAILS) for number in range(3)]
     write(tmp_path, pages)
     whole = (tmp_path / name).read_bytes()
     for place in range(len(whole)):
@@ -114,24 +147,56 @@ def test_a_flipped_bit_never_gives_another_page(tmp_path: Path, name: str) -> No
                 assert read_all(tmp_path) == pages, (place, bit)
 
 
-@pytest.mark.parametrize("name", ["heads", "texts"])
+@pytest.mark.parametrize("name", ["heads", "texts", "details"])
 def test_an_offset_of_another_record_is_damage(tmp_path: Path, name: str) -> None:
-    write(tmp_path, [(replace(HEAD, title=f"{number}"), f"some text {number}") for number in range(3)])
+    details = [replace(DETAILS, keywords=f"{number}") for number in range(3)]
+    write(tmp_path, [(replace(HEAD, title=f"{n}"), f"some text {n}", details[n]) for n in range(3)])
     offsets = np.load(tmp_path / f"{name}.npy")
-    np.save(tmp_path / f"{name}.npy", offsets[[1, 2, 2, 3]])  # the record of page 1 in the place of page 0
+    np.save(tmp_path / f"{name}.npy", offsets[[0, 2, 3, 3]])  # the record of page 2 in the place of page 1
     with PageStore(tmp_path) as store:
-        read = store.head if name == "heads" else store.text
-        for number in (0, 1):
+        read = {"heads": store.head, "texts": store.text, "details": store.details}[name]
+        for number in range(3):
             with pytest.raises(DamagedFile, match=rf"{name}\.dat is damaged: record {number} cannot be read"):
                 read(number)
-        read(2)
 
 
-@pytest.mark.parametrize("name", ["heads", "texts"])
+@pytest.mark.parametrize("name", ["heads", "texts", "details"])
 @pytest.mark.parametrize("wrong", [[0, 1 << 63, 1 << 62, -1], [5, 3, 2, -1], [-1, -1, -1, -1]])
 def test_offsets_outside_the_file_are_damage(tmp_path: Path, name: str, wrong: list[int]) -> None:
-    write(tmp_path, [(HEAD, "some text")] * 3)
+    write(tmp_path, [(HEAD, "some text", DETAILS)] * 3)
     end = int(np.load(tmp_path / f"{name}.npy")[-1])
     np.save(tmp_path / f"{name}.npy", np.array([end if offset < 0 else offset for offset in wrong], np.uint64))
     with pytest.raises(DamagedFile, match=rf"{name}\.dat is damaged"):
         read_all(tmp_path)
+
+
+# -- other releases -------------------------------------------------------------------------------------------------
+
+
+def rewrite(folder: Path, name: str, row: dict[str, object]) -> None:
+    """Replace a table by one of another release, with one record."""
+    writer = RecordWriter(folder / name, list(row), compressed=name != "heads")
+    writer.add(list(row.values()))
+    writer.finish()
+    writer.close()
+
+
+def test_a_field_that_this_release_does_not_know_is_ignored(tmp_path: Path) -> None:
+    write(tmp_path, [(HEAD, "text", DETAILS)])
+    rewrite(tmp_path, "heads", {"mood": "calm", "title": "Later", "colour": [1], "url": "http://later.test/"})
+    rewrite(tmp_path, "texts", {"translation": "Wort", "text": "word"})
+    rewrite(tmp_path, "details", {"weather": None, "images": [["http://a.test/i.png", "words", 640, 480]]})
+    assert read_all(tmp_path) == [
+        (
+            Head(url="http://later.test/", title="Later"),
+            "word",
+            Details(images=(Image("http://a.test/i.png", "words"),)),
+        )
+    ]
+
+
+def test_a_field_that_a_file_lacks_has_its_default(tmp_path: Path) -> None:
+    write(tmp_path, [(HEAD, "text", DETAILS)])
+    for name in ("heads", "texts", "details"):
+        rewrite(tmp_path, name, {})
+    assert read_all(tmp_path) == [(Head(), "", Details())]

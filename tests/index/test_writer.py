@@ -12,11 +12,11 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
-from periplus.index.pagestore import PageStore
-from periplus.index.schema import CODE, HOSTS, LANGUAGE, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
+from periplus.index.pagestore import Details, OutLink, PageStore
+from periplus.index.schema import CODE, FIELD_LANGUAGE, HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
 from periplus.index.vectors import open_vectors
 from periplus.index.writer import IndexWriter
-from periplus.model import ArchivePosition
+from periplus.model import ArchivePosition, Image, Quality, Video
 from periplus.text.analyzer import LANGUAGES, register
 from periplus.url import url_id
 
@@ -30,6 +30,7 @@ ROW: dict[str, Any] = {
     "fetched_at": 1_700_000_000.0,
     "mime": "text/html",
     "title": "Harbours of the coast",
+    "short_title": "Harbours of the coast",
     "description": "Every harbour",
     "keywords": "sailing, anchor",
     "categories": [],
@@ -41,6 +42,13 @@ ROW: dict[str, Any] = {
     "length": 345,
     "anchors": ["the periplus", "list of ports"],
     "copies": ["http://copy.test/"],
+    "published": 1_600_000_000.0,
+    "modified": None,
+    "features": dict.fromkeys(Quality._fields, 0.10000000149011612),
+    "link_count": 3,
+    "links": [OutLink("http://www.example.org/next", "next")],
+    "images": [{"url": "http://www.example.org/mole.png", "words": "The mole"}],
+    "videos": [{"url": "http://www.example.org/tide.mp4", "words": ""}],
 }
 
 
@@ -101,7 +109,7 @@ def test_a_page_is_analysed_in_its_language(tmp_path: Path) -> None:
     index = write(tmp_path, {"language": "de", "title": "Die Häuser"}, {"language": "pl", "title": "Häuser"})
     assert found(index, field("title", "de"), "die", "haus") == found(index, field("title", "other"), "hauser") == 1
     assert found(index, field("title", "en"), "haus") == 0
-    assert found(index, LANGUAGE, "de") == found(index, LANGUAGE, "other") == 1
+    assert found(index, FIELD_LANGUAGE, "de") == found(index, FIELD_LANGUAGE, "other") == 1
 
 
 def test_every_part_of_a_page_is_split_where_its_script_has_no_spaces(tmp_path: Path) -> None:
@@ -128,11 +136,50 @@ def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
     with PageStore(tmp_path) as pages:
         head = pages.head(0)
         assert (head.url, head.title, head.headings) == (ROW["url"], ROW["title"], ("North shore", "South"))
-        assert head.archive == ArchivePosition("w00-000001.warc.gz", 12, 345)
         assert len(head.opening) == 600
         assert len(pages.text(0)) == 200_000
-        assert pages.head(1).archive is None
-        assert len(pages.head(1).same_content) == 20
+        assert pages.details(0) == Details(
+            archive=ArchivePosition("w00-000001.warc.gz", 12, 345),
+            same_content=("http://copy.test/",),
+            keywords="sailing, anchor",
+            published=1_600_000_000.0,
+            quality=Quality(*[0.1] * 7),
+            link_count=3,
+            links=(OutLink("http://www.example.org/next", "next"),),
+            images=(Image("http://www.example.org/mole.png", "The mole"),),
+            videos=(Video("http://www.example.org/tide.mp4", ""),),
+        )
+        assert pages.details(1).archive is None
+        assert len(pages.details(1).same_content) == 20
+
+
+def test_a_result_has_the_short_title_and_the_full_one(tmp_path: Path) -> None:
+    write(tmp_path, {"title": "Harbours - Example", "short_title": "Harbours"})
+    with PageStore(tmp_path) as pages:
+        assert (pages.head(0).title, pages.head(0).full_title) == ("Harbours", "Harbours - Example")
+
+
+def test_the_title_of_a_home_page_names_the_site(tmp_path: Path) -> None:
+    write(tmp_path, {"url": "http://www.example.org/", "title": "Home | Example", "short_title": "Home"})
+    with PageStore(tmp_path) as pages:
+        assert (pages.head(0).title, pages.head(0).kind) == ("Home | Example", "home")
+
+
+def test_a_page_that_lists_very_much_takes_little_room(tmp_path: Path) -> None:
+    media = [{"url": f"http://a.test/{n}.png", "words": "word " * 1_000} for n in range(500)]
+    many = {"categories": [str(n) for n in range(500)], "keywords": "word " * 1_000, "images": media, "videos": media}
+    write(tmp_path, many)
+    with PageStore(tmp_path) as pages:
+        details = pages.details(0)
+        assert len(details.categories) == len(details.images) == len(details.videos) == 20
+        assert len(details.keywords) == len(details.images[0].words) == len(details.videos[0].words) == 200
+
+
+@pytest.mark.parametrize("features", [None, dict.fromkeys(Quality._fields)])
+def test_a_page_that_was_not_reparsed_has_no_quality_features(tmp_path: Path, features: object) -> None:
+    write(tmp_path, {"features": features})
+    with PageStore(tmp_path) as pages:
+        assert pages.details(0).quality is None
 
 
 @pytest.mark.parametrize(("rank", "strength"), [(1.0, 0.05), (50.0, 0.05), (50.0, 0.0), (0.2, 0.05), (1e6, 0.3)])

@@ -32,8 +32,7 @@ def head(**parts: Any) -> Head:
         "language": "en",
         "fetched_at": 0.0,
         "headings": (),
-        "archive": None,
-        "same_content": (),
+        "full_title": parts.get("title", ""),
     }
     return Head(**{**empty, **parts})
 

@@ -23,8 +23,10 @@ from periplus.errors import DamagedFile, NoIndex
 from periplus.index.forward import ForwardIndex
 from periplus.index.generations import Generations, number_of
 from periplus.index.left_out import PageRules, prepare
+from periplus.index.out_links import OutLinks
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
+from periplus.index.sites import FEWEST_TITLES, TITLES_COMPARED, Site, compare_titles, write_sites
 from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates
 from periplus.index.writer import IndexWriter
 from periplus.model import Copy, Quality
@@ -57,11 +59,12 @@ _ROWS_AT_ONCE = 512
 # fmt: off
 _COLUMNS = [
     "url_id", "url", "host", "fetched_at", "mime", "title", "description", "keywords", "headings", "text", "language",
-    "archive", "offset", "length", "main", "categories",
+    "archive", "offset", "length", "main", "categories", "images", "videos", "published", "modified", "quality",
 ]
 # fmt: on
 _AGAIN = "The last index stays in use. Run `periplus index` again."
 _SAMPLES = 100_000  # pages compared to find templates; takes about 60 MB
+_TITLES = 500_000  # titles compared to find the names of sites; takes about 60 MB
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
 
 
@@ -94,6 +97,7 @@ def build_index(
         with _Documents(collection, segments, settings, folder / "spill", rules) as documents:
             written = _write(documents, folder, settings, progress)
             documents.save_near_copies(folder / NEAR_COPIES)
+            write_sites(folder, documents.sites.values())
         _require_sound(folder, written)
         facts = {
             "documents": written,
@@ -110,17 +114,21 @@ def build_index(
     )
 
 
-def _live_segments(collection: Collection) -> list[Path]:
-    """The segments to index, after a check of every byte."""
+def _live_segments(collection: Collection) -> dict[Path, Path | None]:
+    """The segments of pages to index, after a check of every byte, each with its links; None: they are damaged."""
     catalog = Catalog(collection.catalog)
     try:
-        segments = [segment_file(collection.segments, segment) for segment in catalog.segments("pages")]
+        pages, links = (
+            [segment_file(collection.segments, segment) for segment in catalog.segments(kind)]
+            for kind in ("pages", "links")
+        )
     finally:
         catalog.close()
-    if not segments:
+    if not pages:
         raise NoIndex("nothing to index", "no page has been crawled", "Run `periplus crawl URL` first.")
-    require_intact(segments)
-    return [segment.path for segment in segments]
+    require_intact(pages)
+    intact = {file.path.name: file.path for file in links if file.damage() is None}
+    return {file.path: intact.get(file.path.name.replace("pages-", "links-", 1)) for file in pages}
 
 
 def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
@@ -136,10 +144,15 @@ class _Documents:
     """The documents of the new generation, joined from pages, ranks and anchor texts."""
 
     def __init__(
-        self, collection: Collection, segments: list[Path], settings: Indexing, spill: Path, rules: PageRules | None
+        self,
+        collection: Collection,
+        segments: dict[Path, Path | None],
+        settings: Indexing,
+        spill: Path,
+        rules: PageRules | None,
     ) -> None:
         self._sql = read_statements("periplus.index", "build.sql")
-        self._segments, self._settings, self._spill = sorted(segments), settings, spill
+        self._segments, self._settings, self._spill = segments, settings, spill
         self._collection, self._rules = collection, rules
         self._ranks = open_ranks(collection.ranks)
         if self._ranks is not None:
@@ -167,19 +180,41 @@ class _Documents:
         return self._ranks.number if self._ranks is not None else 0
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every document in the order of its number: the columns of its segment and those of `rows` in build.sql."""
+        """Every document in the order of its number: the columns of its segment, `rows` in build.sql, and its links."""
         with _plain_errors():
             templates = Templates(self._samples())
-            joined = (
-                row for batch in batches(self._database, self._sql["rows"], _ROWS_AT_ONCE) for row in batch.to_pylist()
-            )
-            chosen = next(joined, None)
-            for segment in self._segments:
-                for place, row in enumerate(_rows_of(segment)):
-                    if chosen is not None and (chosen["segment"], chosen["place"]) == (str(segment), place):
-                        text = templates.strip(row["host"], main_text(row["text"], row["main"]))
-                        yield {**row, **chosen, "text": text}
-                        chosen = next(joined, None)
+            for page, chosen in self._chosen_pages():
+                text = templates.strip(page["host"], main_text(page["text"], page["main"]))
+                site = self.sites.get(page["host"])
+                short_title = site.short_title(page["title"]) if site else page["title"]
+                yield {**page, "features": page["quality"], **chosen, "text": text, "short_title": short_title}
+
+    def _chosen_pages(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """The columns of every document: those of its segment with its links, and those of `rows` in build.sql."""
+        joined = (
+            row for batch in batches(self._database, self._sql["rows"], _ROWS_AT_ONCE) for row in batch.to_pylist()
+        )
+        chosen = next(joined, None)
+        for segment in sorted(self._segments):
+            links, start = OutLinks(self._database, self._sql["links"], self._segments[segment]), 0
+            for batch in read_pages(segment, _COLUMNS, _ROWS_AT_ONCE):
+                here = []
+                while chosen and chosen["segment"] == str(segment) and chosen["place"] < start + len(batch):
+                    here.append(chosen)
+                    chosen = next(joined, None)
+                places = pa.array([row["place"] - start for row in here], pa.int64())
+                pages = batch.take(places).to_pylist()
+                for page, linked, row in zip(pages, links.of(pages), here, strict=True):
+                    yield page | linked, row
+                start += len(batch)
+
+    def _compare_titles(self) -> dict[str, Site]:
+        """The hosts with enough titles, and what their titles repeat."""
+        titles: dict[str, list[str]] = defaultdict(list)
+        limits = [FEWEST_TITLES, TITLES_COMPARED, _TITLES]
+        for host, title in self._database.execute(self._sql["titles"], limits).fetchall():
+            titles[host].append(title)
+        return compare_titles(titles)
 
     def _samples(self) -> Iterator[tuple[str, str]]:
         """Host and full text of the sample pages from which templates are found."""
@@ -198,7 +233,7 @@ class _Documents:
             self._database.sql(self._sql["near_copies"]).write_parquet(str(path))
 
     def _prepare(self) -> None:
-        names = list(map(str, self._segments))
+        names = list(map(str, sorted(self._segments)))
         files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
         columns = ["*", "filename AS segment", "file_row_number AS place"]
         if "signature" not in files.columns:  # no page was reparsed yet
@@ -214,6 +249,7 @@ class _Documents:
             self._database.execute(self._sql[name])
             if name == "near_duplicates" and not self._settings.fold_near:
                 self._database.execute("DELETE FROM near_duplicates")
+        self.sites = self._compare_titles()
         self.total = self._count("SELECT count(*) FROM documents")
         self.languages = self._languages()
         self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
@@ -249,12 +285,6 @@ class _Documents:
             self._database.register("anchors", _NO_ANCHORS)
         else:
             self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchors")
-
-
-def _rows_of(segment: Path) -> Iterator[dict[str, Any]]:
-    """Stream the rows of a segment as dictionaries, which takes a third of the time of one row after the other."""
-    for batch in read_pages(segment, _COLUMNS, _ROWS_AT_ONCE):
-        yield from batch.to_pylist()
 
 
 def _pages_of(segment: Path, columns: list[str]) -> Iterator[pa.StructScalar]:

@@ -26,7 +26,7 @@ from periplus.store.checksums import (
 )
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, sync_file, write_file
 
-FORMAT = 2  # 1: records of the page store had no checksums
+FORMAT = 3  # 1: records of the page store had no checksums; 2: they had no column names
 _KEPT = 3
 _META = "meta.json"
 _SMALL_FILE = 8 << 20  # bytes; the content of larger files is checked after opening

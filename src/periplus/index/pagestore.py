@@ -1,81 +1,102 @@
 """Stores what results show of a page, by document number.
 
-Two memory-mapped files: heads are small and read for every candidate; texts are compressed and read for shown results.
-Every record ends with a checksum of its document number and its content. So a damaged offset, which leads to the record
-of another page or to a part of a record, is noticed.
+Three files of records: heads are small and read for every candidate. Texts and details are compressed and read for
+shown results and cached pages.
 """
 
 from __future__ import annotations
 
-import mmap
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
+from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-import orjson
-import xxhash
-from isal import isal_zlib
-
-from periplus.errors import DamagedFile
-from periplus.index.arrays import load_array, save_array
-from periplus.model import ArchivePosition
-
-_LEVEL = 2
-_CHECKSUM_BYTES = 4
+from periplus.index.records import Records, RecordWriter
+from periplus.model import ArchivePosition, Image, Quality, Video
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The small part of a page."""
+    """The small part of a page. A field without a value in the file gets its default."""
 
-    url: str
-    host: str
-    title: str
-    description: str
-    opening: str  # the first words of the text
-    mime: str
-    language: str
-    fetched_at: float
-    headings: tuple[str, ...]
-    archive: ArchivePosition | None
-    same_content: tuple[str, ...]  # other URLs of the same document
+    url: str = ""
+    host: str = ""
+    title: str = ""  # without the part that most titles of the site share
+    full_title: str = ""
+    description: str = ""
+    opening: str = ""  # the first words of the text
+    mime: str = ""
+    language: str = ""
+    kind: str = ""  # one of `kinds.Kind`
+    fetched_at: float = 0.0
+    headings: tuple[str, ...] = ()
+
+
+class OutLink(NamedTuple):
+    """A link on a page."""
+
+    url: str  # canonical
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """The part of a page that is read for shown results. A field without a value in the file gets its default."""
+
+    archive: ArchivePosition | None = None
+    same_content: tuple[str, ...] = ()  # other URLs of the same document
+    keywords: str = ""
+    categories: tuple[str, ...] = ()
+    published: float | None = None  # seconds since the epoch
+    modified: float | None = None
+    quality: Quality | None = None  # None: the page was not reparsed yet
+    link_count: int = 0  # links on the page
+    links: tuple[OutLink, ...] = ()  # the first of them
+    images: tuple[Image, ...] = ()
+    videos: tuple[Video, ...] = ()
+
+
+_HEAD = {field.name: field.default for field in fields(Head)}
+_DETAILS = {field.name: field.default for field in fields(Details)}
+_TEXT = {"text": ""}
+_Tuple = TypeVar("_Tuple", bound=NamedTuple)
 
 
 class PageStoreWriter:
     """Appends pages in the order of their document numbers."""
 
     def __init__(self, folder: Path) -> None:
-        self._heads = _TableWriter(folder / "heads")
-        self._texts = _TableWriter(folder / "texts")
+        self._heads = RecordWriter(folder / "heads", list(_HEAD))
+        self._texts = RecordWriter(folder / "texts", list(_TEXT), compressed=True)
+        self._details = RecordWriter(folder / "details", list(_DETAILS), compressed=True)
 
-    def add(self, head: Head, text: str) -> None:
+    def add(self, head: Head, text: str, details: Details) -> None:
         """Append the page with the next document number."""
-        archive = head.archive
-        position = (archive.name, archive.offset, archive.length) if archive else None
-        row = (head.url, head.host, head.title, head.description, head.opening, head.mime, head.language)
-        self._heads.add(orjson.dumps((*row, head.fetched_at, head.headings, position, head.same_content)))
-        self._texts.add(isal_zlib.compress(text.encode(), _LEVEL))
+        self._heads.add([getattr(head, name) for name in _HEAD])
+        self._texts.add([text])
+        self._details.add([getattr(details, name) for name in _DETAILS])
 
     def finish(self) -> None:
         """Write the offsets."""
-        self._heads.finish()
-        self._texts.finish()
+        for table in (self._heads, self._texts, self._details):
+            table.finish()
 
     def close(self) -> None:
         """Close the files; unfinished files cannot be read."""
-        try:
-            self._heads.close()
-        finally:  # closing the first fails on a full disk
-            self._texts.close()
+        with ExitStack() as closing:  # closing one of them fails on a full disk
+            for table in (self._heads, self._texts, self._details):
+                closing.callback(table.close)
 
 
 class PageStore:
     """Reads pages by document number."""
 
     def __init__(self, folder: Path) -> None:
-        self._heads = _Table(folder / "heads")
-        self._texts = _Table(folder / "texts")
+        self._heads = Records(folder / "heads", _HEAD)
+        self._texts = Records(folder / "texts", _TEXT, compressed=True)
+        self._details = Records(folder / "details", _DETAILS, compressed=True)
 
     def __len__(self) -> int:
         return len(self._heads)
@@ -88,81 +109,39 @@ class PageStore:
 
     def head(self, number: int) -> Head:
         """The small part of a page."""
-        try:
-            row = orjson.loads(self._heads[number])
-            url, host, title, description, opening, mime, language, fetched_at, headings, position, same = row
-            archive = ArchivePosition(*position) if position else None
-            page = (url, host, title, description, opening, mime, language, fetched_at, tuple(headings))
-            return Head(*page, archive, tuple(same))
-        except (ValueError, TypeError) as error:
-            raise self._heads.damaged(number) from error
+        row = self._heads[number]
+        row[-1] = tuple(row[-1])  # headings
+        return Head(*row)
 
     def text(self, number: int) -> str:
         """The text of a page."""
-        try:
-            return isal_zlib.decompress(self._texts[number]).decode()
-        except (isal_zlib.error, ValueError) as error:  # type: ignore[misc]  # its stubs call the class an instance
-            raise self._texts.damaged(number) from error
+        (text,) = self._texts[number]
+        return str(text)
+
+    def details(self, number: int) -> Details:
+        """The part of a page that only shown results need."""
+        archive, same, keywords, categories, published, modified, quality, *rest = self._details[number]
+        link_count, links, images, videos = rest
+        return Details(
+            archive=_named(ArchivePosition, archive) if archive else None,
+            same_content=tuple(same),
+            keywords=keywords,
+            categories=tuple(categories),
+            published=published,
+            modified=modified,
+            quality=_named(Quality, quality) if quality else None,
+            link_count=link_count,
+            links=tuple(_named(OutLink, link) for link in links),
+            images=tuple(_named(Image, image) for image in images),
+            videos=tuple(_named(Video, video) for video in videos),
+        )
 
     def close(self) -> None:
         """Close the files."""
-        self._heads.close()
-        self._texts.close()
+        for table in (self._heads, self._texts, self._details):
+            table.close()
 
 
-def _checksum(record: bytes, number: int) -> bytes:
-    return xxhash.xxh3_64_digest(record, seed=number)[:_CHECKSUM_BYTES]
-
-
-class _TableWriter:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = path.with_suffix(".dat").open("wb")
-        self._offsets = [0]
-
-    def add(self, record: bytes) -> None:
-        self._file.write(record)
-        self._file.write(_checksum(record, len(self._offsets) - 1))
-        self._offsets.append(self._offsets[-1] + len(record) + _CHECKSUM_BYTES)
-
-    def finish(self) -> None:
-        self._file.flush()
-        save_array(self._path.with_suffix(".npy"), self._offsets, np.uint64)
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class _Table:
-    """Records of any length, concatenated, and their offsets."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path.with_suffix(".dat")
-        self._offsets = load_array(path.with_suffix(".npy"), np.uint64)
-        end = int(self._offsets[-1]) if len(self._offsets) else -1
-        try:
-            with self._path.open("rb") as handle:
-                size = self._path.stat().st_size
-                self._data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if size else None
-        except (OSError, ValueError) as error:
-            raise DamagedFile(f"{self._path} cannot be read", str(error)) from error
-        if size != end:
-            raise DamagedFile(f"{self._path} is damaged", f"it has {size} bytes instead of {end}")
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def __getitem__(self, number: int) -> bytes:
-        start, end = int(self._offsets[number]), int(self._offsets[number + 1])
-        whole = self._data[start:end] if self._data is not None else b""
-        record = whole[:-_CHECKSUM_BYTES]
-        if whole[-_CHECKSUM_BYTES:] != _checksum(record, number):
-            raise self.damaged(number)
-        return record
-
-    def damaged(self, number: int) -> DamagedFile:
-        return DamagedFile(f"{self._path} is damaged", f"record {number} cannot be read")
-
-    def close(self) -> None:
-        if self._data is not None:
-            self._data.close()
+def _named(kind: type[_Tuple], values: Sequence[Any]) -> _Tuple:
+    """The named tuple of *values*; a later release adds fields at the end only, and they are ignored."""
+    return kind(*values[: len(kind._fields)])

@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from tantivy import Schema, SchemaBuilder
 
+from periplus.index.facets import add_facets
 from periplus.text.analyzer import CODE_ANALYZER, LANGUAGES, OTHER, analyzer_name
 
 SHORT_BARREL = ("title", "head", "anchors")
 FULL_BARREL = (*SHORT_BARREL, "body")
 URL_WORDS = "url_words"  # of the URL; one field for all languages
 CODE = "code"  # code-like tokens as they are, in lower case; one field for all languages
-LANGUAGE = "language"  # whose fields the page fills
+FIELD_LANGUAGE = "field_language"  # whose fields the page fills
 NUMBER = "number"  # the document number: dense, the key of page store and features
 URL_ID = "url_id"  # hexadecimal
 SITE = "site"  # the host and every domain above it, so that site:example.org finds www.example.org
 PRIOR = "prior"  # tantivy multiplies a text score by log2(2 + prior)
 
-EARLIER_LANGUAGES = ("en", OTHER)  # of an index by an earlier release, whose meta.json states no languages
 
 RANKS = "ranks.npy"  # file: the relative PageRank of every document, 1 for a page without links to it
 QUALITIES = "qualities.npy"  # file: the quality of every document and its host, from 0 to 1
@@ -48,19 +48,19 @@ def field(name: str, language: str) -> str:
     return f"{name}_{language}"
 
 
-def schema(languages: Iterable[str], *, is_earlier: bool = False) -> Schema:
-    """The schema of an index with pages in these languages; `CODE` and `LANGUAGE` are missing in an earlier index."""
+def schema(languages: Iterable[str]) -> Schema:
+    """The schema of an index with pages in these languages."""
     present = set(languages)
     builder = SchemaBuilder()
     for language in filter(present.__contains__, LANGUAGES):
         for name in FULL_BARREL:
             builder.add_text_field(field(name, language), tokenizer_name=analyzer_name(language))
     builder.add_text_field(URL_WORDS, tokenizer_name=analyzer_name(OTHER))
-    if not is_earlier:
-        builder.add_text_field(CODE, tokenizer_name=CODE_ANALYZER, index_option="basic")
-        builder.add_text_field(LANGUAGE, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(CODE, tokenizer_name=CODE_ANALYZER, index_option="basic")
+    builder.add_text_field(FIELD_LANGUAGE, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field(NUMBER, indexed=True, fast=True)
     builder.add_text_field(URL_ID, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(SITE, tokenizer_name="raw", index_option="basic")
     builder.add_float_field(PRIOR, fast=True)
+    add_facets(builder)
     return builder.build()

@@ -13,12 +13,14 @@ from tantivy import Document, Index
 
 from periplus.config import Indexing
 from periplus.index.arrays import save_array
+from periplus.index.facets import facet_values
 from periplus.index.forward_writer import ForwardWriter
-from periplus.index.pagestore import Head, PageStoreWriter
+from periplus.index.kinds import Kind, page_kind
+from periplus.index.pagestore import Details, Head, PageStoreWriter
 from periplus.index.schema import (
     CODE,
+    FIELD_LANGUAGE,
     HOSTS,
-    LANGUAGE,
     NUMBER,
     PRIOR,
     QUALITIES,
@@ -31,7 +33,7 @@ from periplus.index.schema import (
     stored_prior,
 )
 from periplus.index.vectors import write_vectors
-from periplus.model import ArchivePosition
+from periplus.model import ArchivePosition, Image, Quality, Video
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.text.code_tokens import code_tokens
 from periplus.text.unspaced import spaced
@@ -41,6 +43,8 @@ _HEAP = 256 << 20  # bytes
 _THREADS = 2
 _OPENING = 600  # characters of the text that are stored in the head, for ranking and snippets
 _TEXT = 200_000  # characters of the text that are stored for snippets
+_LISTED = 20  # other URLs, categories, images and videos of a page that are stored
+_WORDS = 200  # characters of keywords, and of the words of an image or video
 
 
 class IndexWriter:
@@ -73,6 +77,7 @@ class IndexWriter:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""
         language = language_of(row["language"])
         assert row["number"] == len(self._ranks), "numbers are dense"
+        kind = page_kind(row["url"], row["short_title"], row["mime"], row["text"])
         head = [spaced(part) for part in _head_parts(row) if part]
         self._writer.add_document(
             Document(
@@ -83,15 +88,16 @@ class IndexWriter:
                     field("body", language): spaced(row["text"]),
                     URL_WORDS: spaced(url_words(row["url"])),
                     CODE: code_tokens("\n".join((row["title"], *_head_parts(row), row["text"]))),
-                    LANGUAGE: language,
+                    FIELD_LANGUAGE: language,
                     NUMBER: row["number"],
                     URL_ID: row["url_id"].hex(),
                     SITE: _domains(row["host"]),
                     PRIOR: stored_prior(row["rank"], self._strength),
+                    **facet_values(row, kind),
                 }
             )
         )
-        self._pages.add(_head(row), row["text"][:_TEXT])
+        self._pages.add(_head(row, kind), row["text"][:_TEXT], _details(row))
         self._forward.add(row)
         self._ranks.append(row["rank"])
         self._qualities.append(row["quality"])
@@ -115,21 +121,43 @@ def _head_parts(row: Mapping[str, Any]) -> tuple[str, ...]:
     return row["description"], row["keywords"], *row["categories"], *row["headings"]
 
 
-def _head(row: Mapping[str, Any]) -> Head:
-    position = ArchivePosition(row["archive"], row["offset"], row["length"]) if row["archive"] else None
+def _head(row: Mapping[str, Any], kind: Kind) -> Head:
     return Head(
         url=row["url"],
         host=row["host"],
-        title=row["title"],
+        title=row["title"] if kind is Kind.HOME else row["short_title"],
+        full_title=row["title"],
         description=row["description"],
-        headings=tuple(row["headings"]),
         opening=row["text"][:_OPENING],
         mime=row["mime"],
         language=row["language"],
+        kind=kind,
         fetched_at=row["fetched_at"],
-        archive=position,
-        same_content=tuple(row["copies"][:20]),
+        headings=tuple(row["headings"]),
     )
+
+
+def _details(row: Mapping[str, Any]) -> Details:
+    return Details(
+        archive=ArchivePosition(row["archive"], row["offset"], row["length"]) if row["archive"] else None,
+        same_content=tuple(row["copies"][:_LISTED]),
+        keywords=row["keywords"][:_WORDS],
+        categories=tuple(row["categories"][:_LISTED]),
+        published=row["published"],
+        modified=row["modified"],
+        quality=_quality(row["features"]),
+        link_count=row["link_count"],
+        links=tuple(row["links"]),
+        images=tuple(Image(image["url"], image["words"][:_WORDS]) for image in row["images"][:_LISTED]),
+        videos=tuple(Video(video["url"], video["words"][:_WORDS]) for video in row["videos"][:_LISTED]),
+    )
+
+
+def _quality(features: Mapping[str, float | None] | None) -> Quality | None:
+    """The features of the quality, to four digits; None for a page that was not reparsed yet."""
+    if not features or None in features.values():
+        return None
+    return Quality(**{name: round(value or 0.0, 4) for name, value in features.items()})
 
 
 @lru_cache(maxsize=1024)

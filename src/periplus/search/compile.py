@@ -10,7 +10,7 @@ from __future__ import annotations
 from tantivy import Occur, Query, Schema
 
 from periplus.config import Ranking
-from periplus.index.schema import CODE, FULL_BARREL, LANGUAGE, SITE, URL_WORDS, field
+from periplus.index.schema import CODE, FIELD_LANGUAGE, FULL_BARREL, SITE, URL_WORDS, field
 from periplus.search.query import And, Node, Not, Or, Phrase, Site, Word, wanted_words
 from periplus.text.analyzer import OTHER, Token, is_stop_word, tokens
 from periplus.text.code_tokens import code_tokens
@@ -23,11 +23,9 @@ _Clause = tuple[Occur, Query]
 class Compiler:
     """Builds tantivy query objects; tantivy's own query parser is never used."""
 
-    def __init__(
-        self, schema: Schema, weights: Ranking, language: str, share: float = 1.0, *, is_earlier: bool = False
-    ) -> None:
-        """*share* of all pages are in this language; *is_earlier*: an earlier release made the index."""
-        self._schema, self._language, self._is_earlier = schema, language, is_earlier
+    def __init__(self, schema: Schema, weights: Ranking, language: str, share: float = 1.0) -> None:
+        """*share* of all pages are in this language."""
+        self._schema, self._language = schema, language
         factor = _length_correction(share)
         self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
         self._url_weight, self._code_weight = weights.field_url, weights.field_code
@@ -38,9 +36,7 @@ class Compiler:
         clause = self._clause(node, literal=literal)
         if clause is None or clause[0] is Occur.MustNot:
             return None
-        if self._is_earlier:
-            return Query.boolean_query([(Occur.Must, clause[1])])
-        pages = Query.const_score_query(Query.term_query(self._schema, LANGUAGE, self._language), 0.0)
+        pages = Query.const_score_query(Query.term_query(self._schema, FIELD_LANGUAGE, self._language), 0.0)
         return Query.boolean_query([(Occur.Must, clause[1]), (Occur.Must, pages)])
 
     def _clause(self, node: Node, *, literal: bool) -> _Clause | None:
@@ -65,7 +61,7 @@ class Compiler:
 
     def _words(self, text: str) -> _Clause | None:
         words = tokens(self._language, text)
-        codes = code_tokens(text).split() if not self._is_earlier else []
+        codes = code_tokens(text).split()
         factor = _BARE_WORD if codes and len(words) == 1 else 1.0
         fields = [(name, factor * weight, words) for name, weight in self._weights.items()]
         fields.append((URL_WORDS, factor * self._url_weight, tokens(OTHER, text)))

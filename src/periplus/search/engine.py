@@ -27,7 +27,6 @@ from periplus.index.arrays import load_array
 from periplus.index.generations import Generations, check_on_opening, facts_of, number_of
 from periplus.index.pagestore import Head, PageStore
 from periplus.index.schema import (
-    EARLIER_LANGUAGES,
     HOSTS,
     NUMBER,
     PRIOR,
@@ -47,7 +46,7 @@ from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contribu
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
-from periplus.text.analyzer import OTHER, language_of, register
+from periplus.text.analyzer import language_of, register
 from periplus.url import url_id
 
 _FEW_PAGES = 10  # with fewer pages that have all words, partial matches follow
@@ -98,8 +97,8 @@ class _Search:
         return self.page * self.size
 
     def wanted_in(self, language: str) -> QueryWords:
-        """The query words for a page in this language; an earlier index has other fields for it."""
-        return self.wanted.get(language_of(language)) or self.wanted[OTHER]
+        """The query words for a page in this language."""
+        return self.wanted[language_of(language)]
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -121,24 +120,18 @@ class SearchEngine:
         large_files = check_on_opening(generation, facts)
         self.documents = int(facts["documents"])
         self._prior_strength = float(facts["prior_strength"])
-        is_earlier = "languages" not in facts
-        languages = dict.fromkeys(EARLIER_LANGUAGES, self.documents) if is_earlier else facts["languages"]
+        languages: dict[str, int] = facts["languages"]  # number of pages by language
         with self._damage_reported():
             self._index = Index.open(str(generation / "tantivy"))
             self._searcher = self._index.searcher()
-            if (
-                self._index.schema != schema(languages, is_earlier=is_earlier)
-                or self._searcher.num_docs != self.documents
-            ):
+            if self._index.schema != schema(languages) or self._searcher.num_docs != self.documents:
                 raise ValueError("its fields or its number of documents are wrong")
         self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
         self._qualities = _qualities(generation, self.documents)
         self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
         register(self._index)
         self._compilers = {
-            language: Compiler(
-                self._index.schema, self._weights, language, count / max(self.documents, 1), is_earlier=is_earlier
-            )
+            language: Compiler(self._index.schema, self._weights, language, count / max(self.documents, 1))
             for language, count in languages.items()
         }
         self._pages = PageStore(generation)
@@ -185,10 +178,11 @@ class SearchEngine:
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
-        head = self._find(url)
-        if head is None or head.archive is None:
+        number = self._find(url)
+        archive = self._pages.details(number).archive if number is not None else None
+        if number is None or archive is None:
             return None
-        response = read_response(self._collection.archive, head.archive)
+        head, response = self._pages.head(number), read_response(self._collection.archive, archive)
         return CachedPage(head.url, head.fetched_at, head.mime, response.body, _charset(response.headers))
 
     # -- the three stages ---------------------------------------------------------------------------------------
@@ -285,7 +279,7 @@ class SearchEngine:
             fetched_at=head.fetched_at,
             mime=head.mime,
             language=head.language,
-            same_content=head.same_content,
+            same_content=self._pages.details(one.number).same_content,
             all_words=one.all_words,
             explain=parts if explain else {},
         )
@@ -300,10 +294,10 @@ class SearchEngine:
                 complete.update(self._matches(query, len(shown)).numbers.tolist())
         return [one._replace(all_words=one.number in complete) for one in shown]
 
-    def _find(self, url: str) -> Head | None:
+    def _find(self, url: str) -> int | None:
         query = Query.term_query(self._index.schema, URL_ID, url_id(url).hex())
         numbers = self._matches(query, 1).numbers
-        return self._pages.head(int(numbers[0])) if len(numbers) else None
+        return int(numbers[0]) if len(numbers) else None
 
     @contextmanager
     def _damage_reported(self) -> Iterator[None]:

@@ -65,7 +65,7 @@ def contributions(
 
 def _word_features(head: Head, wanted: QueryWords) -> dict[str, float]:
     """The bonuses for query words in the title, headings, URL and opening text."""
-    in_title = wanted.found_in(head.title)
+    in_title = wanted.found_in(head.full_title)
     in_headings = wanted.found_in("\n".join(head.headings))
     share = _share(in_title, wanted)
     return {
@@ -73,12 +73,12 @@ def _word_features(head: Head, wanted: QueryWords) -> dict[str, float]:
         "title_some": share if share < 1.0 else 0.0,
         "headings": _share(in_headings, wanted),
         "url": _share_in_url(head.url, wanted),
-        "phrase_title": float(share == 1.0 and _has_phrase(head.title, wanted)),
+        "phrase_title": float(share == 1.0 and _has_phrase(head.full_title, wanted)),
         "phrase_headings": float(
             in_headings == wanted.distinct and any(_has_phrase(heading, wanted) for heading in head.headings)
         ),
         "phrase_opening": float(_has_phrase(head.opening, wanted)),
-        "near_phrase": float(_has_near_phrase(head.title, in_title, wanted)),
+        "near_phrase": float(_has_near_phrase(head.full_title, in_title, wanted)),
     }
 
 

@@ -1,0 +1,116 @@
+"""Stores records of any length by number, in a memory-mapped file and a file of offsets.
+
+Every record ends with a checksum of its number and its content. So a damaged offset, which leads to another record or
+to a part of a record, is noticed. The file begins with the names of the columns, so a reader finds the columns that it
+knows, gives the others their defaults, and ignores columns of a later release.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import xxhash
+from isal import isal_zlib
+
+from periplus.errors import DamagedFile
+from periplus.index.arrays import load_array, save_array
+
+_LEVEL = 2
+_CHECKSUM_BYTES = 4
+_NAMES = (1 << 64) - 1  # the number of the record with the column names
+
+
+def _checksum(record: bytes, number: int) -> bytes:
+    return xxhash.xxh3_64_digest(record, seed=number)[:_CHECKSUM_BYTES]
+
+
+class RecordWriter:
+    """Appends records in the order of their numbers."""
+
+    def __init__(self, path: Path, columns: Sequence[str], *, compressed: bool = False) -> None:
+        """*path* has no suffix: the files are `path.dat` and `path.npy`."""
+        self._path, self._is_compressed = path, compressed
+        self._file = path.with_suffix(".dat").open("wb")
+        self._offsets = [self._write(list(columns), _NAMES)]
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Append the record with the next number: one value per column."""
+        self._offsets.append(self._offsets[-1] + self._write(values, len(self._offsets) - 1))
+
+    def _write(self, values: Sequence[Any], number: int) -> int:
+        """Write a record; returns its length in bytes."""
+        record = orjson.dumps(values, default=tuple)  # `default`: orjson refuses named tuples
+        if self._is_compressed:
+            record = isal_zlib.compress(record, _LEVEL)
+        self._file.write(record)
+        self._file.write(_checksum(record, number))
+        return len(record) + _CHECKSUM_BYTES
+
+    def finish(self) -> None:
+        """Write the offsets."""
+        self._file.flush()
+        save_array(self._path.with_suffix(".npy"), self._offsets, np.uint64)
+
+    def close(self) -> None:
+        """Close the file; without offsets it cannot be read."""
+        self._file.close()
+
+
+class Records:
+    """Reads records by number."""
+
+    def __init__(self, path: Path, defaults: dict[str, Any], *, compressed: bool = False) -> None:
+        """*defaults*: the columns to read, in order, each with the value for files that lack it."""
+        self._path, self._is_compressed = path.with_suffix(".dat"), compressed
+        self._offsets = load_array(path.with_suffix(".npy"), np.uint64)
+        self._data = self._map()
+        names = self._values(0, int(self._offsets[0]), _NAMES)
+        self._columns = [(names.index(name) if name in names else None, value) for name, value in defaults.items()]
+
+    def _map(self) -> mmap.mmap:
+        end = int(self._offsets[-1]) if len(self._offsets) else -1
+        try:
+            with self._path.open("rb") as handle:
+                size = self._path.stat().st_size
+                data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)  # never empty: it has the names
+        except (OSError, ValueError) as error:
+            raise DamagedFile(f"{self._path} cannot be read", str(error)) from error
+        if size != end:
+            raise DamagedFile(f"{self._path} is damaged", f"it has {size} bytes instead of {end}")
+        return data
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> list[Any]:
+        """The values of a record, in the order of the columns that were asked for."""
+        row = self._values(int(self._offsets[number]), int(self._offsets[number + 1]), number)
+        try:
+            return [default if place is None else row[place] for place, default in self._columns]
+        except (IndexError, TypeError) as error:
+            raise self.damaged(number) from error
+
+    def _values(self, start: int, end: int, number: int) -> list[Any]:
+        whole = self._data[start:end]
+        record = whole[:-_CHECKSUM_BYTES]
+        if whole[-_CHECKSUM_BYTES:] != _checksum(record, number):
+            raise self.damaged(number)
+        try:
+            values: list[Any] = orjson.loads(isal_zlib.decompress(record) if self._is_compressed else record)
+        except (isal_zlib.error, ValueError) as error:  # type: ignore[misc]  # its stubs call the class an instance
+            raise self.damaged(number) from error
+        return values
+
+    def damaged(self, number: int) -> DamagedFile:
+        """The error that names the file and a record."""
+        part = "its first record" if number == _NAMES else f"record {number}"
+        return DamagedFile(f"{self._path} is damaged", f"{part} cannot be read")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._data.close()

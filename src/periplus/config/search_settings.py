@@ -76,6 +76,12 @@ class Indexing(Section):
         default=True,
         description="Merge near-duplicates: pages with the same title and nearly the same main text are one result.",
     )
+    generations: int = Field(
+        default=3,
+        ge=1,
+        description="Number of index generations kept, for `periplus index --rollback`; older ones are removed, except "
+        "those that a search has open.",
+    )
 
 
 class Ranking(Section):

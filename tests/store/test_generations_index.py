@@ -1,31 +1,33 @@
-"""A new generation replaces the old one atomically, and any damage is found."""
+"""A new generation of the index replaces the old one atomically, and any damage is found."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from index.damage import WAYS, flip
+from index.live import facts_of, problems_of
 from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NewerFormat, NoIndex
-from periplus.index import generations as module
-from periplus.index.generations import Generations, check_on_opening, facts_of, number_of, problems_of
+from periplus.store import generations as module
 from periplus.store.checksums import verified, with_checksums
+from periplus.store.durable import write_file
+from periplus.store.generations import CURRENT, INDEX_KIND, META, Generation, Generations, number_of
 from store.records import error_line
 
 FACTS = {"documents": 3, "duplicates": 1, "ranks": 0, "prior_strength": 0.05}
 FILES = {"heads.dat": b"heads" * 100, "tantivy/meta.json": b"{}", "tantivy/abc.idx": bytes(range(256))}
 
 
-def publish(folder: Path, files: dict[str, bytes] = FILES, facts: dict[str, Any] = FACTS) -> Path:
-    generations = Generations(folder)
-    with generations.building() as building:
+def publish(folder: Path, files: dict[str, bytes] = FILES, keep: int = 3) -> Path:
+    generations = Generations(folder, INDEX_KIND)
+    with generations.writing() as building:
         fill(building, files)
-        return generations.publish(building, facts)
+        return generations.publish(building, FACTS, keep)
 
 
 def fill(building: Path, files: dict[str, bytes] = FILES) -> None:
@@ -34,66 +36,105 @@ def fill(building: Path, files: dict[str, bytes] = FILES) -> None:
         (building / name).write_bytes(content)
 
 
+def live(folder: Path) -> Path | None:
+    return Generations(folder, INDEX_KIND).live()
+
+
+def check_on_opening(generation: Path) -> list[str]:
+    """The names of the files that are too large to be read before the first search."""
+    with closing(Generation(generation, INDEX_KIND)) as opened:
+        return [file.path.name for file in opened.check_on_opening()]
+
+
 def names(folder: Path) -> set[str]:
-    return {path.name for path in folder.iterdir()} - {"build.lock"}
+    return {path.name for path in folder.iterdir()} - {INDEX_KIND.lock}
 
 
 # -- publishing -----------------------------------------------------------------------------------------------------
 
 
 def test_before_the_first_there_is_no_index(tmp_path: Path) -> None:
-    with pytest.raises(NoIndex, match="no index yet"):
-        Generations(tmp_path / "index").current()
+    assert live(tmp_path / "index") is None
+    assert Generations(tmp_path / "index", INDEX_KIND).open_live() is None
 
 
 def test_what_was_published_last_is_live(tmp_path: Path) -> None:
     first = publish(tmp_path / "index")
-    assert Generations(tmp_path / "index").current() == first
+    assert live(tmp_path / "index") == first
     second = publish(tmp_path / "index")
-    assert Generations(tmp_path / "index").current() == second
+    assert live(tmp_path / "index") == second
     assert [number_of(path) for path in (first, second)] == [1, 2]
-    assert list(problems_of(first)) == list(problems_of(second)) == []
+    assert problems_of(first) == problems_of(second) == []
 
 
 def test_a_generation_states_what_it_was_given(tmp_path: Path) -> None:
-    facts = facts_of(publish(tmp_path / "index"))
+    generation = publish(tmp_path / "index")
+    facts = facts_of(generation)
     assert {name: facts[name] for name in FACTS} == FACTS
-    assert facts["format"] == module.FORMAT
+    assert facts["format"] == INDEX_KIND.format
     assert set(facts["files"]) == set(FILES)
-    check_on_opening(tmp_path / "index" / "gen-000001", facts)
+    assert check_on_opening(generation) == []
 
 
-def test_the_last_three_are_kept_for_roll_back(tmp_path: Path) -> None:
+def test_the_newest_are_kept_for_a_rollback(tmp_path: Path) -> None:
     for _ in range(5):
         publish(tmp_path)
-    assert names(tmp_path) == {"CURRENT", "gen-000003", "gen-000004", "gen-000005"}
-    (tmp_path / "CURRENT").write_text("gen-000003\n")
-    assert number_of(Generations(tmp_path).current()) == 3
-    publish(tmp_path)
-    assert number_of(Generations(tmp_path).current()) == 6
+    assert names(tmp_path) == {CURRENT, "gen-000003", "gen-000004", "gen-000005"}
+    (tmp_path / CURRENT).write_text("gen-000003\n")
+    assert publish(tmp_path, keep=2) == live(tmp_path) == tmp_path / "gen-000006"
+    assert names(tmp_path) == {CURRENT, "gen-000005", "gen-000006"}
+
+
+def test_an_index_that_is_searched_is_not_removed(tmp_path: Path) -> None:
+    first = publish(tmp_path)
+    with closing(Generation(first, INDEX_KIND)) as opened:
+        for _ in range(3):
+            publish(tmp_path, keep=1)
+        assert check_on_opening(opened.folder) == []
+        assert names(tmp_path) == {CURRENT, "gen-000001", "gen-000004"}
+    publish(tmp_path, keep=1)
+    assert names(tmp_path) == {CURRENT, "gen-000005"}
+
+
+def test_a_generation_that_cannot_be_opened_is_not_locked(tmp_path: Path) -> None:
+    first = as_format(publish(tmp_path), 1)
+    with pytest.raises(NoIndex) as caught:
+        Generation(first, INDEX_KIND)
+    publish(tmp_path, keep=1)
+    assert not first.exists()
+    del caught  # its traceback has the generation until here
 
 
 def test_lock_files_of_readers_are_not_part_of_a_generation(tmp_path: Path) -> None:
     generation = publish(tmp_path, {**FILES, "tantivy/.tantivy-writer.lock": b""})
     (generation / "tantivy" / ".tantivy-writer.lock").unlink()
-    assert list(problems_of(generation)) == []
+    assert problems_of(generation) == []
+
+
+@pytest.mark.parametrize("name", ["gen-1", "gen-000001", "gen-0000001"])
+def test_a_number_may_have_any_number_of_digits(tmp_path: Path, name: str) -> None:
+    publish(tmp_path).rename(tmp_path / name)
+    (tmp_path / CURRENT).write_text(f"{name}\n")
+    assert live(tmp_path) == tmp_path / name
+    assert list(Generations(tmp_path, INDEX_KIND).damage()) == []
+    assert publish(tmp_path) == tmp_path / "gen-000002"
 
 
 # -- builds that fail -----------------------------------------------------------------------------------------------
 
 
 def test_a_build_that_fails_leaves_the_live_one_and_nothing_else(tmp_path: Path) -> None:
-    live = publish(tmp_path)
+    before = publish(tmp_path)
 
     def fail() -> None:
-        with Generations(tmp_path).building() as building:
+        with Generations(tmp_path, INDEX_KIND).writing() as building:
             fill(building)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    assert Generations(tmp_path).current() == live
-    assert names(tmp_path) == {"CURRENT", "gen-000001"}
+    assert live(tmp_path) == before
+    assert names(tmp_path) == {CURRENT, "gen-000001"}
 
 
 @pytest.mark.parametrize("leftover", ["gen-000002.tmp/tantivy", "gen-000001.tmp", "CURRENT.tmp"])
@@ -104,27 +145,29 @@ def test_what_a_killed_build_left_is_removed(tmp_path: Path, leftover: str) -> N
     else:
         (tmp_path / leftover).mkdir(parents=True)
     publish(tmp_path)
-    assert names(tmp_path) == {"CURRENT", "gen-000001", "gen-000002"}
+    assert names(tmp_path) == {CURRENT, "gen-000001", "gen-000002"}
 
 
-@pytest.mark.parametrize("step", ["sync_file", "sync_directory", "move_into_place", "write_file"])
+@pytest.mark.parametrize("step", ["sync_file", "sync_directory", META, CURRENT])
 def test_a_publication_that_stops_half_way_leaves_the_old_one_live(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    live = publish(tmp_path)
+    before = publish(tmp_path)
 
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
+    def stop(path: Path, data: bytes = b"") -> None:
+        if step in ("sync_file", "sync_directory", path.name):
+            raise KeyboardInterrupt
+        write_file(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, step, stop)
+        patch.setattr(module, step if step.startswith("sync") else "write_file", stop)
         with pytest.raises(KeyboardInterrupt):
             publish(tmp_path)
-    assert Generations(tmp_path).current() == live
-    assert list(problems_of(live)) == []
+    assert live(tmp_path) == before
+    assert problems_of(before) == []
     newest = publish(tmp_path)
-    assert Generations(tmp_path).current() == newest
-    assert list(problems_of(newest)) == []
+    assert live(tmp_path) == newest
+    assert problems_of(newest) == []
     assert not list(tmp_path.glob("*.tmp"))
 
 
@@ -136,21 +179,21 @@ def test_a_generation_that_is_half_removed_has_lost_its_name(tmp_path: Path, mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("periplus.index.generations.shutil.rmtree", stop)
+        patch.setattr("periplus.store.generations.shutil.rmtree", stop)
         with pytest.raises(KeyboardInterrupt):
             publish(tmp_path)
-    assert number_of(Generations(tmp_path).current()) == 4
+    assert live(tmp_path) == tmp_path / "gen-000004"
     assert "gen-000001" not in names(tmp_path)
     publish(tmp_path)
-    assert names(tmp_path) == {"CURRENT", "gen-000003", "gen-000004", "gen-000005"}
+    assert names(tmp_path) == {CURRENT, "gen-000003", "gen-000004", "gen-000005"}
 
 
 def test_two_builds_at_once_are_refused(tmp_path: Path) -> None:
     other = (
-        "import sys; from pathlib import Path; from periplus.index.generations import Generations\n"
-        "with Generations(Path(sys.argv[1])).building(): pass"
+        "import sys; from pathlib import Path; from periplus.store.generations import INDEX_KIND, Generations\n"
+        "with Generations(Path(sys.argv[1]), INDEX_KIND).writing(): pass"
     )
-    with Generations(tmp_path).building() as building:
+    with Generations(tmp_path, INDEX_KIND).writing() as building:
         fill(building)
         with pytest.raises(CollectionLocked, match="another process is building the index"):
             publish(tmp_path)
@@ -178,12 +221,12 @@ def test_a_full_disk_is_reported_as_one(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "deleted"])
 def test_a_damaged_current_is_named(tmp_path: Path, way: str) -> None:
     publish(tmp_path)
-    WAYS[way](tmp_path / "CURRENT")
-    if (tmp_path / "CURRENT").read_bytes().strip() == b"gen-000001":
+    WAYS[way](tmp_path / CURRENT)
+    if (tmp_path / CURRENT).read_bytes().strip() == b"gen-000001":
         return  # a flip of the line end changes nothing
     with pytest.raises(DamagedFile, match=r"CURRENT .*Run `periplus repair`\."):
-        Generations(tmp_path).current()
-    assert publish(tmp_path) == Generations(tmp_path).current()
+        Generations(tmp_path, INDEX_KIND).open_live()
+    assert publish(tmp_path) == live(tmp_path)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -200,52 +243,52 @@ def test_a_file_of_another_size_is_found_without_reading_it(tmp_path: Path) -> N
             generation = publish(tmp_path)
             WAYS[way](generation / name)
             with pytest.raises(DamagedFile, match=f"{name} is damaged"):
-                check_on_opening(generation, facts_of(generation))
+                check_on_opening(generation)
 
 
 def test_a_flipped_bit_of_the_facts_is_found_wherever_it_is(tmp_path: Path) -> None:
     generation = publish(tmp_path)
-    path = generation / "meta.json"
+    path = generation / META
     whole = path.read_bytes()
     for place in range(0, len(whole), 4):
         path.write_bytes(whole)
         flip(path, place / (len(whole) - 1))
-        assert [problem[0] for problem in problems_of(generation)] == ["meta.json"], place
+        assert [problem[0] for problem in problems_of(generation)] == [META], place
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_damaged_facts_are_named(tmp_path: Path, way: str) -> None:
     generation = publish(tmp_path)
-    WAYS[way](generation / "meta.json")
-    assert [problem[0] for problem in problems_of(generation)] == ["meta.json"]
+    WAYS[way](generation / META)
+    assert [problem[0] for problem in problems_of(generation)] == [META]
 
 
 @pytest.mark.parametrize("content", ["[]", "null", "{}", '{"format": 99}'])
 def test_facts_of_another_shape_are_refused(tmp_path: Path, content: str) -> None:
     generation = publish(tmp_path)
-    (generation / "meta.json").write_text(content)
+    (generation / META).write_text(content)
     with pytest.raises(DamagedFile, match=r"meta\.json is damaged"):
-        facts_of(generation)
+        Generation(generation, INDEX_KIND)
 
 
 def as_format(generation: Path, number: int) -> Path:
     """Rewrite `meta.json` as that of another release."""
-    path = generation / "meta.json"
+    path = generation / META
     path.write_bytes(with_checksums({**verified(path.read_bytes()), "format": number}))
     return generation
 
 
 def test_an_index_of_an_earlier_release_is_refused_with_what_to_do_and_is_not_damaged(tmp_path: Path) -> None:
     generation = as_format(publish(tmp_path), 1)
-    line = error_line(NoIndex, lambda: facts_of(generation))
+    line = error_line(NoIndex, lambda: Generation(generation, INDEX_KIND))
     assert line == f"{generation} was built by an earlier release. `periplus index` builds a new one."
-    assert list(problems_of(generation)) == []
+    assert problems_of(generation) == []
 
 
 def test_an_index_of_a_later_release_is_refused(tmp_path: Path) -> None:
-    generation = as_format(publish(tmp_path), module.FORMAT + 1)
-    line = error_line(NewerFormat, lambda: facts_of(generation))
-    assert f"has format {module.FORMAT + 1}: this release" in line
+    generation = as_format(publish(tmp_path), INDEX_KIND.format + 1)
+    line = error_line(NewerFormat, lambda: Generation(generation, INDEX_KIND))
+    assert f"has format {INDEX_KIND.format + 1}: this release" in line
 
 
 def test_small_files_are_checked_when_an_index_is_opened_and_large_ones_are_returned(
@@ -253,17 +296,17 @@ def test_small_files_are_checked_when_an_index_is_opened_and_large_ones_are_retu
 ) -> None:
     monkeypatch.setattr(module, "_SMALL_FILE", 256)
     generation = publish(tmp_path)
-    assert [file.path.name for file in check_on_opening(generation, facts_of(generation))] == ["heads.dat"]
+    assert check_on_opening(generation) == ["heads.dat"]
     flip(generation / "heads.dat")
-    check_on_opening(generation, facts_of(generation))
+    check_on_opening(generation)
     flip(generation / "tantivy/abc.idx")
     with pytest.raises(DamagedFile, match=r"abc\.idx is damaged: its content does not match its checksum"):
-        check_on_opening(generation, facts_of(generation))
+        check_on_opening(generation)
 
 
 def test_facts_changed_by_hand_are_noticed(tmp_path: Path) -> None:
     generation = publish(tmp_path)
-    facts = json.loads((generation / "meta.json").read_text())
-    (generation / "meta.json").write_text(json.dumps({**facts, "documents": 4}))
+    facts = json.loads((generation / META).read_text())
+    (generation / META).write_text(json.dumps({**facts, "documents": 4}))
     with pytest.raises(DamagedFile, match="does not match its checksum"):
-        facts_of(generation)
+        Generation(generation, INDEX_KIND)

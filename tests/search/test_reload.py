@@ -18,6 +18,7 @@ from periplus.errors import NoIndex
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.store.collection import Collection, create_collection
+from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, index, settings, shelve, urls
 from store.records import names_in
 
@@ -80,6 +81,16 @@ def test_a_generation_is_removed_when_no_search_uses_it_any_more(
     index(collection, generations=1)
     assert names_in(collection.index) == ["CURRENT", "build.lock", "gen-000002", "gen-000003"]
     assert old.generation == 1
+
+
+def test_a_running_site_follows_a_rollback_and_the_way_back(collection: Collection, engine: ReloadingEngine) -> None:
+    publish_another(collection)
+    engine.reload()
+    generations = Generations(collection.index, INDEX_KIND)
+    for number, documents in ((1, 1), (2, 2)):
+        generations.roll_back(number)
+        engine.reload()
+        assert (engine.generation, engine.documents) == (number, documents)
 
 
 def test_nothing_is_opened_while_the_same_generation_is_live(engine: ReloadingEngine, closed: list[int]) -> None:

@@ -310,3 +310,86 @@ def test_facts_changed_by_hand_are_noticed(tmp_path: Path) -> None:
     (generation / META).write_text(json.dumps({**facts, "documents": 4}))
     with pytest.raises(DamagedFile, match="does not match its checksum"):
         Generation(generation, INDEX_KIND)
+
+
+# -- rollback -------------------------------------------------------------------------------------------------------
+
+
+def roll_back(folder: Path, number: int | None = None) -> Path:
+    return Generations(folder, INDEX_KIND).roll_back(number)
+
+
+def test_a_rollback_makes_the_generation_before_live_again(tmp_path: Path) -> None:
+    first, second, third = (publish(tmp_path) for _ in range(3))
+    assert roll_back(tmp_path) == live(tmp_path) == second
+    assert roll_back(tmp_path) == live(tmp_path) == first
+    assert roll_back(tmp_path, 3) == live(tmp_path) == third, "a later one can be chosen by its number"
+    assert list(Generations(tmp_path, INDEX_KIND).damage()) == []
+
+
+def test_a_build_after_a_rollback_has_a_new_number_and_is_live(tmp_path: Path) -> None:
+    publish(tmp_path)
+    publish(tmp_path)
+    roll_back(tmp_path)
+    assert publish(tmp_path) == live(tmp_path) == tmp_path / "gen-000003"
+
+
+def test_without_an_earlier_generation_a_rollback_is_refused(tmp_path: Path) -> None:
+    line = error_line(NoIndex, lambda: roll_back(tmp_path))
+    assert line == "there is no earlier generation. `periplus index` builds a new one."
+    first = publish(tmp_path)
+    assert error_line(NoIndex, lambda: roll_back(tmp_path)) == line
+    line = error_line(NoIndex, lambda: roll_back(tmp_path, 7))
+    assert line == "there is no generation 7. `periplus generations` lists the generations."
+    assert live(tmp_path) == first
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", [META, *FILES])
+def test_a_rollback_to_a_damaged_generation_is_refused(tmp_path: Path, name: str, way: str) -> None:
+    WAYS[way](publish(tmp_path) / name)
+    second = publish(tmp_path)
+    line = error_line(DamagedFile, lambda: roll_back(tmp_path))
+    assert line.startswith("generation 1 cannot be made live: ")
+    assert f"gen-000001/{name}" in line
+    assert line.endswith("`periplus generations` lists the generations.")
+    assert live(tmp_path) == second
+
+
+def test_a_rollback_to_another_format_is_refused(tmp_path: Path) -> None:
+    as_format(publish(tmp_path), 1)
+    as_format(publish(tmp_path), INDEX_KIND.format + 1)
+    third = publish(tmp_path)
+    assert "was built by an earlier release" in error_line(NoIndex, lambda: roll_back(tmp_path, 1))
+    assert "supports formats up to" in error_line(NewerFormat, lambda: roll_back(tmp_path, 2))
+    assert live(tmp_path) == third
+
+
+def test_a_rollback_during_a_build_is_refused(tmp_path: Path) -> None:
+    publish(tmp_path)
+    publish(tmp_path)
+    with Generations(tmp_path, INDEX_KIND).writing(), pytest.raises(CollectionLocked):
+        roll_back(tmp_path)
+
+
+@pytest.mark.parametrize("way", ["deleted", "emptied"])
+def test_a_rollback_replaces_a_lost_current(tmp_path: Path, way: str) -> None:
+    publish(tmp_path)
+    second = publish(tmp_path)
+    WAYS[way](tmp_path / CURRENT)
+    assert roll_back(tmp_path, 2) == live(tmp_path) == second
+    (tmp_path / CURRENT).unlink()
+    assert roll_back(tmp_path) == live(tmp_path) == second, "no generation is live: the newest is chosen"
+
+
+def test_a_failed_write_of_current_leaves_the_live_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish(tmp_path)
+    second = publish(tmp_path)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "write_file", stop)
+    with pytest.raises(KeyboardInterrupt):
+        roll_back(tmp_path)
+    assert live(tmp_path) == second

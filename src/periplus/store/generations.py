@@ -14,7 +14,7 @@ import re
 import shutil
 import weakref
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from periplus.store.durable import reporting_full_disk, sync_directory, sync_fil
 CURRENT = "CURRENT"
 META = "meta.json"
 _NAME = re.compile(r"gen-[0-9]+")
+_LISTED_BY = "`periplus generations` lists the generations."
 _SMALL_FILE = 8 << 20  # bytes; the content of larger files is checked after opening
 
 
@@ -195,6 +196,30 @@ class Generations:
         for generation in self.complete()[:-keep]:
             remove_generation(generation)
         return final
+
+    def roll_back(self, number: int | None = None) -> Path:
+        """Make a generation live after a check of every byte; without *number* the last one before the live one."""
+        target = self._target(number)
+        with self._locked():
+            try:
+                with closing(Generation(target, self._kind)) as generation:
+                    generation.require_intact()
+                    self._make_live(target)
+            except DamagedFile as error:
+                what = f"generation {number_of(target)} cannot be made live"
+                raise DamagedFile(what, error.sentence, _LISTED_BY) from error
+        return target
+
+    def _target(self, number: int | None) -> Path:
+        complete = {number_of(path): path for path in self.complete()}
+        if number is None:
+            live = self.live()
+            number = max((found for found in complete if live is None or found < number_of(live)), default=None)
+        if number is None:
+            raise NoIndex("there is no earlier generation", hint=f"`periplus {self._kind.command}` builds a new one.")
+        if number not in complete:
+            raise NoIndex(f"there is no generation {number}", hint=_LISTED_BY)
+        return complete[number]
 
     def _synced(self, path: Path) -> dict[str, Any] | list[Any]:
         """Fsync a file; returns its size and digest as `meta.json` has them."""

@@ -11,7 +11,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from killing import Work, sweep
 from periplus.config import LinkAnalysis
-from periplus.graph.rank_writer import RankWriter
 from periplus.graph.run import rank
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import RANK_KIND, Generations
@@ -39,7 +38,7 @@ def main() -> None:
     rank(collection, SETTINGS)
     work = Work(
         do=lambda: rank(collection, SETTINGS),
-        publishing=RankWriter.publish.__code__,
+        publishing=Generations.publish.__code__,
         generation=lambda: live(collection).number,
         content=lambda: content(collection),
         folder=collection.ranks,

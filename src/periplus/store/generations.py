@@ -186,9 +186,12 @@ class Generations:
 
         Every file is fsynced before the folder gets its name, and the folder before CURRENT names it.
         """
-        files = {str(path.relative_to(building)): self._synced(path) for path in _files(building)}
-        for folder in (path for path in building.rglob("*") if path.is_dir()):
-            sync_directory(folder)
+        files = {}
+        for path in sorted(building.rglob("*")):
+            if path.is_dir():
+                sync_directory(path)
+            elif path.suffix != ".lock":  # lock files belong to the processes that have the index open
+                files[str(path.relative_to(building))] = self._synced(path)
         write_file(building / META, with_checksums({"format": self._kind.format, **facts, "files": files}))
         final = building.rename(building.with_suffix(""))
         sync_directory(self._folder)
@@ -268,11 +271,6 @@ def _remove(leftover: Path) -> None:
         shutil.rmtree(leftover)
     else:
         leftover.unlink()
-
-
-def _files(folder: Path) -> list[Path]:
-    # Lock files belong to the processes that have the index open, not to the generation.
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")
 
 
 # -- meta.json --------------------------------------------------------------------------------------------------------

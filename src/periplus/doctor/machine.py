@@ -78,7 +78,7 @@ def libraries() -> Check:
     last = (child.stdout.split() or ["?"])[-1]
     why = (child.stderr.strip().splitlines() or [f"ended by signal {-child.returncode}"])[-1]
     if last == _OPTIONAL and child.returncode > 0:  # a signal would end the ranking too
-        slow = "graphs of over 2 million links are ranked in 4 times the CPU time and twice the memory"
+        slow = "graphs of over 2 million links are ranked in 4 times the CPU time and 3 times the memory"
         return Check("libraries", Grade.WARN, f"{last} does not load ({why}): {slow}", "Install numba.")
     advice = "Reinstall: `python -m pip install --force-reinstall periplus`."
     return Check("libraries", Grade.BAD, f"{last} does not load ({why})", advice)

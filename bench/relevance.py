@@ -22,12 +22,12 @@ from harness.errors import BenchError
 from harness.report import report
 from harness.tiny import add_tiny, made_text
 from periplus import __version__
-from periplus.config import Indexing, Settings
-from periplus.index.generations import Generations
+from periplus.config import Settings
 from periplus.index.writer import IndexWriter
 from periplus.search.engine import Mode, SearchEngine
 from periplus.search.score import NEUTRAL_QUALITY
 from periplus.store.collection import Collection, create_collection
+from periplus.store.generations import INDEX_KIND, Generations
 from periplus.url import url_id
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "ir"
@@ -107,14 +107,15 @@ def read(path: Path) -> Judged:
 
 def shelved(judged: Judged, collection: Collection) -> Collection:
     """The documents as pages of one site each, equal in rank and in links."""
-    generations, strength = Generations(collection.index), Settings().index.prior_strength
-    with generations.building() as folder:
-        with IndexWriter(folder, Indexing(prior_strength=strength), ["en"]) as writer:
+    generations, settings = Generations(collection.index, INDEX_KIND), Settings().index
+    with generations.writing() as folder:
+        with IndexWriter(folder, settings, ["en"]) as writer:
             for row in rows(judged):
                 writer.add(row)
             documents = writer.finish()
-        facts = {"documents": documents, "duplicates": 0, "ranks": 0, "prior_strength": strength}
-        generations.publish(folder, facts)
+        facts = {"documents": documents, "duplicates": 0, "ranks": 0}
+        facts |= {"prior_strength": settings.prior_strength, "languages": {"en": documents}}
+        generations.publish(folder, facts, settings.generations)
     return collection
 
 

@@ -82,7 +82,8 @@ def moments(work: Work, kills: int) -> list[int]:
     _, (calls, publishing) = in_a_fork(lambda: counted(work))
     half = kills // 2
     early = [1 + (calls - 1) * number // half for number in range(half)]
-    return early + [publishing + (calls - publishing) * number // (kills - half) for number in range(kills - half)]
+    late = kills - half - 1  # the last kill comes with the last call, when the new generation is live
+    return early + [publishing + (calls - publishing) * number // late for number in range(late + 1)]
 
 
 def sweep(work: Work, kills: int) -> dict[str, int]:

@@ -32,7 +32,6 @@ from periplus.crawl.run import Request, Result, crawl
 from periplus.errors import UsageError
 from periplus.frontier.schedule import RecrawlClass, class_of
 from periplus.index.build import build_index
-from periplus.index.generations import Generations
 from periplus.model import UrlState
 from periplus.search.engine import SearchEngine
 from periplus.store.collection import open_collection
@@ -359,7 +358,7 @@ def test_contradictory_options_are_refused(tmp_path: Path, wish: dict[str, Any])
 def titles(home: Path, words: str) -> list[str]:
     collection, settings = open_collection(home), settings_for(None)
     build_index(collection, settings.index)
-    with closing(SearchEngine(collection, Generations(collection.index).current(), settings)) as engine:
+    with closing(SearchEngine.open(collection, settings)) as engine:
         return [hit.title for hit in engine.search(words).hits]
 
 

@@ -44,6 +44,14 @@ def test_an_old_python_is_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_bad(machine.python())
 
 
+def test_a_missing_numba_is_a_warning_because_ranking_works_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "_LIBRARIES", ("json", "no_such_numba"))
+    monkeypatch.setattr(machine, "_OPTIONAL", "no_such_numba")
+    check = machine.libraries()
+    assert check.grade is Grade.WARN
+    assert "no_such_numba does not load" in check.found
+
+
 def test_all_libraries_load_here() -> None:
     check = machine.libraries()
     assert check.grade is Grade.OK, check.found

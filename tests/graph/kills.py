@@ -11,10 +11,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from killing import Work, sweep
 from periplus.config import LinkAnalysis
-from periplus.graph.rank_writer import RankWriter
 from periplus.graph.run import rank
 from periplus.store.collection import Collection, open_collection
-from periplus.store.generations import damage
+from periplus.store.generations import RANK_KIND, Generations
 from periplus.store.ranks import RankTable, open_ranks
 
 SETTINGS = LinkAnalysis(memory_mb=256, threads=1, generations=1)  # so that every run also removes one
@@ -28,7 +27,7 @@ def live(collection: Collection) -> RankTable:
 
 def content(collection: Collection) -> dict[str, str]:
     """The digest of every file of the live generation."""
-    assert list(damage(collection.ranks)) == []
+    assert list(Generations(collection.ranks, RANK_KIND).damage()) == []
     folder = live(collection).folder
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
@@ -39,7 +38,7 @@ def main() -> None:
     rank(collection, SETTINGS)
     work = Work(
         do=lambda: rank(collection, SETTINGS),
-        publishing=RankWriter.publish.__code__,
+        publishing=Generations.publish.__code__,
         generation=lambda: live(collection).number,
         content=lambda: content(collection),
         folder=collection.ranks,

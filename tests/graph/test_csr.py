@@ -7,10 +7,13 @@ from random import Random
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.graph import csr
+
+pytestmark = pytest.mark.usefixtures("each_kernel")
 
 NODES = 12
 Pair = tuple[int, int]

@@ -8,6 +8,8 @@ import pytest
 
 from graph.webs import CrawledPage, quick, web
 
+pytestmark = pytest.mark.usefixtures("each_kernel")
+
 
 def test_votes_inside_one_registrable_domain_count_less_for_the_rank_of_hosts(tmp_path: Path) -> None:
     pages = [

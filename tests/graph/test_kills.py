@@ -20,8 +20,8 @@ def ranked_after_kills(home: Path, kills: int) -> dict[str, int]:
 @pytest.mark.slow
 def test_a_killed_ranking_changes_nothing_and_the_next_one_gives_the_same_bytes(tmp_path: Path) -> None:
     found = ranked_after_kills(tmp_path, 12)
-    assert found["killed"] >= 9
-    assert 0 < found["switched"] < 6
+    assert found["killed"] >= 6  # the number of calls varies a little, so some rankings end before their kill
+    assert 0 < found["switched"] < 8
     assert (found["differing"], found["leftovers"]) == (0, 0)
 
 

@@ -15,6 +15,8 @@ from pyarrow import csv
 from periplus.graph.pagerank import Links, PowerIteration, Ranking, WeightedLinks, page_ranks, weighted_ranks
 from shared_data import shared
 
+pytestmark = pytest.mark.usefixtures("each_kernel")
+
 Pairs = NDArray[np.uint32]  # two columns: source, target
 
 

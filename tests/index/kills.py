@@ -9,9 +9,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from index.live import live_index, problems_of
 from killing import Work, in_a_fork, sweep
-from periplus.index.generations import Generations, number_of, problems_of
 from periplus.store.collection import Collection, open_collection
+from periplus.store.generations import Generations, number_of
 from search.library import index, opened
 
 QUERIES = ["harbour", "lighthouse OR reef", '"deep water"', "coast -reef"]
@@ -19,7 +20,7 @@ QUERIES = ["harbour", "lighthouse OR reef", '"deep water"', "coast -reef"]
 
 def content(collection: Collection) -> list[Any]:
     """What the live generation answers: the same after every build, though its bytes are not."""
-    assert list(problems_of(Generations(collection.index).current())) == []
+    assert problems_of(live_index(collection)) == []
     found: list[Any] = []
     with opened(collection) as engine:
         for query in QUERIES:
@@ -36,7 +37,7 @@ def main() -> None:
     work = Work(
         do=lambda: index(collection),
         publishing=Generations.publish.__code__,
-        generation=lambda: number_of(Generations(collection.index).current()),
+        generation=lambda: number_of(live_index(collection)),
         content=lambda: content(collection),
         folder=collection.index,
     )

@@ -12,23 +12,24 @@ import pytest
 
 from crawl.crawling import sound
 from index.damage import WAYS, change, flip
+from index.live import facts_of, live_index, problems_of
 from periplus.config import Indexing, LinkAnalysis
 from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, PeriplusError
 from periplus.graph.run import rank
 from periplus.index.build import build_index, near_copy
-from periplus.index.generations import Generations, facts_of, problems_of
 from periplus.index.pagestore import PageStore
 from periplus.index.writer import IndexWriter
 from periplus.model import Link
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
+from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, documents_of, index, opened, shelve
 from store.small_disk import fill, small_disk
 
 
 def heads(collection: Collection) -> dict[str, str]:
     """Title by URL, of the live generation."""
-    with PageStore(Generations(collection.index).current()) as pages:
+    with PageStore(live_index(collection)) as pages:
         return {pages.head(number).url: pages.head(number).title for number in range(len(pages))}
 
 
@@ -39,11 +40,11 @@ def test_every_page_becomes_a_document(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc(f"http://a.test/{n}", f"Page {n}") for n in range(40)])
     summary = index(collection)
     assert (summary.documents, summary.duplicates, summary.generation) == (40, 0, 1)
-    generation = Generations(collection.index).current()
+    generation = live_index(collection)
     assert summary.bytes == sum(path.stat().st_size for path in generation.rglob("*") if path.is_file())
     assert facts_of(generation)["documents"] == 40
     assert heads(collection) == {f"http://a.test/{n}": f"Page {n}" for n in range(40)}
-    assert list(problems_of(generation)) == []
+    assert problems_of(generation) == []
     sound(tmp_path)
 
 
@@ -85,7 +86,7 @@ def test_template_text_of_a_site_is_not_found_and_not_shown(tmp_path: Path) -> N
     shelve(tmp_path, [chart(number) for number in range(0, 30, 2)])
     collection = shelve(tmp_path, [elsewhere, *(chart(number) for number in range(1, 30, 2))])
     index(collection)
-    with PageStore(Generations(collection.index).current()) as pages:
+    with PageStore(live_index(collection)) as pages:
         openings = {pages.head(number).url: pages.head(number).opening for number in range(len(pages))}
     assert openings[elsewhere.url] == elsewhere.text
     assert openings["http://a.test/7"] == "Depths off cape 7 and the rocks around it."
@@ -102,7 +103,7 @@ def test_templates_do_not_depend_on_the_order_of_the_crawl(tmp_path: Path) -> No
         shelve(tmp_path / name, order[:23])
         collection = shelve(tmp_path / name, order[23:])
         index(collection)
-        with PageStore(Generations(collection.index).current()) as pages:
+        with PageStore(live_index(collection)) as pages:
             texts.append({pages.head(number).url: pages.text(number) for number in range(len(pages))})
     assert texts[0] == texts[1]
     assert texts[0]["http://a.test/4"] == "About cape 4."
@@ -167,7 +168,7 @@ def test_a_document_stands_under_the_address_that_is_linked_to_and_is_found_by_w
     collection = starred(tmp_path)
     rank(collection, LinkAnalysis())
     assert index(collection).duplicates == 2
-    assert facts_of(Generations(collection.index).current())["ranks"] == 1
+    assert facts_of(live_index(collection))["ranks"] == 1
     with opened(collection) as engine:
         (hit,) = engine.search("famous lighthouse", explain=True, mode="and").hits
         assert hit.url == "http://star.test/long/address"
@@ -180,7 +181,7 @@ def test_a_document_stands_under_the_address_that_is_linked_to_and_is_found_by_w
 def test_without_ranks_every_page_has_rank_1(tmp_path: Path) -> None:
     collection = starred(tmp_path)
     index(collection)
-    assert facts_of(Generations(collection.index).current())["ranks"] == 0
+    assert facts_of(live_index(collection))["ranks"] == 0
     with opened(collection) as engine:
         assert engine.search("famous lighthouse", mode="and").total == 0
         (hit,) = engine.search("shining", explain=True).hits
@@ -247,7 +248,7 @@ def test_a_damaged_segment_of_links_does_not_stop_the_index_which_then_stores_no
     (links,) = collection.segments.glob("links-*.parquet")
     WAYS[way](links)
     assert index(collection).documents == 1
-    with PageStore(Generations(collection.index).current()) as pages:
+    with PageStore(live_index(collection)) as pages:
         assert pages.details(0).link_count == 0
 
 
@@ -258,15 +259,14 @@ def test_damaged_ranks_are_not_indexed(tmp_path: Path, name: str) -> None:
     flip(collection.ranks / "gen-1" / name, 1.0)
     with pytest.raises(DamagedFile, match=rf"gen-1/{name} is damaged: .*Run `periplus repair`\."):
         index(collection)
-    with pytest.raises(NoIndex):
-        Generations(collection.index).current()
+    assert Generations(collection.index, INDEX_KIND).live() is None
 
 
 @pytest.mark.parametrize("way", ["emptied", "zeroed", "cut in half"])
 def test_a_damaged_list_of_near_duplicates_is_named(tmp_path: Path, way: str) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
     index(collection)
-    generation = Generations(collection.index).current()
+    generation = live_index(collection)
     WAYS[way](generation / "near.parquet")
     with pytest.raises(DamagedFile, match=r"near\.parquet is damaged: .*Run `periplus repair`\."):
         near_copy(generation, "http://a.test/")
@@ -310,8 +310,7 @@ def test_documents_lost_on_the_way_are_noticed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(IndexWriter, "finish", lambda writer: finish(writer) + 1)
     with pytest.raises(DamagedFile, match="2 documents were written"):
         index(collection)
-    with pytest.raises(NoIndex):
-        Generations(collection.index).current()
+    assert Generations(collection.index, INDEX_KIND).live() is None
 
 
 @pytest.mark.slow
@@ -334,7 +333,7 @@ def test_a_full_disk_is_reported_and_the_last_index_serves(tmp_path: Path) -> No
 
 def test_a_second_build_is_refused_while_one_runs(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First")])
-    with Generations(collection.index).building(), pytest.raises(CollectionLocked):
+    with Generations(collection.index, INDEX_KIND).writing(), pytest.raises(CollectionLocked):
         index(collection)
 
 
@@ -346,7 +345,9 @@ def test_an_engine_keeps_answering_from_the_generation_it_opened(tmp_path: Path)
         shelve(tmp_path, [Doc("http://b.test/", "Second", "word")])
         for _ in range(4):
             index(collection)
-        assert not (collection.index / "gen-000001").exists()
+        assert (collection.index / "gen-000001").is_dir(), "a generation that is searched is not removed"
         assert [hit.title for hit in engine.search("word").hits] == ["First"]
+    index(collection)
+    assert not (collection.index / "gen-000001").exists()
     with opened(collection) as engine:
         assert engine.search("word").total == 2

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import start, wait
+from index.live import live_index, problems_of
 from killing import swept
-from periplus.index.generations import Generations, problems_of
 from search.library import Doc, opened, shelve
 
 WORDS = ["harbour", "lighthouse", "reef", "deep water", "coast", "tide", "anchor", "sail", "the", "of"]
@@ -57,8 +57,8 @@ def test_the_command_may_be_killed_at_any_time(tmp_path: Path) -> None:
         time.sleep(0.5 + chance.random())
         child.kill()
         wait(child)
-        live = Generations(collection.index).current()
-        assert list(problems_of(live)) == []
+        live = live_index(collection)
+        assert problems_of(live) == []
         with opened(collection) as engine:
             assert engine.documents == documents
             assert [hit.url for hit in engine.search("harbour reef", size=50).hits] == expected

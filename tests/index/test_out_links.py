@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from periplus.index.generations import Generations
+from index.live import live_index
 from periplus.index.pagestore import Details, OutLink, PageStore
 from periplus.model import Link
 from search.library import Doc, index, shelve
@@ -15,7 +15,7 @@ MANY = tuple(Link(f"http://a.test/{n:02}", f"link {n}", nofollow=False) for n in
 def details(home: Path, *docs: Doc) -> dict[str, Details]:
     collection = shelve(home, docs)
     index(collection)
-    with PageStore(Generations(collection.index).current()) as pages:
+    with PageStore(live_index(collection)) as pages:
         return {pages.head(number).url: pages.details(number) for number in range(len(pages))}
 
 

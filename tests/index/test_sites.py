@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from periplus.index.generations import Generations
+from index.live import live_index
 from periplus.index.pagestore import PageStore
 from periplus.index.sites import Site, Sites, compare_titles, write_sites
 from search.library import Doc, index, opened, shelve
@@ -84,14 +84,14 @@ def test_results_show_titles_without_the_name_of_the_site(tmp_path: Path) -> Non
         assert {hit.url for hit in found.hits} == {"http://a.test/4", "http://b.test/1"}  # by the full title
     assert titles["http://a.test/4"] == "Ropes"
     assert titles["http://b.test/1"] == "Ropes - Sailing 2.0"  # this host has too few titles to compare
-    with PageStore(Generations(collection.index).current()) as pages:
+    with PageStore(live_index(collection)) as pages:
         assert "Ropes - Sailing 2.0" in [pages.head(number).full_title for number in range(len(pages))]
 
 
 def test_sites_are_found_by_host(tmp_path: Path) -> None:
     collection = shelve(tmp_path, DOCS)
     index(collection)
-    with Sites(Generations(collection.index).current()) as sites:
+    with Sites(live_index(collection)) as sites:
         found = sites.of("a.test")
         assert (found.name, found.ends, found.words) == ("Sailing", (" - sailing 2.0",), ("sailing",))
         assert sites.of("b.test") == Site("b.test")

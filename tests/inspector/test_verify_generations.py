@@ -64,6 +64,16 @@ def test_ranks_and_index_are_looked_at_when_the_catalog_is_damaged_too(home: Pat
     assert found == {"crawl.db", "ranks/CURRENT", "index/CURRENT"}
 
 
+def test_a_rolled_back_index_is_sound_and_only_the_live_generation_is_checked(home: Path) -> None:
+    assert typed("index", "--home", home).code == 0
+    assert typed("index", "--rollback", "--home", home).code == 0
+    assert sound(home).checked["generations"] == 2
+    WAYS["zeroed"](home / "index/gen-000002/heads.dat")
+    sound(home)
+    WAYS["zeroed"](home / "index/gen-000001/heads.dat")
+    assert [problem.where for problem in verify(open_collection(home)).problems] == ["index/gen-000001/heads.dat"]
+
+
 @pytest.mark.parametrize("command", [("inspect", "url", PAGE), ("top", "pages"), ("top", "hosts")])
 @pytest.mark.parametrize("kind", RANKS)
 def test_damaged_ranks_give_an_answer_or_one_error_line(home: Path, kind: str, command: tuple[str, ...]) -> None:

@@ -49,6 +49,17 @@ def test_a_healthy_collection_is_left_alone(home: Path) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_a_rolled_back_index_is_left_alone_and_replaced_when_it_is_damaged(home: Path) -> None:
+    assert typed("index", "--home", home).code == 0
+    assert typed("index", "--rollback", "1", "--home", home).code == 0
+    assert typed("repair", "--home", home).out.startswith("No damage found")
+    assert (home / "index/CURRENT").read_text() == "gen-000001\n"
+    (home / "index/gen-000001/heads.dat").write_bytes(b"")
+    assert repaired(home)["actions"] == ["built the index, generation 3"]
+    assert (home / "index/CURRENT").read_text() == "gen-000003\n"
+    assert not (home / "index/gen-000001").exists()
+
+
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(home: Path) -> None:
     path = damage_record(home, "http://a.test/end")
     before = path.read_bytes()

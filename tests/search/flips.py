@@ -16,8 +16,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from index.live import live_index, problems_of
 from periplus.errors import PeriplusError
-from periplus.index.generations import Generations, problems_of
 from periplus.store.collection import Collection, open_collection
 from search.library import opened
 
@@ -50,7 +50,7 @@ def outcome(collection: Collection, expected: list[Any]) -> str:
 def main() -> None:
     """Flips a bit, searches, restores the bit; *number* times."""
     collection, chance = open_collection(Path(sys.argv[1])), random.Random(int(sys.argv[3]))
-    generation = Generations(collection.index).current()
+    generation = live_index(collection)
     files = sorted(path for path in generation.rglob("*") if path.is_file() and path.suffix != ".lock")
     expected = answers(collection)
     outcomes: Counter[str] = Counter()

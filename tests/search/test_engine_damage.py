@@ -12,8 +12,8 @@ import pytest
 
 from crawl.crawling import typed
 from index.damage import WAYS, flip
+from index.live import live_index, problems_of
 from periplus.errors import DamagedFile, NoIndex
-from periplus.index.generations import Generations, problems_of
 from periplus.store.collection import Collection, open_collection
 from search.library import Doc, index, opened, shelve
 
@@ -68,7 +68,7 @@ def search(collection: Collection) -> int:
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith("flipped")])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_file_is_one_error_line(collection: Collection, kind: str, way: str) -> None:
-    generation = Generations(collection.index).current()
+    generation = live_index(collection)
     path = min(generation.glob(kind))
     WAYS[way](path)
     named = [name for name, _ in problems_of(generation)]
@@ -81,7 +81,7 @@ def test_a_damaged_file_is_one_error_line(collection: Collection, kind: str, way
 
 @pytest.mark.parametrize("kind", ["meta.json", "*.dat", "tantivy/*"])
 def test_a_new_index_mends_it(collection: Collection, kind: str) -> None:
-    for path in Generations(collection.index).current().glob(kind):
+    for path in live_index(collection).glob(kind):
         path.unlink()
     index(collection)
     assert search(collection) == 900
@@ -98,13 +98,13 @@ def test_an_index_whose_name_is_lost_can_be_built_again(collection: Collection) 
 @pytest.fixture
 def large_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file is large, so that all are checked in the background."""
-    monkeypatch.setattr("periplus.index.generations._SMALL_FILE", 0)
+    monkeypatch.setattr("periplus.store.generations._SMALL_FILE", 0)
 
 
 @pytest.mark.usefixtures("large_files")
 @pytest.mark.parametrize("name", ["heads.dat", "texts.dat", "ranks.npy"])
 def test_damage_of_a_large_file_is_found_in_the_background(collection: Collection, name: str) -> None:
-    path = Generations(collection.index).current() / name
+    path = live_index(collection) / name
     flip(path, 0.99)
     with opened(collection) as engine:
         found = engine.damage(wait_seconds=30)
@@ -122,7 +122,7 @@ def test_an_undamaged_index_has_no_damage(collection: Collection) -> None:
 @pytest.mark.usefixtures("large_files")
 @pytest.mark.parametrize("form", [[], ["--json"]])
 def test_a_search_in_a_damaged_index_shows_results_and_then_fails(collection: Collection, form: list[str]) -> None:
-    path = Generations(collection.index).current() / "texts.dat"
+    path = live_index(collection) / "texts.dat"
     flip(path, 1.0)
     outcome = typed("search", "quick fox", "--home", collection.home, *form)
     assert outcome.code == 1

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from index.damage import flip
+from index.live import live_index
 from periplus.errors import NoIndex
-from periplus.index.generations import Generations
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.store.collection import Collection, create_collection
+from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, index, settings, shelve, urls
+from store.records import names_in
 
 OLD, NEW = Doc("http://a.test/", "Old harbour", "harbour"), Doc("http://b.test/", "New harbour", "harbour")
 NEVER = 3600.0  # seconds between two looks
@@ -69,6 +71,28 @@ def test_a_new_generation_answers_after_a_reload(
     assert closed == [1]
 
 
+def test_a_generation_is_removed_when_no_search_uses_it_any_more(
+    collection: Collection, engine: ReloadingEngine
+) -> None:
+    old = engine._live.engine  # an object that is still referenced must not keep the folder either
+    index(collection, generations=1)
+    assert names_in(collection.index) == ["CURRENT", "build.lock", "gen-000001", "gen-000002"]
+    engine.reload()
+    index(collection, generations=1)
+    assert names_in(collection.index) == ["CURRENT", "build.lock", "gen-000002", "gen-000003"]
+    assert old.generation == 1
+
+
+def test_a_running_site_follows_a_rollback_and_the_way_back(collection: Collection, engine: ReloadingEngine) -> None:
+    publish_another(collection)
+    engine.reload()
+    generations = Generations(collection.index, INDEX_KIND)
+    for number, documents in ((1, 1), (2, 2)):
+        generations.roll_back(number)
+        engine.reload()
+        assert (engine.generation, engine.documents) == (number, documents)
+
+
 def test_nothing_is_opened_while_the_same_generation_is_live(engine: ReloadingEngine, closed: list[int]) -> None:
     before = engine.search("harbour")
     engine.reload()
@@ -117,7 +141,7 @@ def test_a_generation_that_cannot_be_opened_changes_nothing(
     collection: Collection, engine: ReloadingEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
     publish_another(collection)
-    (Generations(collection.index).current() / "heads.dat").write_bytes(b"")
+    (live_index(collection) / "heads.dat").write_bytes(b"")
     with caplog.at_level(logging.WARNING, "periplus.search"):
         for _ in range(3):
             engine.reload()
@@ -138,8 +162,8 @@ def test_there_must_be_an_index_to_begin_with(tmp_path: Path) -> None:
 def test_damage_of_a_large_file_is_logged_once_and_searches_go_on(
     collection: Collection, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("periplus.index.generations._SMALL_FILE", 0)
-    flip(Generations(collection.index).current() / "ranks.npy", 1.0)
+    monkeypatch.setattr("periplus.store.generations._SMALL_FILE", 0)
+    flip(live_index(collection) / "ranks.npy", 1.0)
     live = ReloadingEngine(collection, settings(), NEVER)
     try:
         assert live._live.engine.damage(wait_seconds=30)

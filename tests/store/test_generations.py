@@ -14,16 +14,7 @@ from periplus.errors import DamagedFile, NewerFormat
 from periplus.graph.rank_writer import writing_ranks
 from periplus.store import generations
 from periplus.store.checksums import verified, with_checksums
-from periplus.store.generations import (
-    CURRENT,
-    FORMAT,
-    META,
-    Generation,
-    complete_generations,
-    damage,
-    live_generation,
-    remove_generation,
-)
+from periplus.store.generations import CURRENT, META, RANK_KIND, Generation, Generations, remove_generation
 from periplus.store.ranks import Figures, open_ranks
 from store.records import error_line, names_in
 
@@ -37,13 +28,21 @@ def publish(folder: Path, rank: float = 1.0, keep: int = 3) -> Path:
     return folder / f"gen-{number}"
 
 
+def live_generation(folder: Path) -> Generation | None:
+    return Generations(folder, RANK_KIND).open_live()
+
+
+def damage(folder: Path) -> list[tuple[str, str]]:
+    return list(Generations(folder, RANK_KIND).damage())
+
+
 # -- readers --------------------------------------------------------------------------------------------------------
 
 
 def test_there_is_no_generation_before_the_first(tmp_path: Path) -> None:
     assert live_generation(tmp_path) is None
     assert live_generation(tmp_path / "no-such-folder") is None
-    assert list(damage(tmp_path)) == []
+    assert damage(tmp_path) == []
 
 
 def test_a_generation_that_is_read_is_not_removed(tmp_path: Path) -> None:
@@ -60,7 +59,7 @@ def test_a_generation_that_is_read_is_not_removed(tmp_path: Path) -> None:
 
 def test_any_number_may_read_at_once(tmp_path: Path) -> None:
     generation = publish(tmp_path)
-    readers = [Generation(generation) for _ in range(3)]
+    readers = [Generation(generation, RANK_KIND) for _ in range(3)]
     remove_generation(generation)
     readers.pop()
     remove_generation(generation)
@@ -88,7 +87,7 @@ def test_a_generation_removed_while_it_is_opened_is_followed_by_the_next(
 
         return stepping
 
-    name = "_read_meta" if moment == "after it is opened" else "_lock_shared"
+    name = "read_meta" if moment == "after it is opened" else "_open_meta"
     monkeypatch.setattr(generations, name, overtaken(getattr(generations, name)))
     if moment == "after it is opened":  # the lock was taken too late to keep it
         monkeypatch.setattr(generations, "_lock_shared", lambda *_: None)
@@ -103,7 +102,7 @@ def test_a_generation_that_is_being_removed_is_not_waited_for(tmp_path: Path, mo
     def removing(doomed: Path) -> None:
         assert doomed.suffix == ".tmp"
         doomed.rename(generation)  # as if the name had not been taken away yet
-        lines.append(error_line(DamagedFile, lambda: Generation(generation)))
+        lines.append(error_line(DamagedFile, lambda: Generation(generation, RANK_KIND)))
 
     monkeypatch.setattr(shutil, "rmtree", removing)
     remove_generation(generation)
@@ -119,8 +118,8 @@ def test_nothing_is_wrong_with_what_was_published_nor_with_what_a_kill_left(tmp_
     (tmp_path / "gen-3.tmp").mkdir()
     (tmp_path / "CURRENT.tmp").touch()
     (tmp_path / CURRENT).write_text("gen-1\n")  # killed after the second was complete, before it was live
-    assert list(damage(tmp_path)) == []
-    assert [path.name for path in complete_generations(tmp_path)] == ["gen-1", "gen-2"]
+    assert damage(tmp_path) == []
+    assert [path.name for path in Generations(tmp_path, RANK_KIND).complete()] == ["gen-1", "gen-2"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -129,7 +128,7 @@ def test_a_damaged_file_is_named_until_a_new_generation_takes_its_place(tmp_path
     WAYS[way](publish(tmp_path) / name)
     assert [where for where, _ in damage(tmp_path)] == [f"gen-1/{name}"]
     publish(tmp_path)
-    assert list(damage(tmp_path)) == []
+    assert damage(tmp_path) == []
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -150,7 +149,7 @@ def test_a_pointer_to_what_is_not_there_is_reported(tmp_path: Path) -> None:
     publish(tmp_path)
     (tmp_path / CURRENT).write_text("gen-7\n")
     assert "Run `periplus repair`." in error_line(DamagedFile, lambda: live_generation(tmp_path))
-    assert list(damage(tmp_path)) == [(CURRENT, "it names gen-7, which is not there")]
+    assert damage(tmp_path) == [(CURRENT, "it names gen-7, which is not there")]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"files": {}}', with_checksums({"files": {}})])
@@ -161,8 +160,8 @@ def test_a_damaged_description_is_reported(tmp_path: Path, content: bytes) -> No
 
 def test_ranks_of_a_later_release_are_refused(tmp_path: Path) -> None:
     path = publish(tmp_path) / META
-    path.write_bytes(with_checksums(verified(path.read_bytes()) | {"format": FORMAT + 1}))
-    assert f"supports formats up to {FORMAT}" in error_line(NewerFormat, lambda: live_generation(tmp_path))
+    path.write_bytes(with_checksums(verified(path.read_bytes()) | {"format": RANK_KIND.format + 1}))
+    assert f"supports formats up to {RANK_KIND.format}" in error_line(NewerFormat, lambda: live_generation(tmp_path))
     assert [where for where, _ in damage(tmp_path)] == [f"gen-1/{META}"]
 
 

@@ -13,7 +13,7 @@ from graph.webs import CrawledPage, Web, web
 from index.damage import WAYS, flip
 from periplus.errors import DamagedFile
 from periplus.graph.explain import explain, top_hosts, top_pages
-from periplus.store.generations import damage
+from periplus.store.generations import RANK_KIND, Generations
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.url import url_id
 from store.records import error_line
@@ -58,14 +58,16 @@ def test_ranks_of_hosts_are_looked_up_by_name(ranked: Web) -> None:
 
 
 def test_nothing_wrong_is_found_with_ranks_that_are_sound(ranked: Web) -> None:
-    assert list(damage(ranked.collection.ranks)) == []
+    assert list(Generations(ranked.collection.ranks, RANK_KIND).damage()) == []
     assert sorted(path.name for path in live(ranked).folder.iterdir()) == sorted([*FILES, "meta.json"])
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_flipped_bit_is_found_and_its_file_named(ranked: Web, name: str) -> None:
     flip(live(ranked).folder / name)
-    assert list(damage(ranked.collection.ranks)) == [(f"gen-1/{name}", "its content does not match its checksum")]
+    assert list(Generations(ranked.collection.ranks, RANK_KIND).damage()) == [
+        (f"gen-1/{name}", "its content does not match its checksum")
+    ]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -106,7 +108,9 @@ def test_two_thousand_flipped_bits_are_named_and_end_in_an_answer_or_in_one_line
         path = folder / [*FILES, "meta.json"][number % (len(FILES) + 1)]
         sound = path.read_bytes()
         flip(path, chance.random(), 1 << chance.randrange(8))
-        assert [where for where, _ in damage(ranked.collection.ranks)] == [f"gen-1/{path.name}"]
+        assert [where for where, _ in Generations(ranked.collection.ranks, RANK_KIND).damage()] == [
+            f"gen-1/{path.name}"
+        ]
         with suppress(DamagedFile):
             asked(live(ranked))
         path.write_bytes(sound)
@@ -115,4 +119,4 @@ def test_two_thousand_flipped_bits_are_named_and_end_in_an_answer_or_in_one_line
 def test_a_new_ranking_repairs_what_is_damaged(ranked: Web) -> None:
     (live(ranked).folder / "ranks.npy").unlink()
     assert ranked.rank().summary.generation == 2
-    assert list(damage(ranked.collection.ranks)) == []
+    assert list(Generations(ranked.collection.ranks, RANK_KIND).damage()) == []

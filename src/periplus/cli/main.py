@@ -33,6 +33,7 @@ COMMANDS = {
     "top": "List the pages or hosts with the highest PageRank.",
     "status": "Show the URLs and pages of a collection, and its last crawl.",
     "runs": "List the crawls so far, with the time spent in each step.",
+    "generations": "List the generations of index and ranks, and which is live.",
     "export": "Write archived pages to a WARC file.",
     "inspect": "Show everything known about one URL or host, and why.",
     "traps": "List URL patterns suspected to be crawler traps, or unlearn them.",

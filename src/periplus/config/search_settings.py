@@ -88,6 +88,12 @@ class Indexing(Section):
         description="Learn word vectors from the pages: words in similar company have similar vectors. Takes about "
         "12 seconds of processor time for 25,000 pages, and at most 60.",
     )
+    generations: int = Field(
+        default=3,
+        ge=1,
+        description="Number of index generations kept, for `periplus index --rollback`; older ones are removed, except "
+        "those that a search has open.",
+    )
 
 
 class Ranking(Section):

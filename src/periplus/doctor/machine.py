@@ -42,9 +42,10 @@ def sandbox() -> Check:
 
 _OLDEST_PYTHON = (3, 11)
 _LIBRARIES = (
-    "ada_url", "duckdb", "fastwarc", "httptools", "isal", "numba", "numpy", "orjson", "pyarrow",
-    "pycurl", "pydantic_core", "sqlite3", "ssl", "tantivy", "turbohtml", "uvloop", "xxhash",
+    "ada_url", "duckdb", "fastwarc", "httptools", "isal", "numpy", "orjson", "pyarrow",
+    "pycurl", "pydantic_core", "sqlite3", "ssl", "tantivy", "turbohtml", "uvloop", "xxhash", "numba",
 )  # fmt: skip
+_OPTIONAL = "numba"  # the last of the libraries
 _IMPORTING = (
     "import importlib, sys\nfor name in sys.argv[1:]:\n    print(name, flush=True)\n    importlib.import_module(name)"
 )
@@ -78,6 +79,9 @@ def libraries() -> Check:
         return Check("libraries", Grade.OK, f"all {len(_LIBRARIES)} compiled libraries load")
     last = (child.stdout.split() or ["?"])[-1]
     why = (child.stderr.strip().splitlines() or [f"ended by signal {-child.returncode}"])[-1]
+    if last == _OPTIONAL and child.returncode > 0:  # a signal would end the ranking too
+        slow = "graphs of over 2 million links are ranked in 4 times the CPU time and 3 times the memory"
+        return Check("libraries", Grade.WARN, f"{last} does not load ({why}): {slow}", "Install numba.")
     advice = "Reinstall: `python -m pip install --force-reinstall periplus`."
     return Check("libraries", Grade.BAD, f"{last} does not load ({why})", advice)
 

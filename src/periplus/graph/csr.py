@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from periplus.graph import kernel
+from periplus.graph.kernel_choice import kernel_for
 
 U32 = NDArray[np.uint32]
 I64 = NDArray[np.int64]
+_RENUMBERED_AT_ONCE = 1 << 20  # links; limits the memory of the copy
 _PAIRS_AT_ONCE = 1 << 24  # large enough for the allocator to return the memory to the system at once
 
 
@@ -50,6 +51,7 @@ def in_links(pairs: Iterable[pa.RecordBatch], nodes: int, at_once: int = _PAIRS_
     out_degrees, in_degrees = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     chunks = deque(_counted(_in_chunks(pairs, at_once), out_degrees, in_degrees))
     rows, columns = offsets(out_degrees), offsets(in_degrees)
+    kernel = kernel_for(int(rows[-1]))
     by_source, cursor = np.empty(rows[-1], np.uint32), rows[:-1].copy()
     while chunks:  # each is freed before the next is placed
         kernel.place(*chunks.popleft(), cursor, by_source)
@@ -77,6 +79,7 @@ def _empty_chunk(size: int) -> tuple[U32, U32]:
 def _counted(chunks: Iterable[tuple[U32, U32]], out_degrees: I64, in_degrees: I64) -> Iterator[tuple[U32, U32]]:
     """Pass the chunks on, and count the links from and to every node."""
     for sources, targets in chunks:
+        kernel = kernel_for(len(sources))
         kernel.count(sources, out_degrees)
         kernel.count(targets, in_degrees)
         yield sources, targets
@@ -87,19 +90,18 @@ def apply_rules(links: InLinks, host: U32, per_host: int, copies: DuplicateTable
     nodes = len(host)
     document = np.zeros(nodes if len(copies.nodes) else 0, np.uint32)
     document[copies.nodes] = copies.documents
-    seen = np.zeros(int(copies.documents.max(initial=0)) + 1, np.uint32)
-    state = np.zeros((nodes, 4), np.uint32)
-    state[:, kernel.HOST] = host
-    counts = np.empty(nodes, np.int64)
-    kept = kernel.filter_links(links.indptr, links.sources, state, per_host, document, seen, counts)
+    kernel = kernel_for(len(links.sources))
+    kept, counts, degrees = kernel.filter_links(links.indptr, links.sources, host, per_host, document)
     links.indptr, links.sources = offsets(counts), links.sources[:kept]
-    return state[:, kernel.DEGREE].copy()
+    return degrees
 
 
 def keep_nodes(links: InLinks, used: NDArray[np.bool_]) -> U32:
     """Remove unused nodes; returns the new number of each node."""
     numbers = (np.cumsum(used) - 1).astype(np.uint32)
     if not used.all():
-        kernel.renumber(links.sources, numbers)
+        for start in range(0, len(links.sources), _RENUMBERED_AT_ONCE):
+            part = links.sources[start : start + _RENUMBERED_AT_ONCE]
+            part[:] = numbers[part]
         links.indptr = np.append(links.indptr[:-1][used], links.indptr[-1:])
     return numbers

@@ -11,14 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from periplus.graph import csr, kernel
+from periplus.graph import csr
 from periplus.graph.build import Graph
+from periplus.graph.kernel_choice import kernel_for
 from periplus.graph.pagerank import WeightedLinks
 from periplus.graph.rank_writer import RankWriter
 from periplus.url import registrable_domain
-
-U32 = NDArray[np.uint32]
-_PAIRS_AT_ONCE = 1 << 20
 
 
 def domain_numbers(hosts: list[str]) -> NDArray[np.int64]:
@@ -29,24 +27,13 @@ def domain_numbers(hosts: list[str]) -> NDArray[np.int64]:
 
 def host_links(graph: Graph, inside_domain: float) -> WeightedLinks:
     """The votes between hosts, as shares of the rank of each voting host."""
-    source, target, votes = _votes(graph)
+    links = graph.links
+    kernel = kernel_for(len(links.sources))
+    source, target, votes = kernel.host_votes(links.indptr, links.sources, graph.host, len(graph.hosts))
     total = np.bincount(source, votes, len(graph.hosts))
     domains = domain_numbers(graph.hosts)
     shares = np.where(domains[source] == domains[target], inside_domain, 1.0) * votes / total[source]
     return WeightedLinks(csr.offsets(np.bincount(target, minlength=len(graph.hosts))), source, shares)
-
-
-def _votes(graph: Graph) -> tuple[U32, U32, U32]:
-    """Pairs of hosts ordered by the second, and the number of pages of the first that link to the second."""
-    hosts, links = len(graph.hosts), graph.links
-    voted, votes, found = (np.zeros(size, np.uint32) for size in (links.nodes, hosts, hosts))
-    room = np.empty((3, max(hosts, _PAIRS_AT_ONCE)), np.uint32)
-    parts, node = [np.empty((3, 0), np.uint32)], 0
-    while node < links.nodes:
-        node, made = kernel.host_votes(links.indptr, links.sources, graph.host, node, voted, votes, found, room)
-        parts.append(room[:, :made].copy())
-    source, target, pages = np.concatenate(parts, axis=1)
-    return source, target, pages
 
 
 def write_hosts(graph: Graph, ranks: NDArray[np.float32], draft: RankWriter) -> None:

@@ -1,6 +1,6 @@
 """The inner loops of the link analysis, compiled by numba.
 
-Importing numba takes a second and 100 MB, so nothing outside the link analysis may import this module. Choices that
+Importing numba takes a second and 100 MB, so only `kernel_choice` imports this module, for large graphs. Choices that
 were measured: unsigned ids and positions (signed ones are checked for negative indices each time); four 32-bit
 accumulators (a single one waits for its last addition), added to a 64-bit one after each block (sums of thousands of
 tiny numbers lose too much precision in 32 bits); no fastmath (it doubles the time of the gather). Functions that run in
@@ -23,6 +23,7 @@ I64 = NDArray[np.int64]
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 HOST, LAST_HOST, GIVEN, DEGREE = range(4)  # columns of the state of a source
+_PAIRS_AT_ONCE = 1 << 20
 _ONE, _TWO, _THREE, _FOUR, _BLOCK = (
     np.uint64(n) for n in (1, 2, 3, 4, 512)
 )  # signed constants would make positions signed
@@ -130,12 +131,11 @@ def transpose(indptr: I64, rows: U32, cursor: I64, out: U32) -> None:
 
 
 @compiled
-def filter_links(indptr: I64, sources: U32, state: U32, limit: int, document: U32, seen: U32, counts: I64) -> int:
-    """Remove repeated links, self-links, links of duplicate documents, and links above *limit* to one other host.
+def _filter_links(indptr: I64, sources: U32, state: U32, limit: int, document: U32, seen: U32, counts: I64) -> int:
+    """Write the number of links left by target into *counts*, and by source into *state*.
 
     Targets are ordered by host, so *state* only needs the last target host of each source, and the number of links to
-    it. *seen* has the last target of every document. Rows are compacted in place; returns the number of links left,
-    and writes their number by target into *counts*.
+    it. *seen* has the last target of every document.
     """
     kept = 0
     for target in range(len(counts)):
@@ -162,11 +162,16 @@ def filter_links(indptr: I64, sources: U32, state: U32, limit: int, document: U3
     return kept
 
 
-@compiled
-def renumber(rows: U32, numbers: U32) -> None:
-    """Replace every node number by its new number."""
-    for position in range(len(rows)):
-        rows[position] = numbers[rows[position]]
+def filter_links(indptr: I64, sources: U32, host: U32, limit: int, document: U32) -> tuple[int, I64, U32]:
+    """Remove repeated links, self-links, links of duplicate documents, and links above *limit* to one other host.
+
+    Rows are compacted in place; returns the number of links left, their number by target, and by source.
+    """
+    seen = np.zeros(int(document.max(initial=0)) + 1, np.uint32)
+    state, counts = np.zeros((len(host), 4), np.uint32), np.empty(len(host), np.int64)
+    state[:, HOST] = host
+    kept = _filter_links(indptr, sources, state, limit, document, seen, counts)
+    return kept, counts, state[:, DEGREE].copy()
 
 
 @compiled
@@ -184,7 +189,7 @@ def note_votes(sources: U32, host: U32, own: int, voted: U32, votes: U32, found:
 
 
 @compiled
-def host_votes(
+def _host_votes(
     indptr: U64, sources: U32, host: U32, node: int, voted: U32, votes: U32, found: U32, pairs: U32
 ) -> tuple[int, int]:
     """Count the pages of each host that link to each other host, as columns (from, to, pages), from a *node* on.
@@ -203,3 +208,15 @@ def host_votes(
             votes[other] = 0
             made += 1
     return node, made
+
+
+def host_votes(indptr: U64, sources: U32, host: U32, hosts: int) -> tuple[U32, U32, U32]:
+    """Pairs of hosts ordered by the second, and the number of pages of the first that link to the second."""
+    voted, votes, found = (np.zeros(size, np.uint32) for size in (len(host), hosts, hosts))
+    room = np.empty((3, max(hosts, _PAIRS_AT_ONCE)), np.uint32)
+    parts, node = [np.empty((3, 0), np.uint32)], 0
+    while node < len(host):
+        node, made = _host_votes(indptr, sources, host, node, voted, votes, found, room)
+        parts.append(room[:, :made].copy())
+    source, target, pages = np.concatenate(parts, axis=1)
+    return source, target, pages

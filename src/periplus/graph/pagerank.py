@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.graph import kernel
+from periplus.graph.kernel_choice import kernel_for
 
 _PIECES = 32  # of equal work; a fixed number, because the order of additions must not depend on the threads
 
@@ -104,6 +104,7 @@ class _Iteration:
         nodes = links.nodes
         self._damping = method.damping
         self._indptr, self._sources = links.indptr, links.sources
+        self._kernel = kernel_for(len(links.sources))
         self._inverse = _inverses(links.degrees)
         self._teleport = np.full(1, 1 / nodes, np.float32) if teleport is None else teleport.astype(np.float32)
         self.rank = np.full(nodes, 1 / nodes, np.float32) if start is None else _summing_to_one(start)
@@ -137,7 +138,7 @@ class _Iteration:
         return sum(change for change, _ in sums)
 
     def _pull(self, base: float, first: int, last: int) -> tuple[float, float]:
-        return kernel.pull(
+        return self._kernel.pull(
             self._indptr,
             self._sources,
             self._given,
@@ -176,6 +177,7 @@ def weighted_ranks(links: WeightedLinks, method: PowerIteration, teleport: NDArr
     nodes = len(teleport)
     if not nodes:
         return _EMPTY
+    kernel = kernel_for(len(links.sources))
     passes = np.bincount(links.sources, links.shares, nodes)
     rank, new = np.full(nodes, 1 / nodes), np.empty(nodes)
     number, delta, base = 0, np.inf, 1.0

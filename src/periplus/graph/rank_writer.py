@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,11 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from periplus.errors import CollectionLocked
 from periplus.store.arrays import new_array, write_array
-from periplus.store.checksums import file_digest, with_checksums
-from periplus.store.durable import reporting_full_disk, sync_directory, sync_file, write_file
-from periplus.store.generations import CURRENT, FORMAT, META, complete_generations, number_of, remove_generation
+from periplus.store.generations import RANK_KIND, Generations, number_of
 from periplus.store.ranks import URLS_AT_ONCE, Figures
 
 Item = TypeVar("Item", bound=np.generic)
@@ -27,11 +23,10 @@ Item = TypeVar("Item", bound=np.generic)
 class RankWriter:
     """An unfinished generation; readers do not see it before `publish`."""
 
-    def __init__(self, folder: Path, number: int) -> None:
-        self._folder, self._number = folder, number
-        self.path = folder / f"gen-{number}.tmp"
-        self.scratch = self.path / "scratch"
-        self.scratch.mkdir(parents=True)
+    def __init__(self, generations: Generations, path: Path) -> None:
+        self._generations, self.path = generations, path
+        self.scratch = path / "scratch"
+        self.scratch.mkdir()
 
     def array(self, name: str, dtype: type[Item], size: int) -> NDArray[Item]:
         """Create an array of the generation that the caller fills in place."""
@@ -51,15 +46,7 @@ class RankWriter:
     def publish(self, figures: Figures, keep: int) -> int:
         """Make this the live generation, durably; removes all but the newest *keep* and those being read."""
         shutil.rmtree(self.scratch)
-        files = {path.name: _described(path) for path in sorted(self.path.iterdir())}
-        write_file(self.path / META, with_checksums({"format": FORMAT, "figures": asdict(figures), "files": files}))
-        final = self.path.with_suffix("")
-        self.path.rename(final)
-        sync_directory(self._folder)
-        write_file(self._folder / CURRENT, final.name.encode() + b"\n")
-        for generation in complete_generations(self._folder)[:-keep]:
-            remove_generation(generation)
-        return self._number
+        return number_of(self._generations.publish(self.path, {"figures": asdict(figures)}, keep))
 
 
 def _in_batches(arrays: Iterable[pa.Array]) -> Iterator[pa.Array]:
@@ -74,24 +61,9 @@ def _in_batches(arrays: Iterable[pa.Array]) -> Iterator[pa.Array]:
         yield pa.concat_arrays(waiting)
 
 
-def _described(path: Path) -> dict[str, Any]:
-    sync_file(path)
-    return {"bytes": path.stat().st_size, "digest": file_digest(path).hex()}
-
-
 @contextmanager
 def writing_ranks(folder: Path) -> Iterator[RankWriter]:
     """Start the next generation in *folder*; leftovers of a killed run are removed."""
-    folder.mkdir(exist_ok=True)
-    with (folder / "rank.lock").open("a") as lock, reporting_full_disk(folder):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise CollectionLocked(f"{folder} is in use", "another process is ranking", "Wait for it to end.") from None
-        for leftover in folder.glob("gen-*.tmp"):
-            shutil.rmtree(leftover)
-        draft = RankWriter(folder, max(map(number_of, complete_generations(folder)), default=0) + 1)
-        try:
-            yield draft
-        finally:
-            shutil.rmtree(draft.path, ignore_errors=True)
+    generations = Generations(folder, RANK_KIND)
+    with generations.writing() as path:
+        yield RankWriter(generations, path)

@@ -1,1 +1,1 @@
-"""The search index: schema, page store, generations and building."""
+"""The search index: schema, page store and building."""

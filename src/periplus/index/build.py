@@ -21,7 +21,6 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
 from periplus.index.forward import ForwardIndex
-from periplus.index.generations import Generations, number_of
 from periplus.index.left_out import PageRules, prepare
 from periplus.index.out_links import OutLinks
 from periplus.index.pagestore import PageStore
@@ -34,6 +33,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.checksums import require_intact, segment_file
 from periplus.store.collection import Collection
 from periplus.store.duckdb_session import batches, connect, plain_errors
+from periplus.store.generations import INDEX_KIND, Generations, number_of
 from periplus.store.ranks import open_ranks
 from periplus.store.schema import main_text, read_pages
 from periplus.store.sql_files import read_statements
@@ -92,8 +92,8 @@ def build_index(
     """
     started = time.monotonic()
     segments = _live_segments(collection)
-    generations = Generations(collection.index)
-    with generations.building() as folder:
+    generations = Generations(collection.index, INDEX_KIND)
+    with generations.writing() as folder:
         with _Documents(collection, segments, settings, folder / "spill", rules) as documents:
             written = _write(documents, folder, settings, progress)
             documents.save_near_copies(folder / NEAR_COPIES)
@@ -106,7 +106,7 @@ def build_index(
             "prior_strength": settings.prior_strength,
             "languages": documents.languages,
         }
-        generation = generations.publish(folder, facts)
+        generation = generations.publish(folder, facts, settings.generations)
     size = sum(path.stat().st_size for path in generation.rglob("*") if path.is_file())
     seconds = round(time.monotonic() - started, 3)
     return IndexSummary(

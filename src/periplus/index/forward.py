@@ -100,11 +100,6 @@ class ForwardIndex:
         return self.lexicon.ids_of(term, language)
 
 
-def open_forward(generation: Path) -> ForwardIndex | None:
-    """The forward index of a generation; None when an earlier release built it."""
-    return ForwardIndex(generation) if (generation / FOLDER).is_dir() else None
-
-
 def encoded(words: U32) -> tuple[U16, NDArray[np.bool_]]:
     """The 16-bit units of words, and which words take two."""
     wide = words >= _LEAD

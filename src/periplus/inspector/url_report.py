@@ -17,13 +17,13 @@ from periplus.frontier.scope import ScopeRules, page_rules
 from periplus.frontier.traps import Traps
 from periplus.graph.explain import explain
 from periplus.index.build import near_copy
-from periplus.index.generations import Generations
 from periplus.inspector.versions import plan_of, versions_of
 from periplus.model import Copy, Decision, Fetch, Quality, Reason, UrlState, Verdict
 from periplus.parse.page import PageParser
 from periplus.store.archive import read_response
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.ranks import open_ranks
 from periplus.url import Canonicalizer, Url, host_of, parse, url_id
 
@@ -39,9 +39,13 @@ def copies_of(catalog: Catalog, collection: Collection, url: str) -> dict[str, A
 
 def _near_duplicate(collection: Collection, url: str) -> Copy | None:
     try:
-        return near_copy(Generations(collection.index).current(), url)
+        generation = Generations(collection.index, INDEX_KIND).open_live()
     except NoIndex:
         return None
+    if generation is None:
+        return None
+    with closing(generation):
+        return near_copy(generation.folder, url)
 
 
 def quality_of(catalog: Catalog, collection: Collection, settings: Settings, url: str) -> dict[str, Any] | None:

@@ -14,15 +14,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
-from periplus.errors import DamagedFile, NoIndex
-from periplus.index.generations import Generations, problems_of
+from periplus.errors import DamagedFile
 from periplus.model import ArchivePosition, Fetch, Reason
 from periplus.store.archive import Record, read_response, responses
 from periplus.store.batch import ArchiveFile
 from periplus.store.catalog import Catalog
 from periplus.store.checksums import has_digest
 from periplus.store.collection import Collection
-from periplus.store.generations import CURRENT, damage
+from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations, Kind
 from periplus.store.manifest import SealedSegment
 from periplus.store.schema import SCHEMA_VERSION, schema_version
 from periplus.url import url_key
@@ -55,8 +54,8 @@ def verify(collection: Collection) -> Findings:
     """Checks everything; no crawl may be running."""
     findings = Findings()
     _verify_crawled(collection, findings)
-    findings.problems += _rank_problems(collection, findings.checked)
-    findings.problems += _index_problems(collection, findings.checked)
+    findings.problems += _generation_problems(collection.ranks, RANK_KIND, findings.checked)
+    findings.problems += _generation_problems(collection.index, INDEX_KIND, findings.checked)
     return findings
 
 
@@ -231,24 +230,9 @@ def _coverage_problems(catalog: Catalog, pages: Counter[tuple[str, int]]) -> Ite
 # -- ranks and index --------------------------------------------------------------------------------------------
 
 
-def _rank_problems(collection: Collection, checked: Counter[str]) -> Iterator[Problem]:
-    if (collection.ranks / CURRENT).exists():
+def _generation_problems(folder: Path, kind: Kind, checked: Counter[str]) -> Iterator[Problem]:
+    generations = Generations(folder, kind)
+    if generations.complete():
         checked["generations"] += 1
-    for name, what in damage(collection.ranks):
-        yield Problem(f"ranks/{name}", what)
-
-
-def _index_problems(collection: Collection, checked: Counter[str]) -> Iterator[Problem]:
-    generations = Generations(collection.index)
-    try:
-        live = generations.current()
-    except DamagedFile as error:
-        yield Problem("index/CURRENT", error.why)
-    except NoIndex:
-        if generations.newest():
-            yield Problem("index/CURRENT", "the file is missing, but there is a complete generation")
-    else:
-        checked["generations"] += 1
-        found = list(problems_of(live))
-        if live.is_dir():  # otherwise a newer generation has replaced it meanwhile
-            yield from (Problem(f"index/{live.name}/{name}", what) for name, what in found)
+    for name, what in generations.damage():
+        yield Problem(f"{folder.name}/{name}", what)

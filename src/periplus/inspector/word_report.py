@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,13 @@ from numpy.typing import NDArray
 from tantivy import Index, Query
 
 from periplus.errors import NoIndex, UsageError
-from periplus.index.forward import FIELDS, ForwardIndex, open_forward
-from periplus.index.generations import Generations
+from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.vectors import Vectors, open_vectors
 from periplus.search.bm25 import idf, saturation
 from periplus.store.collection import Collection
+from periplus.store.generations import INDEX_KIND, Generations
 from periplus.text.analyzer import language_of, terms
 from periplus.text.words import split
 from periplus.url import url_id
@@ -32,20 +33,27 @@ _SIMILAR_SHOWN = 8
 def words_of(collection: Collection, url: str) -> dict[str, Any] | None:
     """The forward row of a page: length and most frequent words of every field; None when the page is not indexed."""
     try:
-        generation = Generations(collection.index).current()
+        generation = Generations(collection.index, INDEX_KIND).open_live()
     except NoIndex:
         return None
-    index, number = open_forward(generation), _document(generation, url)
-    return None if index is None or number is None else {field: _field(index, number, field) for field in FIELDS}
+    if generation is None:
+        return None
+    with closing(generation):
+        index, number = ForwardIndex(generation.folder), _document(generation.folder, url)
+        return None if number is None else {field: _field(index, number, field) for field in FIELDS}
 
 
 def term_report(collection: Collection, text: str, language: str, most: int) -> dict[str, Any]:
     """The JSON object of `inspect term`: frequencies of a word and the *most* best pages by BM25."""
-    generation = Generations(collection.index).current()
-    index = open_forward(generation)
-    if index is None:
-        raise NoIndex("the index has no forward index", "it was built by an earlier release", "Run `periplus index`.")
-    word, language = _single(text), language_of(language)
+    generation = Generations(collection.index, INDEX_KIND).open_live()
+    if generation is None:
+        raise NoIndex("the collection has no index yet", hint="`periplus index` builds one.")
+    with closing(generation):
+        return _term_report(generation.folder, _single(text), language_of(language), most)
+
+
+def _term_report(generation: Path, word: str, language: str, most: int) -> dict[str, Any]:
+    index = ForwardIndex(generation)
     term = " ".join(terms(language, word))
     numbers = index.ids_of(term, language)
     scores, documents = _scores(index, numbers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -25,6 +24,7 @@ from periplus.repair.segments import SegmentRepairer
 from periplus.reparse import reparse
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection, open_collection, write_marker
+from periplus.store.generations import remove_generation
 from periplus.store.repair_catalog import RepairCatalog
 from periplus.url import Canonicalizer
 
@@ -232,4 +232,5 @@ class _Repair:
             problem.where.split("/")[1] for problem in self._result.problems if problem.where.startswith(f"{part}/gen-")
         }
         for name in names:
-            shutil.rmtree(self._collection.home / part / name, ignore_errors=True)
+            if (generation := self._collection.home / part / name).is_dir():
+                remove_generation(generation)

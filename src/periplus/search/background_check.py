@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from threading import Event, Thread
 
 from periplus.errors import DamagedFile
@@ -13,8 +12,8 @@ from periplus.store.checksums import StoredFile
 class BackgroundCheck:
     """Checks size and content of files, one after the other, until one is damaged."""
 
-    def __init__(self, generation: Path, files: Sequence[StoredFile]) -> None:
-        self._generation, self._files = generation, files
+    def __init__(self, files: Sequence[StoredFile]) -> None:
+        self._files = files
         self._stopped = Event()
         self.damage: DamagedFile | None = None  # set once it is found
         self._thread = Thread(target=self._check, name="checksums", daemon=True)
@@ -31,8 +30,8 @@ class BackgroundCheck:
     def _check(self) -> None:
         for file in self._files:
             damage = file.damage()
-            if self._stopped.is_set() or not self._generation.is_dir():
-                return  # a removed generation is still searched, but its files have no names
+            if self._stopped.is_set():
+                return  # a closed generation may have been removed
             if damage is not None:
                 self.damage = damage
                 return

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from tantivy import Index, Occur, Query
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile, UsageError
+from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.arrays import load_array
-from periplus.index.generations import Generations, check_on_opening, facts_of, number_of
 from periplus.index.pagestore import Head, PageStore
 from periplus.index.schema import (
     HOSTS,
@@ -46,6 +45,7 @@ from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contribu
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
+from periplus.store.generations import INDEX_KIND, Generation, Generations
 from periplus.text.analyzer import language_of, register
 from periplus.url import url_id
 
@@ -113,39 +113,47 @@ class _Search:
 class SearchEngine:
     """Searches one open generation of the index; safe to share between threads, never writes."""
 
-    def __init__(self, collection: Collection, generation: Path, settings: Settings) -> None:
-        self._collection, self._folder, self._weights = collection, generation, settings.ranking
-        self.generation = number_of(generation)
-        facts = facts_of(generation)
-        large_files = check_on_opening(generation, facts)
-        self.documents = int(facts["documents"])
-        self._prior_strength = float(facts["prior_strength"])
-        languages: dict[str, int] = facts["languages"]  # number of pages by language
+    def __init__(self, collection: Collection, generation: Generation, settings: Settings) -> None:
+        """The engine closes the generation when it is closed itself."""
+        self._collection, self._open_generation, self._weights = collection, generation, settings.ranking
+        self._folder, self.generation = generation.folder, generation.number
+        large_files = generation.check_on_opening()
+        self.documents = int(generation.meta["documents"])
+        self._prior_strength = float(generation.meta["prior_strength"])
+        languages: dict[str, int] = generation.meta["languages"]  # number of pages by language
         with self._damage_reported():
-            self._index = Index.open(str(generation / "tantivy"))
+            self._index = Index.open(str(self._folder / "tantivy"))
             self._searcher = self._index.searcher()
             if self._index.schema != schema(languages) or self._searcher.num_docs != self.documents:
                 raise ValueError("its fields or its number of documents are wrong")
-        self._ranks: Numbers = load_array(generation / RANKS, np.float32, self.documents).astype(np.float64)
-        self._qualities = _qualities(generation, self.documents)
-        self._hosts = load_array(generation / HOSTS, np.uint64, self.documents)
+        self._ranks: Numbers = load_array(self._folder / RANKS, np.float32, self.documents).astype(np.float64)
+        self._qualities = _qualities(self._folder, self.documents)
+        self._hosts = load_array(self._folder / HOSTS, np.uint64, self.documents)
         register(self._index)
         self._compilers = {
             language: Compiler(self._index.schema, self._weights, language, count / max(self.documents, 1))
             for language, count in languages.items()
         }
-        self._pages = PageStore(generation)
-        self._check = BackgroundCheck(generation, large_files)
+        self._pages = PageStore(self._folder)
+        self._check = BackgroundCheck(large_files)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
         """Opens the live generation of a collection."""
-        return cls(collection, Generations(collection.index).current(), settings)
+        generation = Generations(collection.index, INDEX_KIND).open_live()
+        if generation is None:
+            raise NoIndex("the collection has no index yet", hint="`periplus index` builds one.")
+        try:
+            return cls(collection, generation, settings)
+        except BaseException:
+            generation.close()
+            raise
 
     def close(self) -> None:
         """Closes the files."""
         self._check.stop()
         self._pages.close()
+        self._open_generation.close()
 
     @property
     def is_damaged(self) -> bool:

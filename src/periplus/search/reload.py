@@ -15,10 +15,10 @@ from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.index.generations import Generations, number_of
 from periplus.model import CachedPage, Results
 from periplus.search.engine import Mode, SearchEngine
 from periplus.store.collection import Collection
+from periplus.store.generations import INDEX_KIND, Generations, number_of
 
 logger = logging.getLogger("periplus.search")
 
@@ -76,10 +76,10 @@ class ReloadingEngine:
     def reload(self) -> None:
         """Switches to the current generation; keeps the old one while the new one cannot be opened."""
         try:
-            current = Generations(self._collection.index).current()
-            if number_of(current) == self.generation:
+            live = Generations(self._collection.index, INDEX_KIND).live()
+            if live is not None and number_of(live) == self.generation:
                 return
-            opened = _OpenGeneration(SearchEngine(self._collection, current, self._settings))
+            opened = _OpenGeneration(SearchEngine.open(self._collection, self._settings))
         except (PeriplusError, OSError) as error:
             if str(error) != self._last_error:
                 self._last_error = str(error)

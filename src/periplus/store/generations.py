@@ -1,8 +1,9 @@
-"""Opens, verifies and removes generations of ranks.
+"""Publishes, opens, verifies and removes generations of the ranks and of the index.
 
-A generation is a folder, `ranks/gen-N`, written once and never changed. `ranks/CURRENT` names the live one. Its
-`meta.json` lists the files with sizes and digests. A reader holds a shared lock on `meta.json`, and a locked generation
-is not removed.
+A generation is a folder, `gen-N`, written once and never changed. `CURRENT` names the live one. Its `meta.json` lists
+the files with sizes and digests. Two locks (`flock`) protect generations. A writer holds an exclusive lock on the lock
+file of the folder, so there is one writer at a time. A reader holds a shared lock on `meta.json`, and a locked
+generation is not removed.
 """
 
 from __future__ import annotations
@@ -13,75 +14,235 @@ import re
 import shutil
 import weakref
 from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from periplus import __version__
-from periplus.errors import DamagedFile, NewerFormat
-from periplus.store.checksums import StoredFile, require_intact, verified, wrong_content, wrong_size
+from periplus.errors import CollectionLocked, DamagedFile, NewerFormat, NoIndex
+from periplus.store.checksums import (
+    StoredFile,
+    file_digest,
+    require_intact,
+    verified,
+    with_checksums,
+    wrong_content,
+    wrong_size,
+)
+from periplus.store.durable import reporting_full_disk, sync_directory, sync_file, write_file
 
-FORMAT = 2  # 1: digests were SHA-256
 CURRENT = "CURRENT"
 META = "meta.json"
 _NAME = re.compile(r"gen-[0-9]+")
+_LISTED_BY = "`periplus generations` lists the generations."
+_SMALL_FILE = 8 << 20  # bytes; the content of larger files is checked after opening
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The differences between generations of ranks and of the index."""
+
+    command: str  # publishes a generation
+    format: int  # written by this release; later formats are refused
+    oldest_format: int  # that this release reads
+    digits: int  # minimum digits of the number in a new name
+    lock: str  # the lock file of the writer
+    writing: str  # what the writer does, for the error of a second writer
+    named_sizes: bool  # meta.json has {"bytes": size, "digest": digest} of each file instead of [size, digest]
+
+
+# Format 1: digests of ranks were SHA-256 under the key `sha256`; records of the page store had no checksums.
+RANK_KIND = Kind("rank", 2, 1, digits=1, lock="rank.lock", writing="ranking", named_sizes=True)
+INDEX_KIND = Kind("index", 3, 3, digits=6, lock="build.lock", writing="building the index", named_sizes=False)
 
 
 class Generation:
-    """An open generation; it is not removed as long as this object exists."""
+    """An open generation; it is not removed before `close`, or while this object exists."""
 
-    def __init__(self, folder: Path) -> None:
-        """Check that every file exists with its size; `damage` checks every byte."""
-        self.folder = folder
-        _lock_shared(folder / META, self)
-        self.meta = _read_meta(folder)
+    def __init__(self, folder: Path, kind: Kind) -> None:
+        """Lock the generation and read its `meta.json`; the other files are not checked yet."""
+        self.folder, self.number = folder, number_of(folder)
+        descriptor = _open_meta(folder)
+        self.close = weakref.finalize(self, os.close, descriptor)
+        try:
+            _lock_shared(descriptor, folder)
+            self.meta = _supported_meta(folder, kind)
+        except BaseException:
+            self.close()
+            raise
         self._files = _stored_files(folder, self.meta)
+
+    def require_sizes(self) -> None:
+        """Check that every file exists with its size."""
         for path, size, _ in self._files.values():
             if (problem := wrong_size(path, size)) is not None:
                 raise DamagedFile(f"{path} is damaged", problem)
 
-    @property
-    def number(self) -> int:
-        """The number of the generation."""
-        return number_of(self.folder)
+    def require_intact(self, names: Iterable[str] | None = None) -> None:
+        """Check every byte of the named files; of all files without names."""
+        require_intact(self._files[name] for name in (self._files if names is None else names))
 
-    def require_intact(self, names: Iterable[str]) -> None:
-        """Check every byte of the named files."""
-        require_intact(self._files[name] for name in names)
+    def check_on_opening(self) -> list[StoredFile]:
+        """Check the sizes of all files, and the content of files up to 8 MB; returns the larger files."""
+        self.require_sizes()
+        require_intact(file for file in self._files.values() if file.size <= _SMALL_FILE)
+        return [file for file in self._files.values() if file.size > _SMALL_FILE]
 
 
-def _lock_shared(path: Path, holder: object) -> None:
-    """Lock a file for reading until *holder* is garbage-collected."""
+def _open_meta(folder: Path) -> int:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        weakref.finalize(holder, os.close, descriptor)
+        return os.open(folder / META, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise DamagedFile(f"{folder / META} cannot be read", error.strerror or str(error)) from error
+
+
+def _lock_shared(descriptor: int, folder: Path) -> None:
+    try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise DamagedFile(f"{path.parent} cannot be read", "it is being removed", "Run the command again.") from None
-    except OSError as error:
-        raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
+        raise DamagedFile(f"{folder} cannot be read", "it is being removed", "Run the command again.") from None
 
 
-def live_generation(folder: Path) -> Generation | None:
-    """Open the generation that CURRENT names, or its successor if it is removed meanwhile; None before the first."""
-    name = _live_name(folder)
-    while name is not None:
+class Generations:
+    """The folder `ranks/` or `index/` of a collection."""
+
+    def __init__(self, folder: Path, kind: Kind) -> None:
+        self._folder, self._kind = folder, kind
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    def live(self) -> Path | None:
+        """The folder that CURRENT names; None before the first generation."""
+        path = self._folder / CURRENT
         try:
-            return Generation(folder / name)
-        except DamagedFile:
-            named_before, name = name, _live_name(folder)
-            if name == named_before:
-                raise
-    return None
+            name = path.read_text(encoding="ascii", errors="replace").strip()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
+        if not _NAME.fullmatch(name):
+            raise DamagedFile(f"{path} is damaged", "it does not name a generation")
+        return self._folder / name
 
-
-def _live_name(folder: Path) -> str | None:
-    try:
-        name = (folder / CURRENT).read_text(encoding="ascii", errors="replace").strip()
-    except FileNotFoundError:
+    def open_live(self) -> Generation | None:
+        """Open the live generation, or its successor if it is removed meanwhile; None before the first."""
+        live = self.live()
+        while live is not None:
+            try:
+                return Generation(live, self._kind)
+            except DamagedFile as error:
+                before, live = live, self.live()
+                if live == before:
+                    raise (error if live.is_dir() else self._missing(live)) from None
         return None
-    if not _NAME.fullmatch(name):
-        raise DamagedFile(f"{folder / CURRENT} is damaged", "it does not name a generation")
-    return name
+
+    def _missing(self, live: Path) -> DamagedFile:
+        return DamagedFile(f"{self._folder / CURRENT} is damaged", f"it names {live.name}, which is not there")
+
+    def complete(self) -> list[Path]:
+        """Every complete generation, live or not, oldest first."""
+        return sorted((path for path in self._folder.glob("gen-*") if _NAME.fullmatch(path.name)), key=number_of)
+
+    def damage(self) -> Iterator[tuple[str, str]]:
+        """Check every byte of the live generation; yields each damaged file and the problem.
+
+        The live generation may be older than others: `roll_back` was used, or a kill came before CURRENT was written.
+        """
+        try:
+            live = self.live()
+        except DamagedFile as error:
+            yield CURRENT, error.why
+            return
+        complete = self.complete()
+        if live is None and complete:
+            yield CURRENT, f"the file is missing, though {complete[-1].name} is complete"
+        elif live is not None:
+            found = list(damaged_files(live, self._kind))
+            if live.is_dir():
+                yield from ((f"{live.name}/{file}", problem) for file, problem in found)
+            elif live == self.live():  # otherwise it was removed meanwhile
+                yield CURRENT, self._missing(live).why
+
+    # -- writing --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[Path]:
+        """Create the folder of the next generation; leftovers of a killed writer are removed."""
+        self._folder.mkdir(exist_ok=True)
+        with self._locked(), reporting_full_disk(self._folder):
+            for leftover in self._folder.glob("*.tmp"):
+                _remove(leftover)
+            number = max(map(number_of, self.complete()), default=0) + 1
+            building = self._folder / f"gen-{number:0{self._kind.digits}d}.tmp"
+            building.mkdir()
+            try:
+                yield building
+            finally:
+                shutil.rmtree(building, ignore_errors=True)  # it exists only after an error
+
+    def publish(self, building: Path, facts: dict[str, Any], keep: int) -> Path:
+        """Make a finished folder the live generation, durably; removes all but the newest *keep* and those being read.
+
+        Every file is fsynced before the folder gets its name, and the folder before CURRENT names it.
+        """
+        files = {}
+        for path in sorted(building.rglob("*")):
+            if path.is_dir():
+                sync_directory(path)
+            elif path.suffix != ".lock":  # lock files belong to the processes that have the index open
+                files[str(path.relative_to(building))] = self._synced(path)
+        write_file(building / META, with_checksums({"format": self._kind.format, **facts, "files": files}))
+        final = building.rename(building.with_suffix(""))
+        sync_directory(self._folder)
+        self._make_live(final)
+        for generation in self.complete()[:-keep]:
+            remove_generation(generation)
+        return final
+
+    def roll_back(self, number: int | None = None) -> Path:
+        """Make a generation live after a check of every byte; without *number* the last one before the live one."""
+        target = self._target(number)
+        with self._locked():
+            try:
+                with closing(Generation(target, self._kind)) as generation:
+                    generation.require_intact()
+                    self._make_live(target)
+            except DamagedFile as error:
+                what = f"generation {number_of(target)} cannot be made live"
+                raise DamagedFile(what, error.sentence, _LISTED_BY) from error
+        return target
+
+    def _target(self, number: int | None) -> Path:
+        complete = {number_of(path): path for path in self.complete()}
+        if number is None:
+            live = self.live()
+            number = max((found for found in complete if live is None or found < number_of(live)), default=None)
+        if number is None:
+            raise NoIndex("there is no earlier generation", hint=f"`periplus {self._kind.command}` builds a new one.")
+        if number not in complete:
+            raise NoIndex(f"there is no generation {number}", hint=_LISTED_BY)
+        return complete[number]
+
+    def _synced(self, path: Path) -> dict[str, Any] | list[Any]:
+        """Fsync a file; returns its size and digest as `meta.json` has them."""
+        sync_file(path)
+        size, digest = path.stat().st_size, file_digest(path).hex()
+        return {"bytes": size, "digest": digest} if self._kind.named_sizes else [size, digest]
+
+    def _make_live(self, generation: Path) -> None:
+        write_file(self._folder / CURRENT, generation.name.encode() + b"\n")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Lock the folder for writing."""
+        with (self._folder / self._kind.lock).open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                why = f"another process is {self._kind.writing}"
+                raise CollectionLocked(f"{self._folder} is in use", why, "Wait for it to end.") from None
+            yield
 
 
 def number_of(generation: Path) -> int:
@@ -89,75 +250,77 @@ def number_of(generation: Path) -> int:
     return int(generation.name.removeprefix("gen-"))
 
 
-def complete_generations(folder: Path) -> list[Path]:
-    """Every complete generation, live or not, oldest first."""
-    return sorted((path for path in folder.glob("gen-*") if _NAME.fullmatch(path.name)), key=number_of)
-
-
 def remove_generation(generation: Path) -> None:
-    """Remove a generation unless a reader has locked it; then a later ranking removes it."""
-    removed = generation.with_suffix(".tmp")  # the next ranking removes this name if this process is killed
+    """Remove a generation unless a reader has locked it; then a later writer removes it."""
+    removed = generation.with_suffix(".tmp")  # the next writer removes this name if this process is killed
     try:
         lock = os.open(generation / META, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         shutil.rmtree(generation.rename(removed))  # damaged: no reader can have opened it
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(generation.rename(removed))
-    except BlockingIOError:
-        pass
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(generation.rename(removed))
     finally:
         os.close(lock)
 
 
-def _read_meta(folder: Path) -> dict[str, Any]:
+def _remove(leftover: Path) -> None:
+    if leftover.is_dir():
+        shutil.rmtree(leftover)
+    else:
+        leftover.unlink()
+
+
+# -- meta.json --------------------------------------------------------------------------------------------------------
+
+
+def read_meta(generation: Path, kind: Kind) -> dict[str, Any]:
+    """Read and check the `meta.json` of a generation; its format may be too old to open it."""
+    path = generation / META
     try:
-        meta = verified((folder / META).read_bytes())
-        version = meta["format"]
-    except (OSError, ValueError, KeyError) as error:
-        raise DamagedFile(f"{folder / META} is damaged", str(error)) from error
-    if version > FORMAT:
-        why = f"this release ({__version__}) supports formats up to {FORMAT}"
-        raise NewerFormat(f"{folder} has format {version}", why, "Use a later release, or run `periplus rank` again.")
+        meta = verified(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise DamagedFile(f"{path} is damaged", str(error)) from error
+    stated = meta.get("format")
+    if not isinstance(stated, int) or stated < 1:
+        raise DamagedFile(f"{path} is damaged", "it does not state a format")
+    if stated > kind.format:
+        why = f"this release ({__version__}) supports formats up to {kind.format}"
+        hint = f"Use a later release, or run `periplus {kind.command}` again."
+        raise NewerFormat(f"{generation} has format {stated}", why, hint)
     return meta
 
 
-def _stored_files(folder: Path, meta: dict[str, Any]) -> dict[str, StoredFile]:
-    """The files of a generation by name; in format 1 the key of a digest is `sha256`."""
-    return {
-        name: StoredFile(folder / name, file["bytes"], bytes.fromhex(file.get("digest") or file["sha256"]))
-        for name, file in meta["files"].items()
-    }
+def _supported_meta(generation: Path, kind: Kind) -> dict[str, Any]:
+    """Read and check the `meta.json` of a generation that this release can open."""
+    meta = read_meta(generation, kind)
+    if meta["format"] < kind.oldest_format:
+        hint = f"`periplus {kind.command}` builds a new one."
+        raise NoIndex(f"{generation} was built by an earlier release", hint=hint)
+    return meta
 
 
-# -- every byte -------------------------------------------------------------------------------------------------
-
-
-def damage(folder: Path) -> Iterator[tuple[str, str]]:
-    """Check every byte of the live generation; yields each damaged file, relative to *folder*, and the problem."""
-    complete = complete_generations(folder)
+def damaged_files(generation: Path, kind: Kind) -> Iterator[tuple[str, str]]:
+    """Check every byte of a generation; yields each damaged file and the problem."""
     try:
-        name = _live_name(folder)
-    except DamagedFile as error:
-        yield CURRENT, error.why
-        return
-    if name is None and complete:
-        yield CURRENT, f"the file is missing, though {complete[-1].name} is complete"
-    elif name is not None:
-        found = list(_damage_of(folder / name))
-        if (folder / name).is_dir():
-            yield from ((f"{name}/{file}", problem) for file, problem in found)
-        elif name == _live_name(folder):  # otherwise it was removed meanwhile
-            yield CURRENT, f"it names {name}, which is not there"
-
-
-def _damage_of(generation: Path) -> Iterator[tuple[str, str]]:
-    try:
-        files = _stored_files(generation, _read_meta(generation))
+        files = _stored_files(generation, read_meta(generation, kind))
     except (DamagedFile, NewerFormat) as error:
         yield META, error.why
         return
     for name, file in files.items():
         if (problem := wrong_content(*file)) is not None:
             yield name, problem
+
+
+def _stored_files(generation: Path, meta: dict[str, Any]) -> dict[str, StoredFile]:
+    return {name: _stored_file(generation / name, described) for name, described in meta["files"].items()}
+
+
+def _stored_file(path: Path, described: dict[str, Any] | list[Any]) -> StoredFile:
+    if isinstance(described, dict):
+        size, digest = described["bytes"], described.get("digest") or described["sha256"]
+    else:
+        size, digest = described
+    return StoredFile(path, size, bytes.fromhex(digest))

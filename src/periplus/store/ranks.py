@@ -20,7 +20,7 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile
 from periplus.store.arrays import map_array
-from periplus.store.generations import Generation, live_generation
+from periplus.store.generations import RANK_KIND, Generation, Generations
 
 URLS_AT_ONCE = 1 << 16  # rows per batch of nodes.arrow: node n is row n % URLS_AT_ONCE of batch n // URLS_AT_ONCE
 
@@ -54,7 +54,7 @@ class Anchors:
 
 def open_ranks(folder: Path) -> RankTable | None:
     """Open the live generation in *folder*; None before the first."""
-    generation = live_generation(folder)
+    generation = Generations(folder, RANK_KIND).open_live()
     return None if generation is None else RankTable(generation)
 
 
@@ -63,6 +63,7 @@ class RankTable:
 
     def __init__(self, generation: Generation) -> None:
         self._generation = generation  # keeps the generation from being removed
+        generation.require_sizes()
         self.folder, self.number = generation.folder, generation.number
         self.figures = Figures(**generation.meta["figures"])
 
@@ -72,7 +73,7 @@ class RankTable:
 
     @contextmanager
     def naming_damage(self) -> Iterator[None]:
-        """Raise `DamagedFile` for errors caused by damaged data; `generations.damage` finds the file."""
+        """Raise `DamagedFile` for errors caused by damaged data; `Generations.damage` finds the file."""
         try:
             yield
         except (ArithmeticError, LookupError, MemoryError, ValueError, OSError, pa.ArrowException) as error:

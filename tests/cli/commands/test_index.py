@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from crawl.crawling import periplus
 from index.damage import cut
+from index.live import live_index
 from periplus.cli.commands.index import app
-from periplus.index.generations import Generations
 from search.library import Doc, shelve
 
 PAGES = [Doc(f"http://a.test/{n}", f"Page {n}", "reef", body=str(n // 2).encode()) for n in range(6)]
@@ -27,7 +27,7 @@ def test_it_tells_what_it_made_as_json(tmp_path: Path) -> None:
     assert (found["documents"], found["duplicates"], found["generation"]) == (3, 3, 1)
     assert found["seconds"] > 0
     assert found["bytes"] > 1_000
-    assert Generations(collection.index).current().name == "gen-000001"
+    assert live_index(collection).name == "gen-000001"
 
 
 def test_people_get_a_table(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from crawl.crawling import periplus
 from index.damage import cut, delete
+from index.live import live_index
 from periplus.cli.commands.search import app
 from periplus.errors import UsageError
-from periplus.index.generations import Generations
 from periplus.search.score import FEATURES
 from periplus.store.collection import open_collection
 from search.library import Doc, index, shelve
@@ -119,7 +119,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     collection = shelve(tmp_path, PAGES)
     assert "has no index yet. `periplus index` builds one" in periplus("search", "--home", tmp_path, "reef").complaint
     index(collection)
-    generation = Generations(open_collection(tmp_path).index).current()
+    generation = live_index(open_collection(tmp_path))
     cut(generation / "heads.dat")
     damaged = periplus("search", "--home", tmp_path, "reef")
     assert (damaged.code, damaged.out) == (1, "")

@@ -1,8 +1,10 @@
-"""periplus index: builds a new generation of the index."""
+"""periplus index: builds a new generation of the index, or makes an earlier one live again."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -10,20 +12,53 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, plural, print_json, print_table, size, warn_about_unread
 from periplus.cli.progress import counter_progress
 from periplus.config import load
+from periplus.errors import UsageError
 from periplus.frontier.scope import page_rules
 from periplus.index.build import build_index
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
+from periplus.store.generations import INDEX_KIND, Generations, number_of
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
+def command(
+    number: Annotated[
+        int | None, typer.Argument(metavar="[N]", min=1, help="Number of the generation for --rollback.")
+    ] = None,
+    home: Home = DEFAULT_HOME,
+    rollback: Annotated[
+        bool,
+        typer.Option(
+            "--rollback",
+            metavar="",
+            help="Build nothing: verify generation N and make it live; without N, the last one before the live one.",
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Build the index from all crawled pages; the old index stays in use until the new one is complete.
 
     Pages are left out when they are gone or redirected, or when robots.txt or the current scope excludes them.
     """
+    if rollback:
+        _roll_back(home, number, as_json=as_json)
+    elif number is not None:
+        raise UsageError(f"generation {number} is given without --rollback", hint="A build chooses its own number.")
+    else:
+        _build(home, as_json=as_json)
+
+
+def _roll_back(home: Path, number: int | None, *, as_json: bool) -> None:
+    live = number_of(Generations(open_collection(home).index, INDEX_KIND).roll_back(number))
+    if as_json:
+        print_json({"generation": live})
+    else:
+        print_table([("live", f"generation {live}")])
+
+
+def _build(home: Path, *, as_json: bool) -> None:
     settings = load(home).settings
     collection = open_collection(home)
     with counter_progress("parsing", "pages") as progress:

@@ -44,7 +44,7 @@ def test_the_name_is_the_same_in_upper_and_lower_case() -> None:
 
 def test_a_part_that_few_titles_share_stays() -> None:
     titles = [f"Review: {subject}" for subject in SUBJECTS[:2]] + [f"{n} things" for n in range(10)]
-    assert site(*titles).short_title("Review: Tides") == "Review: Tides"
+    assert site(*titles).short_title("Review: Sails") == "Review: Sails"
 
 
 def test_a_longer_part_that_only_some_titles_share_stays() -> None:

@@ -223,9 +223,12 @@ class _Documents:
         for host, segment, place in self._database.execute(self._sql["samples"], limits).fetchall():
             wanted[segment][place] = host
         for segment, hosts in wanted.items():
-            for place, page in enumerate(_pages_of(Path(segment), ["text"])):
-                if place in hosts:
-                    yield hosts[place], page["text"].as_py()
+            start = 0
+            for batch in read_pages(Path(segment), ["text"], _ROWS_AT_ONCE):
+                here = [place for place in range(start, start + len(batch)) if place in hosts]
+                texts = batch.column(0).take(pa.array([place - start for place in here], pa.int64()))
+                yield from zip((hosts[place] for place in here), texts.to_pylist(), strict=True)
+                start += len(batch)
 
     def save_near_copies(self, path: Path) -> None:
         """Write the near-duplicates and their originals to a file."""
@@ -285,12 +288,6 @@ class _Documents:
             self._database.register("anchors", _NO_ANCHORS)
         else:
             self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchors")
-
-
-def _pages_of(segment: Path, columns: list[str]) -> Iterator[pa.StructScalar]:
-    """Stream the rows of a segment in order; a few hundred are in memory at a time."""
-    for batch in read_pages(segment, columns, _ROWS_AT_ONCE):
-        yield from batch.to_struct_array()
 
 
 def _plain_errors() -> AbstractContextManager[None]:

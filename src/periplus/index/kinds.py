@@ -34,6 +34,7 @@ class _Shape(StrEnum):
     NO_PROSE = "no prose"  # short lines, or hardly any text
 
 
+_TITLE = 200  # characters of the title that are matched
 _READ = 2_000  # characters of the text whose shape is looked at
 _LONG_LINE = 60  # bytes in UTF-8; prose has such lines, and a Chinese character says as much as three letters
 _MUCH_PROSE = 0.5  # share of the bytes that are in long lines
@@ -48,12 +49,11 @@ class _Rule(NamedTuple):
     """A page whose path or title matches, and whose text has the shape, is of this kind. Both are in lower case."""
 
     kind: Kind
-    path: str
-    title: str
+    path: str  # regular expression, searched anywhere in the path
+    title: str  # regular expression for the start of the title
     shape: _Shape = _Shape.ANY
 
 
-_NEVER = r"(?!)"
 _LANGUAGES = "c|cc|cpp|h|hpp|py|rs|go|java|js|hs|rb|pl|pas"  # extensions of source files
 _RULES = (
     _Rule(
@@ -61,35 +61,35 @@ _RULES = (
         r"/_modules/(?:index\.html)?$|/(?:py-|http-|std-)?(?:gen|mod|doc-|api-)index(?:-[^/]*)?\.html?$|/genindex/"
         r"|/(?:allclasses|allpackages|overview-tree|package-tree|deprecated-list|constant-values)[^/]*\.html?$"
         r"|/index-(?:files/|all\.)|/(?:std|core|alloc)/all\.html$",
-        r"^overview: module code|^python module index$|\(index(?: - [a-z])?\)$|^index of all |^list of all items\b",
+        r"overview: module code|python module index$|.*\(index(?: - [a-z])?\)$|index of all |list of all items\b",
     ),
     _Rule(
         Kind.INDEX,
         r"/search(?:page)?\.html?$|/(?:sitemap|toc|contents|bookindex)\.html?$",
-        r"^(?:module |general |subject |alphabetical )?index$|^search(?: page| results)?$|^table of contents$"
-        r"|^all (?:classes|packages|modules)$"
-        r"|^(?:索引|検索|目次|目录|搜索|indice analitico|stichwortverzeichnis|предметный указатель)$",
+        r"(?:module |general |subject |alphabetical )?index$|search(?: page| results)?$|table of contents$"
+        r"|all (?:classes|packages|modules)$"
+        r"|(?:索引|検索|目次|目录|搜索|indice analitico|stichwortverzeichnis|предметный указатель)$",
         _Shape.NO_PROSE,
     ),
     _Rule(
         Kind.SOURCE,
         rf"/_modules/.|/_sources/.|/src-html/.|/src/.*\.rs\.html$|\.(?:{_LANGUAGES})$",
-        rf"^source (?:code for|of) |\.rs - source$|^\S+/\S+\.(?:{_LANGUAGES})$",
+        rf"source (?:code for|of) |.*\.rs - source$|\S+/\S+\.(?:{_LANGUAGES})$",
     ),
-    _Rule(Kind.SOURCE, rf"/src/.|[._](?:{_LANGUAGES})\.html?$|_source\.html?$", r" source file$", _Shape.CODE),
+    _Rule(Kind.SOURCE, rf"/src/.|[._](?:{_LANGUAGES})\.html?$|_source\.html?$", r".* source file$", _Shape.CODE),
     _Rule(
         Kind.CHANGES,
         r"/(?:changelog|changes|release[-_]?notes|relnotes|what_?s_?new|news)(?:[-_.\d][^/]*)?(?:\.html?|/.*)$"
         r"|/releases?/.",
-        r"^(?:full )?change ?log$|^(?:\d[\d.]* )?release notes?\b|^release v?\d|^what.s new (?:in|for)\b|^news - \d",
+        r"(?:full )?change ?log$|(?:\d[\d.]* )?release notes?\b|release v?\d|what.s new (?:in|for)\b|news - \d",
     ),
     _Rule(
         Kind.API,
         r"/(?:api|apidocs?|javadoc|_autosummary|generated|manpages?|man[1-8])/."
         r"|/(?:struct|trait|enum|fn|macro|constant|type|union|primitive|keyword|derive|attr|static)\.[^/]+\.html$",
-        r"^(?:class|struct|enum|trait|function|module|interface|package|namespace|unit) [\w.:<>]+$"
-        r"|^[\w:<>]+ (?:class|struct|namespace|module)\b|\bclass reference$|\([1-8][a-z]*\)$"
-        r"|^[a-z_]\w*(?:\.\w+)+$|^\w+(?:::\w+)+$",
+        r"(?:class|struct|enum|trait|function|module|interface|package|namespace|unit) [\w.:<>]+$"
+        r"|[\w:<>]+ (?:class|struct|namespace|module)\b|.*\bclass reference$|.*\([1-8][a-z]*\)$"
+        r"|[a-z_]\w*(?:\.\w+)+$|\w+(?:::\w+)+$",
     ),
 )
 _COMPILED = [(rule, re.compile(rule.path), re.compile(rule.title)) for rule in _RULES]
@@ -110,12 +110,12 @@ def page_kind(url: str, title: str, mime: str, text: str) -> Kind:
     path = "/" + url.partition("://")[2].partition("/")[2].lower()
     if _FIRST_PAGE.fullmatch(path):
         return Kind.HOME
-    return _by_rules(path.partition("?")[0], title.lower(), text[:_READ]) or _by_text(mime, text[:_READ])
+    return _by_rules(path.partition("?")[0], title[:_TITLE].lower(), text[:_READ]) or _by_text(mime, text[:_READ])
 
 
 def _by_rules(path: str, title: str, text: str) -> Kind | None:
     for rule, in_path, in_title in _COMPILED:
-        if (in_path.search(path) or in_title.search(title)) and _has_shape(text, rule.shape):
+        if (in_path.search(path) or in_title.match(title)) and _has_shape(text, rule.shape):
             return rule.kind
     return None
 

@@ -33,7 +33,7 @@ class OutLinks:
         self._table, self._rows = _NONE, dict[tuple[bytes, float], int]()
         if path is not None:
             with database.cursor() as cursor:  # a query on *database* itself would end a query that it streams
-                self._table = cursor.sql(statement, params=[_LINKS, _LINKS, str(path)]).to_arrow_table()
+                self._table = cursor.sql(statement, params=[_LINKS, _ANCHOR, _LINKS, str(path)]).to_arrow_table()
             ids, times = self._table["source_id"].to_pylist(), self._table["fetched_at"].to_pylist()
             self._rows = {key: row for row, key in enumerate(zip(ids, times, strict=True))}
 
@@ -42,5 +42,4 @@ class OutLinks:
         rows = pa.array([self._rows.get((page["url_id"], page["fetched_at"])) for page in pages], pa.int64())
         columns = (self._table[name].take(rows).to_pylist() for name in ("link_count", "targets", "anchors"))
         for count, targets, anchors in zip(*columns, strict=True):
-            links = zip(targets or (), anchors or (), strict=True)
-            yield {"link_count": count or 0, "links": [OutLink(url, anchor[:_ANCHOR]) for url, anchor in links]}
+            yield {"link_count": count or 0, "links": list(map(OutLink, targets or (), anchors or ()))}

@@ -157,7 +157,7 @@ def _quality(features: Mapping[str, float | None] | None) -> Quality | None:
     """The features of the quality, to four digits; None for a page that was not reparsed yet."""
     if not features or None in features.values():
         return None
-    return Quality(**{name: round(value or 0.0, 4) for name, value in features.items()})
+    return Quality(*[round(features[name] or 0.0, 4) for name in Quality._fields])
 
 
 @lru_cache(maxsize=1024)

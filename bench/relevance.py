@@ -126,14 +126,18 @@ def rows(judged: Judged) -> Iterator[Mapping[str, Any]]:
         "mime": "text/html",
         "fetched_at": 0.0,
         "archive": None,
+        "published": None,
+        "modified": None,
+        "features": None,
         "rank": 1.0,
         "quality": NEUTRAL_QUALITY,
     }
-    equal = {"rank": 1.0, "quality": NEUTRAL_QUALITY}
+    nothing: dict[str, Any] = {"link_count": 0, "links": [], "images": [], "videos": []}
     for number, document in enumerate(judged.documents):
         url = f"http://{number}.test/"
         place = {"number": number, "url": url, "url_id": url_id(url), "host": f"{number}.test"}
-        yield {**empty, **about, **equal, **place, "title": document["title"], "text": document["text"]}
+        words = {"title": document["title"], "short_title": document["title"], "text": document["text"]}
+        yield {**empty, **about, **nothing, **place, **words}
 
 
 def measured(judged: Judged, collection: Collection, mode: str) -> dict[str, Any]:

@@ -61,7 +61,9 @@ def _filled(home: Path, files: Iterator[tuple[str, Path, Path]]) -> Collection:
     with collection.locked(), closing(PageWriter(collection, settings, ["bench"])) as writer:
         for number, (host, root, path) in enumerate(files):
             if path.is_file():
-                writer.add_page(_response(host, root, path, number), path, Reason.IMPORTED)
+                response = _response(host, root, path, number)
+                if not writer.has(response.url, response.fetched_at):
+                    writer.add_page(response, path, Reason.IMPORTED)
         writer.finish()
     reparse(collection, settings, everything=False)
     rank(collection, settings.graph)

@@ -113,7 +113,7 @@ def shelved(judged: Judged, collection: Collection) -> Collection:
             for row in rows(judged):
                 writer.add(row)
             documents = writer.finish()
-        facts = {"documents": documents, "duplicates": 0, "ranks": 0}
+        facts: dict[str, Any] = {"documents": documents, "duplicates": 0, "ranks": 0}
         facts |= {"prior_strength": settings.prior_strength, "languages": {"en": documents}}
         generations.publish(folder, facts, settings.generations)
     return collection

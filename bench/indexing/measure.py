@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 from tantivy import Document, Index
@@ -24,6 +24,7 @@ from periplus.text.analyzer import register
 
 _HEAP = 256 << 20  # bytes; as the index build has it
 _THREADS = 2
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
@@ -114,18 +115,19 @@ def _cpu() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def _in_a_process(work: Callable[..., Any], *arguments: Any) -> Any:
+def _in_a_process(work: Callable[..., _Result], *arguments: Any) -> _Result:
     context = get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(theirs, work, arguments))
     process.start()
     theirs.close()
     try:
-        return ours.recv()
+        result: _Result = ours.recv()
     except EOFError:
         raise BenchError("the build ended with an error, see above") from None
     finally:
         process.join()
+    return result
 
 
 def _send(connection: Connection, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

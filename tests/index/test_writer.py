@@ -12,7 +12,7 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
-from periplus.index.pagestore import Details, OutLink, PageStore
+from periplus.index.pagestore import Details, PageStore
 from periplus.index.schema import CODE, FIELD_LANGUAGE, HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
 from periplus.index.vectors import open_vectors
 from periplus.index.writer import IndexWriter
@@ -46,7 +46,7 @@ ROW: dict[str, Any] = {
     "modified": None,
     "features": dict.fromkeys(Quality._fields, 0.10000000149011612),
     "link_count": 3,
-    "links": [OutLink("http://www.example.org/next", "next")],
+    "links": ["http://www.example.org/next"],
     "images": [{"url": "http://www.example.org/mole.png", "words": "The mole"}],
     "videos": [{"url": "http://www.example.org/tide.mp4", "words": ""}],
 }
@@ -145,7 +145,7 @@ def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
             published=1_600_000_000.0,
             quality=Quality(*[0.1] * 7),
             link_count=3,
-            links=(OutLink("http://www.example.org/next", "next"),),
+            links=("http://www.example.org/next",),
             images=(Image("http://www.example.org/mole.png", "The mole"),),
             videos=(Video("http://www.example.org/tide.mp4", ""),),
         )

@@ -142,9 +142,8 @@ LIMIT ?;
 
 -- name: links
 -- The number of links of every page of one segment, and the first of them. `arg_min` with a number is DuckDB's own: it
--- takes a third of the time of a window. Parameters: links per page, characters of an anchor text, links per page, file.
-SELECT source_id, fetched_at, count(*) AS link_count, arg_min(target, file_row_number, ?) AS targets,
-       arg_min(left(anchor, ?), file_row_number, ?) AS anchors
+-- takes a third of the time of a window. Parameters: links per page, file.
+SELECT source_id, fetched_at, count(*) AS link_count, arg_min(target, file_row_number, ?) AS links
 FROM read_parquet(?, file_row_number = true)
 GROUP BY source_id, fetched_at;
 

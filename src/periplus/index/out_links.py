@@ -12,17 +12,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from periplus.index.pagestore import OutLink
-
 _LINKS = 10  # links per page
-_ANCHOR = 100  # characters of an anchor text
-_NONE = pa.table(
-    {
-        "link_count": pa.array([], pa.int64()),
-        "targets": pa.array([], pa.list_(pa.string())),
-        "anchors": pa.array([], pa.list_(pa.string())),
-    }
-)
+_NONE = pa.table({"link_count": pa.array([], pa.int64()), "links": pa.array([], pa.list_(pa.string()))})
 
 
 class OutLinks:
@@ -33,13 +24,13 @@ class OutLinks:
         self._table, self._rows = _NONE, dict[tuple[bytes, float], int]()
         if path is not None:
             with database.cursor() as cursor:  # a query on *database* itself would end a query that it streams
-                self._table = cursor.sql(statement, params=[_LINKS, _ANCHOR, _LINKS, str(path)]).to_arrow_table()
+                self._table = cursor.sql(statement, params=[_LINKS, str(path)]).to_arrow_table()
             ids, times = self._table["source_id"].to_pylist(), self._table["fetched_at"].to_pylist()
             self._rows = {key: row for row, key in enumerate(zip(ids, times, strict=True))}
 
     def of(self, pages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """The columns `link_count` and `links` of each of these pages."""
         rows = pa.array([self._rows.get((page["url_id"], page["fetched_at"])) for page in pages], pa.int64())
-        columns = (self._table[name].take(rows).to_pylist() for name in ("link_count", "targets", "anchors"))
-        for count, targets, anchors in zip(*columns, strict=True):
-            yield {"link_count": count or 0, "links": list(map(OutLink, targets or (), anchors or ()))}
+        counts, links = (self._table[name].take(rows).to_pylist() for name in ("link_count", "links"))
+        for count, first in zip(counts, links, strict=True):
+            yield {"link_count": count or 0, "links": first or []}

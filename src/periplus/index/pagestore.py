@@ -34,13 +34,6 @@ class Head:
     headings: tuple[str, ...] = ()
 
 
-class OutLink(NamedTuple):
-    """A link on a page."""
-
-    url: str  # canonical
-    anchor: str
-
-
 @dataclass(frozen=True, slots=True)
 class Details:
     """The part of a page that is read for shown results. A field without a value in the file gets its default."""
@@ -53,7 +46,7 @@ class Details:
     modified: float | None = None
     quality: Quality | None = None  # None: the page was not reparsed yet
     link_count: int = 0  # links on the page
-    links: tuple[OutLink, ...] = ()  # the first of them
+    links: tuple[str, ...] = ()  # the URLs of the first of them
     images: tuple[Image, ...] = ()
     videos: tuple[Video, ...] = ()
 
@@ -69,8 +62,8 @@ class PageStoreWriter:
 
     def __init__(self, folder: Path) -> None:
         self._heads = RecordWriter(folder / "heads", list(_HEAD))
-        self._texts = RecordWriter(folder / "texts", list(_TEXT), compressed=True)
-        self._details = RecordWriter(folder / "details", list(_DETAILS), compressed=True)
+        self._texts = RecordWriter(folder / "texts", list(_TEXT), level=2)
+        self._details = RecordWriter(folder / "details", list(_DETAILS), level=0)  # 6 µs less per page than 2
 
     def add(self, head: Head, text: str, details: Details) -> None:
         """Append the page with the next document number."""
@@ -131,7 +124,7 @@ class PageStore:
             modified=modified,
             quality=_named(Quality, quality) if quality else None,
             link_count=link_count,
-            links=tuple(_named(OutLink, link) for link in links),
+            links=tuple(links),
             images=tuple(_named(Image, image) for image in images),
             videos=tuple(_named(Video, video) for video in videos),
         )

@@ -20,7 +20,6 @@ from isal import isal_zlib
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array, save_array
 
-_LEVEL = 2
 _CHECKSUM_BYTES = 4
 _NAMES = (1 << 64) - 1  # the number of the record with the column names
 
@@ -32,9 +31,9 @@ def _checksum(record: bytes, number: int) -> bytes:
 class RecordWriter:
     """Appends records in the order of their numbers."""
 
-    def __init__(self, path: Path, columns: Sequence[str], *, compressed: bool = False) -> None:
-        """*path* has no suffix: the files are `path.dat` and `path.npy`."""
-        self._path, self._is_compressed = path, compressed
+    def __init__(self, path: Path, columns: Sequence[str], level: int | None = None) -> None:
+        """The files are `path.dat` and `path.npy`; *level* is that of the compression, None for none."""
+        self._path, self._level = path, level
         self._file = path.with_suffix(".dat").open("wb")
         self._offsets = [self._write(list(columns), _NAMES)]
 
@@ -45,10 +44,9 @@ class RecordWriter:
     def _write(self, values: Sequence[Any], number: int) -> int:
         """Write a record; returns its length in bytes."""
         record = orjson.dumps(values, default=tuple)  # `default`: orjson refuses named tuples
-        if self._is_compressed:
-            record = isal_zlib.compress(record, _LEVEL)
-        self._file.write(record)
-        self._file.write(_checksum(record, number))
+        if self._level is not None:
+            record = isal_zlib.compress(record, self._level)
+        self._file.write(record + _checksum(record, number))
         return len(record) + _CHECKSUM_BYTES
 
     def finish(self) -> None:

@@ -400,3 +400,14 @@ def test_a_transaction_that_a_kill_left_unfinished_is_undone_before_the_check(tm
     require_sound(path)
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("SELECT count(*) FROM t").fetchone() == (0,)
+
+
+def test_damaged_text_in_a_message_of_sqlite_is_damage(tmp_path: Path) -> None:
+    """SQLite quotes the damaged schema, and Python cannot decode the message."""
+    path = tmp_path / "crawl.db"
+    Database(path, create=True).close()
+    data = path.read_bytes()
+    assert data.count(b"CREATE TABLE hosts (") == 1
+    path.write_bytes(data.replace(b"CREATE TABLE hosts (", b"CREATE TABLE hosts \xff"))
+    for act in (lambda: require_sound(path), lambda: Database(path)):
+        assert "crawl.db is damaged" in error_line(DamagedFile, act)

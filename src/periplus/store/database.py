@@ -35,6 +35,8 @@ _PRAGMAS = (
 )
 
 
+_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter when SQLite quotes damaged text in its message
+
 # A file that may not grow fails with one of these write errors; read errors mean something else.
 _WRITE_ERRORS = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE", "SQLITE_IOERR_SHMSIZE")
 
@@ -63,7 +65,7 @@ class Database:
             self._connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=_BUSY_TIMEOUT
             )
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise _failure(self._path, error) from error
         with ExitStack() as undo:
             undo.callback(self.close)
@@ -75,7 +77,7 @@ class Database:
             for pragma in _PRAGMAS:
                 self._connection.execute(f"PRAGMA {pragma}").fetchone()
             _migrate(self._connection, self._path)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise _failure(self._path, error) from error
 
     def close(self) -> None:
@@ -99,7 +101,7 @@ class Database:
                 self._connection.rollback()
             if undo is not None:
                 undo()
-            if isinstance(error, sqlite3.DatabaseError):
+            if isinstance(error, _ERRORS):
                 raise _failure(self._path, error) from error
             raise
 
@@ -107,14 +109,14 @@ class Database:
         """Run one statement."""
         try:
             return self._connection.execute(self._sql[name], values)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise _failure(self._path, error) from error
 
     def many(self, name: str, rows: Iterable[tuple[Any, ...]]) -> int:
         """Run one statement for every row; returns the number of changed rows."""
         try:
             return max(self._connection.executemany(self._sql[name], rows).rowcount, 0)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise _failure(self._path, error) from error
 
     def row(self, name: str, *values: Any) -> Any:
@@ -138,19 +140,19 @@ class Database:
     def _result(self, cursor: sqlite3.Cursor) -> Iterator[Any]:
         try:
             yield from cursor
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             raise _failure(self._path, error) from error
 
     def check(self) -> list[str]:
         """The problems that SQLite's integrity check finds."""
         try:
             rows = self._connection.execute("PRAGMA integrity_check(10)").fetchall()
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             return [str(error)]
         return [str(text) for (text,) in rows if text != "ok"]
 
 
-def _failure(path: Path, error: sqlite3.DatabaseError) -> CollectionError | DiskFull:
+def _failure(path: Path, error: sqlite3.DatabaseError | UnicodeDecodeError) -> CollectionError | DiskFull:
     if isinstance(error, sqlite3.ProgrammingError):
         raise error  # a bug in our code, not a problem of the file
     text, name = str(error), getattr(error, "sqlite_errorname", "")
@@ -176,7 +178,7 @@ def require_sound(path: Path, seconds: float = _CHECK_SECONDS) -> None:
         return
     try:
         problem = _quick_check(path, "ro", seconds)
-    except sqlite3.DatabaseError as error:
+    except _ERRORS as error:
         raise _failure(path, error) from error
     if problem != "ok":
         raise DamagedFile(f"{path} is damaged", problem)
@@ -197,7 +199,7 @@ def _first_problem(connection: sqlite3.Connection, seconds: float) -> str:
     with _interrupted_after(connection, seconds) as is_late:
         try:
             ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
-        except sqlite3.DatabaseError:
+        except _ERRORS:
             if not is_late():
                 raise
     return "ok" if is_late() else str(found)

@@ -40,7 +40,7 @@ class Salvage:
         if not self._path.exists():
             return
         for order in ("", " DESC"):
-            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(self._path)) as database:
+            with suppress(sqlite3.DatabaseError, UnicodeDecodeError), closing(sqlite3.connect(self._path)) as database:
                 database.text_factory = bytes
                 for row in database.execute(query + order):
                     with suppress(ValueError, TypeError, AttributeError):

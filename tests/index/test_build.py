@@ -316,7 +316,7 @@ def test_documents_lost_on_the_way_are_noticed(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.slow
 def test_a_full_disk_is_reported_and_the_last_index_serves(tmp_path: Path) -> None:
     chance = random.Random(1)
-    with small_disk(tmp_path / "disk", "24m") as disk:
+    with small_disk(tmp_path / "disk", "48m") as disk:
         texts = [" ".join(str(chance.random()) for _ in range(200)) for _ in range(500)]
         collection = shelve(disk / "c", [Doc(f"http://a.test/{n}", f"Page {n}", text) for n, text in enumerate(texts)])
         size = index(collection).bytes

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from crawl.crawling import run_crawl, typed
-from periplus.errors import NoIndex, UsageError
-from periplus.index.forward import FOLDER
+from periplus.errors import DamagedFile, UsageError
 from periplus.inspector.word_report import term_report, words_of
 from periplus.store.collection import Collection, open_collection
 from testweb import Page, Site, TestWeb
@@ -85,15 +84,15 @@ def test_both_commands_print_tables(home: Path) -> None:
     assert "merge 2" in told.out
 
 
-def test_an_index_of_an_earlier_release_has_no_words(home: Path, collection: Collection) -> None:
-    (folder,) = (home / "index").glob(f"gen-*/{FOLDER}")
-    hidden = folder.rename(folder.with_name("hidden"))
+def test_a_damaged_index_is_named(home: Path, collection: Collection) -> None:
+    (path,) = (home / "index").glob("gen-*/tantivy/meta.json")
+    whole = path.read_bytes()
+    path.write_bytes(b"?")
     try:
-        assert words_of(collection, SEED) is None
-        with pytest.raises(NoIndex, match="forward index"):
-            term_report(collection, "merge", "en", 10)
+        with pytest.raises(DamagedFile, match="tantivy is damaged"):
+            words_of(collection, SEED)
     finally:
-        hidden.rename(folder)
+        path.write_bytes(whole)
 
 
 def test_a_collection_without_an_index_has_no_words(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ COMMANDS = {
     "runs": "List the crawls so far, with the time spent in each step.",
     "generations": "List the generations of index and ranks, and which is live.",
     "export": "Write archived pages to a WARC file.",
-    "inspect": "Show everything known about one URL or host, and why.",
+    "inspect": "Show everything known about one URL, host or word, and why.",
     "traps": "List URL patterns suspected to be crawler traps, or unlearn them.",
     "verify": "Check that the files of a collection are undamaged and agree.",
     "repair": "Rebuild damaged files of a collection from its archive.",

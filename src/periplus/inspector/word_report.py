@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tantivy import Index, Query
 
-from periplus.errors import NoIndex, UsageError
+from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
@@ -121,9 +121,14 @@ def _field(index: ForwardIndex, number: int, field: str) -> dict[str, Any]:
 
 
 def _document(generation: Path, url: str) -> int | None:
-    index = Index.open(str(generation / "tantivy"))
-    searcher = index.searcher()
-    query = Query.term_query(index.schema, URL_ID, url_id(url).hex())
-    addresses = [address for _, address in searcher.search(query, 1).hits]
-    found = searcher.fast_field_values(NUMBER, addresses)
+    """The number of a page; None when it is not indexed."""
+    path = generation / "tantivy"
+    try:
+        index = Index.open(str(path))
+        searcher = index.searcher()
+        query = Query.term_query(index.schema, URL_ID, url_id(url).hex())
+        addresses = [address for _, address in searcher.search(query, 1).hits]
+        found = searcher.fast_field_values(NUMBER, addresses)
+    except (ValueError, OSError) as error:
+        raise DamagedFile(f"{path} is damaged", str(error)) from error
     return int(found[0]) if found and found[0] is not None else None

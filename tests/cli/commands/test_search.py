@@ -126,7 +126,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     assert "heads.dat is damaged" in damaged.complaint
     index(collection)
     delete(collection.index / "gen-000002" / "meta.json")
-    assert "meta.json is damaged" in periplus("search", "--home", tmp_path, "reef", "--json").complaint
+    assert "meta.json cannot be read" in periplus("search", "--home", tmp_path, "reef", "--json").complaint
 
 
 @pytest.mark.slow

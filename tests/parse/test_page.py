@@ -230,3 +230,15 @@ def test_a_damaged_real_page_is_still_a_page(data: st.DataObject) -> None:
     length = data.draw(st.integers(0, len(body) - start))
     junk = data.draw(st.binary(max_size=20))
     assert_bounded(parsed(body[:start] + junk + body[start + length :], data.draw(st.sampled_from(TYPES))))
+
+
+@pytest.mark.parametrize("frame", ['<iframe src="x"/>', "<IFRAME title='a > b' />"])
+def test_a_frame_that_is_closed_as_in_xml_does_not_hide_the_rest_of_the_page(frame: str) -> None:
+    html = f'<html><title>T</title><p>before</p>{frame}<p>after <a href="y">link</a></p></html>'
+    for page in (parsed(html), parser().skim(answer(html))):
+        assert targets(page) == ["https://example.org/docs/y"]
+        assert page.text == "before\nafter link"
+
+
+def test_the_content_of_a_closed_frame_is_not_text() -> None:
+    assert parsed('<p>a</p><iframe src="x"/>old browsers</iframe><p>b</p>').text == "a\nb"

@@ -21,6 +21,7 @@ from periplus.parse.quality import PageFinisher
 from periplus.url import Canonicalizer, host_of
 
 # XHTML allows self-closing tags. HTML reads them as start tags, and would lose the page after a <script/>.
+_CLOSED_FRAME = re.compile(rb"""(<iframe\b(?:[^>"']|"[^"]*"|'[^']*')*)/>""", re.IGNORECASE)
 _SELF_CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|frame|hr|img|input|link|meta|param|source|track|wbr)\b)"
     r"([A-Za-z][\w.-]*+)([^<>]*+)(?<=/)>"
@@ -137,6 +138,17 @@ class HtmlReader:
 def as_html(xhtml: str) -> str:
     """Rewrite XHTML as HTML; most pages sent as XHTML are not well-formed XML."""
     return _SELF_CLOSED.sub(r"<\1\2></\1>", xhtml)
+
+
+def with_closed_frames(html: bytes) -> bytes:
+    """Add `</iframe>` to frames that are closed as in XML, when the page closes none.
+
+    By the HTML standard the rest of the page is inside the frame, and a browser shows nothing of it.
+    """
+    has_frames = b"<iframe" in html or b"<IFRAME" in html
+    if not has_frames or b"</iframe" in html or b"</IFRAME" in html:
+        return html
+    return _CLOSED_FRAME.sub(rb"\1></iframe>", html)
 
 
 def _directives(robots_words: set[str], outline: Outline) -> tuple[bool, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from periplus.config import Parsing
 from periplus.model import Link, Page, Reason, Response
@@ -13,7 +14,7 @@ from periplus.parse.charset import as_utf8, decode
 from periplus.parse.dates import epoch
 from periplus.parse.extraction import Extraction
 from periplus.parse.feed import read_feed
-from periplus.parse.html import HtmlReader, as_html
+from periplus.parse.html import HtmlReader, as_html, with_closed_frames
 from periplus.parse.pdf_page import DocumentProblem, DocumentText, page_of
 from periplus.parse.plain import read_text, read_xml
 from periplus.parse.profiles import Profiles
@@ -109,7 +110,8 @@ class PageParser:
         if mime == "text/html":
             kind = response.headers.get("content-type", "")
             # Invalid bytes in a page declared as UTF-8 become U+FFFD.
-            html = extraction.run("charset", response.body, as_utf8, response.body, kind)
+            body = with_closed_frames(response.body)
+            html = extraction.run("charset", body, as_utf8, body, kind)
         else:
             html = as_html(_text(response, extraction)).encode()
         return self._html.skim(html, response.url, robots_words, extraction)
@@ -126,6 +128,7 @@ class PageParser:
         mime = _mime(response)
         robots_words = extraction.run("header directives", set(), directives.header_words, response)
         if mime == "text/html":
+            response = replace(response, body=with_closed_frames(response.body))
             return self._html.read(_text(response, extraction), response.url, robots_words, extraction)
         if mime == "application/xhtml+xml":
             return self._html.read(as_html(_text(response, extraction)), response.url, robots_words, extraction)

@@ -236,7 +236,7 @@ def test_a_damaged_real_page_is_still_a_page(data: st.DataObject) -> None:
 def test_a_frame_that_is_closed_as_in_xml_does_not_hide_the_rest_of_the_page(frame: str) -> None:
     html = f'<html><title>T</title><p>before</p>{frame}<p>after <a href="y">link</a></p></html>'
     for page in (parsed(html), parser().skim(answer(html))):
-        assert targets(page) == ["https://example.org/docs/y"]
+        assert "https://example.org/docs/y" in targets(page)
         assert page.text == "before\nafter link"
 
 

@@ -22,8 +22,8 @@ FACTS = "forward.json"
 FORMAT = 1
 OPENING_WORDS = 100  # of the body that are part of the opening
 FIELDS = {  # first and last column
-    "url": (0, 0),
-    "title": (1, 1),
+    "url": (0, 0),  # the host, then each part of the path, with breaks between them
+    "title": (1, 1),  # without the name of the site, then a break, then that name
     "headings": (2, 2),
     "anchors": (3, 3),
     "description": (4, 4),

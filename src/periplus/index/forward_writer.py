@@ -24,7 +24,7 @@ from periplus.index.forward import (
 )
 from periplus.index.lexicon import COLUMNS, WordFigures, write_lexicon
 from periplus.store.arrays import new_array, write_array
-from periplus.text.analyzer import LANGUAGES, language_of, url_words
+from periplus.text.analyzer import LANGUAGES, language_of, url_parts
 from periplus.text.words import WordTable
 
 _AT_ONCE = 1 << 20  # words that are encoded together
@@ -47,8 +47,8 @@ class ForwardWriter:
     def add(self, row: Mapping[str, Any]) -> None:
         """Append a document; *row* is one of `rows` in build.sql."""
         fields = (
-            (url_words(row["url"]),),
-            (row["title"],),
+            url_parts(row["url"]),
+            _title_parts(row["title"], row["short_title"]),
             (*row["headings"], *row["categories"], row["keywords"] or ""),
             row["anchors"],
             (row["description"] or "",),
@@ -95,3 +95,9 @@ class ForwardWriter:
         """Remove the temporary file."""
         Path(self._spill.name).unlink(missing_ok=True)
         self._spill.close()
+
+
+def _title_parts(title: str, short: str) -> tuple[str, ...]:
+    """The title without the name of the site, then the rest of it."""
+    before, _, after = title.partition(short) if short else ("", "", title)
+    return short, before, after

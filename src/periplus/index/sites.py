@@ -117,6 +117,7 @@ class Sites:
     def __init__(self, folder: Path) -> None:
         self._records = Records(folder / _SITES, _COLUMNS)
         self._keys = load_array(folder / _KEYS, np.uint64, len(self._records))
+        self._words: dict[int, frozenset[str]] = {}  # of the hosts that were asked for
 
     def __enter__(self) -> Sites:
         return self
@@ -126,10 +127,19 @@ class Sites:
 
     def of(self, host: str) -> Site:
         """The site of a host; an empty one for a host with few titles."""
-        key = np.uint64(url_key(host))
-        number = int(np.searchsorted(self._keys, key))
+        return self._site(url_key(host)) or Site(host)
+
+    def words_of(self, key: int) -> frozenset[str]:
+        """The words that most titles of a host have, as terms of the analyzer `OTHER`; *key* is the host's hash."""
+        if key not in self._words:
+            site = self._site(key)
+            self._words[key] = frozenset(site.words if site else ())
+        return self._words[key]
+
+    def _site(self, key: int) -> Site | None:
+        number = int(np.searchsorted(self._keys, np.uint64(key)))
         if number == len(self._keys) or self._keys[number] != key:
-            return Site(host)
+            return None
         host, name, starts, ends, words = self._records[number]
         return Site(host, name, tuple(starts), tuple(ends), tuple(words))
 

@@ -48,6 +48,11 @@ class Vectors:
         found: F32 | None = self._matrix[term].astype(np.float32) if term < len(self) else None
         return found
 
+    def representative(self, numbers: U32) -> int:
+        """The first of these words that has a vector, else the first."""
+        known = np.flatnonzero(self._of_words[numbers] < len(self))
+        return int(numbers[known[0] if len(known) else 0])
+
     def mean(self, numbers: U32, weights: F32) -> F32:
         """The weighted mean of the vectors of words; 0 when none has a vector. Weights are usually idf."""
         found: F32 = self.means(Rows(numbers, np.array([0, len(numbers)])), weights)[0]

@@ -13,6 +13,7 @@ from tantivy import Document, Index
 
 from periplus.config import Indexing
 from periplus.index.arrays import save_array
+from periplus.index.document_vectors import write_document_vectors
 from periplus.index.facets import facet_values
 from periplus.index.forward_writer import ForwardWriter
 from periplus.index.kinds import Kind, page_kind
@@ -114,6 +115,7 @@ class IndexWriter:
         save_array(self._folder / HOSTS, self._hosts, np.uint64)
         if self._vectors:
             write_vectors(self._folder, np.array(self._ranks, np.float32))
+            write_document_vectors(self._folder)
         return len(self._ranks)
 
 

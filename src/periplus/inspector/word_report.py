@@ -17,7 +17,7 @@ from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.vectors import Vectors, open_vectors
-from periplus.search.bm25 import idf, saturation
+from periplus.text.bm25 import idf, saturation
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.text.analyzer import language_of, terms

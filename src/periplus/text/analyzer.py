@@ -9,6 +9,7 @@ phrases need them; a search drops them from a query that has other words.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
@@ -42,6 +43,7 @@ _STEMMERS = {
 }
 LANGUAGES = (*_STEMMERS, OTHER)
 CODE_ANALYZER = "periplus_code"
+_PAGE_EXTENSION = re.compile(r"\.(?:x?html?|php|aspx?|jsp|md|txt)$", re.IGNORECASE)
 _SAME = {"nb": "no", "nn": "no"}
 _LONGEST_WORD = 50  # characters
 _BYTES = {"ru": 2, "el": 2, "ar": 2, "ta": 3, OTHER: 3}  # per letter in UTF-8, after accents are removed; 1 elsewhere
@@ -137,6 +139,13 @@ def is_stop_word(language: str, text: str) -> bool:
 def url_words(url: str) -> str:
     """A URL without its scheme, percent-decoded, for indexing its words."""
     return unquote(url.partition("//")[2])
+
+
+def url_parts(url: str) -> list[str]:
+    """The host, then the parts of the path, without the extension of a page and without a last `index`."""
+    *parts, last = url_words(url).split("/")
+    last = _PAGE_EXTENSION.sub("", last)
+    return [*parts, "" if last == "index" else last]
 
 
 def start_of(term: str, language: str) -> str:

@@ -6,6 +6,12 @@ from __future__ import annotations
 
 # fmt: off
 STOP_WORDS = {
+    "en": """
+        a about am an and any are as at be been being but by can could did do does doing for from had has have having he
+        her him his how i if in into is it its just me my no not of on or our shall she should so some such than that
+        the their them then there these they this those to too us very was we were what when where which while who whom
+        whose why will with would you your
+    """,
     "ro": """
         a ai al ale am ar are as asta au avea ca care ce cel cea cei cele că cu cum când de deci despre din dintre după
         e ea ei el ele era este eu fi fie fost fără iar in la le lor lui mai mea meu mi ne nici noi nu o or ori pe

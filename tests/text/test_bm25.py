@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from periplus.search.bm25 import idf, saturation
+from periplus.text.bm25 import idf, saturation
 
 
 def test_a_rare_word_weighs_more_and_none_weighs_less_than_nothing() -> None:

@@ -5,17 +5,19 @@ tantivy divides the words of a field by all documents. So its scores of a field 
 
 from __future__ import annotations
 
-import math
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 _K1, _B = 1.2, 0.75
+Frequency = TypeVar("Frequency", float, NDArray[np.floating])
 
 
-def idf(documents: float, total: int) -> float:
-    """The inverse document frequency of a term in *documents* of *total* documents; never negative."""
-    return math.log1p((total - documents + 0.5) / (documents + 0.5))
+def idf(documents: Frequency, total: int) -> Frequency:
+    """The inverse document frequency of terms in *documents* of *total* documents; never negative."""
+    found: Frequency = np.log1p((total - documents + 0.5) / (documents + 0.5))
+    return found
 
 
 def saturation(counts: NDArray[np.integer], lengths: NDArray[np.integer], mean: float) -> NDArray[np.float64]:

@@ -1,0 +1,139 @@
+"""The words of a query as numbers of the lexicon, with their weights, for every language of the index.
+
+A word that is a stop word of a page's language does not count on that page. In scripts without spaces, a term is two or
+more characters side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from periplus.index.forward import ForwardIndex, Rows
+from periplus.text.analyzer import OTHER, is_stop_word, terms
+from periplus.text.bm25 import idf
+from periplus.text.unspaced import blanked, pieces
+from periplus.text.words import split
+
+MOST_TERMS = 40  # of one query that are scored
+U32 = NDArray[np.uint32]
+Places = NDArray[np.intp]
+Booleans = NDArray[np.bool_]
+
+
+class Term(NamedTuple):
+    """A word of the query, or neighbouring characters of a script without spaces."""
+
+    text: str  # in lower case
+    parts: tuple[U32, ...]  # the word numbers of each part; a word has one part, with all words of the same stem
+
+
+class Hits(NamedTuple):
+    """Where the terms of a query occur in one field of several documents, in order."""
+
+    rows: Rows
+    document: Places  # its place among the documents
+    term: Places
+    at: Places  # the place in `rows.words`
+    counts: NDArray[np.int64]  # by document and term
+
+
+class QueryTerms:
+    """The distinct terms of a query, as they are looked up in the forward index."""
+
+    def __init__(self, texts: Iterable[str], forward: ForwardIndex, languages: Sequence[str]) -> None:
+        """*languages*: the field languages of the index, as `language_of` names them."""
+        self._forward, self.languages = forward, {language: place for place, language in enumerate(languages)}
+        words = [word for text in texts for word in (*split(blanked(text)), *pieces(text))]
+        self.terms = self._distinct(dict.fromkeys(words), languages)[:MOST_TERMS]
+        self.names = [frozenset((term.text, *terms(OTHER, term.text))) for term in self.terms]
+        self.idf = np.array([self._idf(term) for term in self.terms])
+        self.content = self._content(languages)
+        self._codes = self._numbered_parts()
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    def _distinct(self, words: Iterable[str], languages: Sequence[str]) -> list[Term]:
+        """The terms of the words; a word with the same stem as an earlier one is left out."""
+        found, known = [], set[int]()
+        for word in words:
+            term = Term(word, self._parts(word, languages))
+            numbers = set(term.parts[0].tolist()) if len(term.parts) == 1 else set()
+            if not numbers or not numbers <= known:
+                found.append(term)
+                known |= numbers
+        return found
+
+    def _parts(self, word: str, languages: Sequence[str]) -> tuple[U32, ...]:
+        parts = split(word)
+        if len(parts) != 1:  # characters of a script without spaces
+            return tuple(self._forward.ids_of(part, OTHER) for part in parts)
+        stems = {(term, language) for language in languages for term in terms(language, word)}
+        numbers = [self._forward.ids_of(term, language) for term, language in stems]
+        return (np.unique(np.concatenate(numbers)) if numbers else np.empty(0, np.uint32),)
+
+    def _idf(self, term: Term) -> float:
+        frequency = min(self._forward.df(part) for part in term.parts) if term.parts else 0.0
+        return float(idf(frequency, len(self._forward))) if frequency else 0.0
+
+    def _content(self, languages: Sequence[str]) -> Booleans:
+        """Which terms count, by language: all but stop words, or all when there is nothing else."""
+        stop = [[is_stop_word(language, term.text) for term in self.terms] for language in languages]
+        content = ~np.array(stop, bool).reshape(len(languages), len(self.terms))
+        content[~content.any(axis=1)] = True
+        return content
+
+    def _numbered_parts(self) -> NDArray[np.uint8]:
+        """By word number: the number of the part of the query that it is, or 0."""
+        codes = np.zeros(len(self._forward.lexicon), np.uint8)
+        self._numbers: list[tuple[int, ...]] = []  # of the parts of every term
+        number = 0
+        for term in self.terms:
+            numbers = []
+            for part in term.parts:
+                known = int(codes[part[0]]) if len(term.parts) > 1 and len(part) else 0
+                if not known:
+                    number += 1
+                    codes[part[codes[part] == 0]] = number
+                numbers.append(known or number)
+            self._numbers.append(tuple(numbers))
+        return codes
+
+    def hits(self, rows: Rows) -> Hits:
+        """Where the terms occur in a field."""
+        codes = self._codes[rows.words]
+        at = np.flatnonzero(codes)
+        term = codes[at].astype(np.intp) - 1
+        if any(len(numbers) != 1 for numbers in self._numbers):
+            at, term = self._with_neighbours(codes, at)
+        document = np.searchsorted(rows.starts, at, side="right") - 1
+        size = len(rows.starts) - 1
+        counts = np.bincount(document * len(self) + term, minlength=size * len(self)).reshape(size, len(self))
+        return Hits(rows, document, term, at, counts)
+
+    def _with_neighbours(self, codes: NDArray[np.uint8], at: Places) -> tuple[Places, Places]:
+        """The places and terms where all parts of a term follow each other."""
+        padded = np.concatenate([codes, np.zeros(max(map(len, self._numbers)), np.uint8)])
+        found = []
+        for numbers in self._numbers:
+            places = at[codes[at] == numbers[0]] if numbers else at[:0]
+            for offset, number in enumerate(numbers[1:], 1):
+                places = places[padded[places + offset] == number]
+            found.append(places)
+        term = np.repeat(np.arange(len(found)), [len(places) for places in found])
+        order = np.argsort(np.concatenate(found), kind="stable")
+        return np.concatenate(found)[order], term[order]
+
+    def joined(self) -> dict[int, tuple[int, int]]:
+        """Words that are two neighbouring terms written together (*node js*: nodejs), and these terms."""
+        found = {}
+        for first, second in pairwise(range(len(self))):
+            number = self._forward.lexicon.number(self.terms[first].text + self.terms[second].text)
+            if number is not None:
+                found[number] = (first, second)
+        return found

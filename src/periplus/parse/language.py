@@ -25,6 +25,7 @@ _NONE = frozenset({"un", "und", "mul", "xxx", "zxx", "zzb", "zze", "zzh", "zzp"}
 
 
 _HINTS = {_SAME.get(code, code): code for _, code in pycld2.LANGUAGES}  # CLD2 accepts only these
+_NAMES = {name.lower().replace("_", " "): _SAME.get(code, code) for name, code in pycld2.LANGUAGES}
 
 
 class Language(NamedTuple):
@@ -41,6 +42,12 @@ def primary(tag: str) -> str:
         return ""
     code = found[1].lower()
     return "" if code in _NONE else _SAME.get(code, code)
+
+
+def code_of(name: str) -> str:
+    """The code of a language from its English name or a tag: ``de`` for ``German`` and ``de-AT``; empty if unknown."""
+    code = primary(_NAMES.get(name.lower(), name))
+    return code if code in _HINTS else ""
 
 
 def detect(text: str, declared: str = "") -> Language:

@@ -401,6 +401,8 @@ class Results:
     hits: tuple[Hit, ...]
     hints: tuple[str, ...] = ()  # hints about problems of the query, shown to the user
     steps: dict[str, float] = field(default_factory=dict)  # seconds spent in each step
+    excluded: tuple[str, ...] = ()  # what pages must not have, shown to the user
+    with_all_words: int = 0  # number of pages that have all words of the query; the others of `total` have some
 
 
 @dataclass(frozen=True, slots=True)

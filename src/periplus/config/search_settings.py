@@ -99,7 +99,53 @@ class Indexing(Section):
 class Ranking(Section):
     """How results are ordered: each weight multiplies a feature, and the score is the sum of the products."""
 
-    text: float = Field(default=1.0, description="Weight of the logarithm of the text score (BM25 over all fields).")
+    text: float = Field(default=1.0, description="Weight of the logarithm of the text score (BM25 of title and text).")
+    coverage: float = Field(
+        default=1.0, description="Weight of the share of the query that the page has; a rare word is a larger share."
+    )
+    window: float = Field(default=1.0, description="Weight of the largest share of the query within 30 words of text.")
+    pairs: float = Field(
+        default=1.0, description="Weight of the share of neighbouring query words that are neighbours on the page."
+    )
+    title: float = Field(
+        default=1.0, description="Weight of the share of the query in the title; the name of the site does not count."
+    )
+    title_exact: float = Field(
+        default=1.0, description="Weight of how much of the title is the query, and of the query is the title."
+    )
+    headings: float = Field(default=1.0, description="Weight of the share of the query in the headings.")
+    anchors: float = Field(default=1.0, description="Weight of the logarithm of the text score of the anchor texts.")
+    url: float = Field(default=1.0, description="Weight of the share of the query in the path of the URL.")
+    url_tail: float = Field(
+        default=1.0,
+        description="Weight of the share of the query in the last part of the URL, when it has no other words.",
+    )
+    site: float = Field(
+        default=1.0, description="Weight of the share of the query that names the site: in its host or in most titles."
+    )
+    front: float = Field(
+        default=1.0, description="Weight of pages near the front page of the site that the whole query names."
+    )
+    meaning_title: float = Field(
+        default=1.0, description="Weight of the similarity of query and title by word vectors."
+    )
+    meaning_headings: float = Field(
+        default=1.0, description="Weight of the similarity of query and headings by word vectors."
+    )
+    meaning_opening: float = Field(
+        default=1.0, description="Weight of the similarity of query and the start of the text by word vectors."
+    )
+    language: float = Field(
+        default=1.0, description="Weight of the probability that the query is in the language of the page."
+    )
+    code: float = Field(
+        default=1.0,
+        description="Weight of code-like tokens of the query (`C++`, `std::map`) that the page has as written.",
+    )
+    generated: float = Field(
+        default=-1.0, description="Weight of source listings, generated indexes and release notes."
+    )
+    length: float = Field(default=1.0, description="Weight of the logarithm of the number of words of the text.")
     rank: float = Field(
         default=0.05, description="Weight of the logarithm of PageRank, which is 0 for a page without links to it."
     )
@@ -107,19 +153,14 @@ class Ranking(Section):
         default=0.05,
         description="Weight of the quality of the page and its host (-0.5 to 0.5): text, language, no duplicates.",
     )
-    title_all: float = Field(default=0.25, description="Bonus when all query words are in the title.")
-    title_some: float = Field(
-        default=0.10, description="Weight of the share of query words in the title, when not all are."
+    freshness: float = Field(
+        default=0.05,
+        description="Weight of the date: 1 for the newest candidate, half for a page that is a year older.",
     )
-    headings: float = Field(default=0.08, description="Weight of the share of query words in the headings.")
-    url: float = Field(default=0.08, description="Weight of the share of query words in the URL.")
-    phrase_title: float = Field(default=0.20, description="Bonus when the title contains the query as a phrase.")
-    phrase_headings: float = Field(default=0.10, description="Bonus when a heading contains the query as a phrase.")
-    phrase_opening: float = Field(
-        default=0.10, description="Bonus when the first 600 characters of the text contain the query as a phrase."
-    )
-    near_phrase: float = Field(
-        default=0.05, description="Bonus when the title contains nine tenths of the query words in order."
+    crowding: float = Field(
+        default=0.1,
+        ge=0,
+        description="What a result loses for every better result of its host beyond `per_host`, at most three times.",
     )
     field_title: float = Field(default=1.0, ge=0, description="Weight of the title in the text score.")
     field_head: float = Field(
@@ -134,22 +175,16 @@ class Ranking(Section):
         description="Text score of a page that has a code-like token (`C++`, `std::map`, `--help`) as it is written.",
     )
     candidates: int = Field(
-        default=1000,
-        ge=100,
-        le=10_000,
-        description="Number of candidates per query that are scored by text score, PageRank and quality.",
-    )
-    read_closely: int = Field(
-        default=100,
+        default=150,
         ge=10,
-        le=1000,
-        description="Number of the best candidates whose title, headings, URL and text are compared with the "
-        "query as well.",
+        le=10_000,
+        description="Number of candidates that are scored at a time: the best by title and text, and the best by all "
+        "fields. Languages share them.",
     )
     per_host: int = Field(
         default=2,
         ge=1,
-        description="Maximum number of results of one host on the first page, before results of other hosts.",
+        description="Number of results of one host before `crowding` lowers the score of the next.",
     )
 
 

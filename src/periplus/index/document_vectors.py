@@ -46,7 +46,9 @@ def write_document_vectors(generation: Path) -> None:
     vectors = Vectors(generation, index.lexicon)
     file = new_array(generation / FOLDER / _FILE, np.int8, len(index) * len(FIELDS) * DIMENSIONS)
     matrix = file.reshape(len(index), len(FIELDS), DIMENSIONS)
-    weights = idf(index.lexicon.documents(np.arange(len(index.lexicon), dtype=np.uint32)).astype(np.float64), len(index))
+    weights = idf(
+        index.lexicon.documents(np.arange(len(index.lexicon), dtype=np.uint32)).astype(np.float64), len(index)
+    )
     for first in range(0, len(index), _AT_ONCE):
         numbers = np.arange(first, min(first + _AT_ONCE, len(index)))
         for place, field in enumerate(FIELDS):
@@ -54,3 +56,8 @@ def write_document_vectors(generation: Path) -> None:
             means = vectors.means(rows, weights[rows.words].astype(np.float32))
             largest = np.maximum(np.abs(means).max(axis=1, keepdims=True), 1e-9)
             matrix[numbers, place] = np.rint(_SCALE * means / largest).astype(np.int8)
+
+
+def open_document_vectors(generation: Path, documents: int) -> DocumentVectors | None:
+    """The vectors of the documents of a generation; None when `index.vectors` was off."""
+    return DocumentVectors(generation, documents) if (generation / FOLDER).is_dir() else None

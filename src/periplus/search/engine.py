@@ -1,82 +1,58 @@
 """Runs a query: selects candidate pages, scores them, and returns one page of results with snippets.
 
-There are three stages. tantivy selects candidates by text score times a PageRank prior. Then text score, rank and
-quality order all candidates. Then the best candidates get bonuses for query words in their title, headings and URL. A
-page of results is a slice of that list, so pages never overlap.
+There are three stages. tantivy selects candidates. Features of all candidates, from the forward index, give their
+scores. The best get snippets. A page of results is a slice of one list, so pages never overlap.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from tantivy import Index, Occur, Query
+from tantivy import Query
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
-from periplus.index.arrays import load_array
-from periplus.index.pagestore import Head, PageStore
-from periplus.index.schema import (
-    HOSTS,
-    NUMBER,
-    PRIOR,
-    QUALITIES,
-    RANKS,
-    URL_ID,
-    prior_factor,
-    schema,
-)
 from periplus.model import CachedPage, Hit, Results
-from periplus.search.background_check import BackgroundCheck
-from periplus.search.compile import Compiler
-from periplus.search.host_limit import limit_per_host
+from periplus.search.candidates import CandidateFinder, Candidates
+from periplus.search.features import FeatureRows
 from periplus.search.match_positions import QueryWords
-from periplus.search.query import And, Node, Or, Site, loosened, parse_query, wanted_words
-from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contributions
+from periplus.search.open_index import Numbers, OpenIndex
+from periplus.search.query import parse_query
+from periplus.search.query_language import QueryLanguage, query_language
+from periplus.search.query_terms import QueryTerms
+from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words
+from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
-from periplus.text.analyzer import language_of, register
-from periplus.url import url_id
+from periplus.text.analyzer import language_of
 
-_FEW_PAGES = 10  # with fewer pages that have all words, partial matches follow
-_SMALLEST_SHARE = 0.05  # of the candidates, for a language
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
 class Mode(StrEnum):
     """How many of the words a page must have."""
 
-    AUTO = "auto"  # all words; when fewer than ten pages match, partial matches follow
+    AUTO = "auto"  # any; pages with more of the query come first
     AND = "and"
     OR = "or"
 
 
-class _Candidate(NamedTuple):
+class Scored(NamedTuple):
     """A page that matches the query."""
 
     number: int  # of the document in the index
-    text: float  # text score
     host: int
-    all_words: bool = True
-
-
-class _Found(NamedTuple):
-    """Matches of a query, best first, and how many there are in all."""
-
-    numbers: NDArray[np.int64]
-    texts: Numbers
-    total: int
+    features: Numbers  # in the order of `FEATURES`
+    crowding: float  # what it loses to better results of its host
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +60,19 @@ class _Search:
     """The state of one search, shared by its stages."""
 
     root: Node
-    page: int
-    size: int
-    wanted: dict[str, QueryWords]  # by language
-    hints: list[str]
-    steps: dict[str, float] = field(default_factory=dict)
-    scored: dict[int, tuple[Head, dict[str, float]]] = field(default_factory=dict)  # head and features, by number
-
-    @property
-    def depth(self) -> int:
-        """The number of results up to the end of this page."""
-        return self.page * self.size
+    node: Node  # what candidates must match
+    words: list[str]  # to find; without the ignored ones
+    language: QueryLanguage
+    all_words: Query  # matches pages that match `root`
+    steps: dict[str, float]
+    wanted: dict[str, QueryWords] = field(default_factory=dict)  # by language, for snippets
 
     def wanted_in(self, language: str) -> QueryWords:
         """The query words for a page in this language."""
-        return self.wanted[language_of(language)]
+        name = language_of(language)
+        if name not in self.wanted:
+            self.wanted[name] = QueryWords(" ".join(self.words), name)
+        return self.wanted[name]
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -115,27 +89,10 @@ class SearchEngine:
 
     def __init__(self, collection: Collection, generation: Generation, settings: Settings) -> None:
         """The engine closes the generation when it is closed itself."""
-        self._collection, self._open_generation, self._weights = collection, generation, settings.ranking
-        self._folder, self.generation = generation.folder, generation.number
-        large_files = generation.check_on_opening()
-        self.documents = int(generation.meta["documents"])
-        self._prior_strength = float(generation.meta["prior_strength"])
-        languages: dict[str, int] = generation.meta["languages"]  # number of pages by language
-        with self._damage_reported():
-            self._index = Index.open(str(self._folder / "tantivy"))
-            self._searcher = self._index.searcher()
-            if self._index.schema != schema(languages) or self._searcher.num_docs != self.documents:
-                raise ValueError("its fields or its number of documents are wrong")
-        self._ranks: Numbers = load_array(self._folder / RANKS, np.float32, self.documents).astype(np.float64)
-        self._qualities = _qualities(self._folder, self.documents)
-        self._hosts = load_array(self._folder / HOSTS, np.uint64, self.documents)
-        register(self._index)
-        self._compilers = {
-            language: Compiler(self._index.schema, self._weights, language, count / max(self.documents, 1))
-            for language, count in languages.items()
-        }
-        self._pages = PageStore(self._folder)
-        self._check = BackgroundCheck(large_files)
+        self._collection, self._weights = collection, settings.ranking
+        self.index = OpenIndex(generation)
+        self.generation, self.documents = self.index.number, self.index.documents
+        self._finder = CandidateFinder(self.index, self._weights)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -151,19 +108,17 @@ class SearchEngine:
 
     def close(self) -> None:
         """Closes the files."""
-        self._check.stop()
-        self._pages.close()
-        self._open_generation.close()
+        self.index.close()
 
     @property
     def is_damaged(self) -> bool:
         """Whether the check of the large files has found damage so far."""
-        return self._check.damage is not None
+        return self.index.check.damage is not None
 
     def damage(self, wait_seconds: float = 0.0) -> DamagedFile | None:
         """The damage that the check of the large files has found; waits for the rest of that check."""
-        self._check.wait(wait_seconds)
-        return self._check.damage
+        self.index.check.wait(wait_seconds)
+        return self.index.check.damage
 
     def search(
         self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
@@ -175,108 +130,95 @@ class SearchEngine:
         query = query.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
         parsed = parse_query(query)
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
-        total, hits = 0, tuple[Hit, ...]()
+        hits, total, complete = tuple[Hit, ...](), 0, 0
         if parsed.root is not None:
-            search = _Search(parsed.root, page, size, _wanted(parsed.root, self._compilers), hints, steps)
-            found, total = self._page(search, Mode(mode))
+            search = self._begin(parsed.root, Mode(mode), steps)
+            found, total = self._ranked(search, page * size)
+            with search.step("counts"):
+                complete = total if search.node == search.root else self.index.count(search.all_words)
+                hints += _hints(search, total, complete)
             with search.step("snippets"):
-                hits = tuple(self._hit(candidate, search, explain=explain) for candidate in found)
+                hits = self._hits(found[(page - 1) * size : page * size], search, explain=explain)
         seconds = time.perf_counter() - started
-        return Results(query, parsed.understood, total, True, seconds, page, size, hits, tuple(hints), steps)
+        return Results(
+            query,
+            parsed.understood,
+            total,
+            True,
+            seconds,
+            page,
+            size,
+            hits,
+            tuple(hints),
+            steps,
+            parsed.excluded,
+            complete,
+        )
+
+    def features(self, query: str, most: int) -> list[Scored]:
+        """The best results of a query with their features, without results that are only partly scored."""
+        root = parse_query(query.encode("utf-8", "replace").decode()).root
+        return [] if root is None else self._ranked(self._begin(root, Mode.AUTO, {}), 1)[0][:most]
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
-        number = self._find(url)
-        archive = self._pages.details(number).archive if number is not None else None
+        number = self.index.find(url)
+        archive = self.index.pages.details(number).archive if number is not None else None
         if number is None or archive is None:
             return None
-        head, response = self._pages.head(number), read_response(self._collection.archive, archive)
+        head, response = self.index.pages.head(number), read_response(self._collection.archive, archive)
         return CachedPage(head.url, head.fetched_at, head.mime, response.body, _charset(response.headers))
 
-    # -- the three stages ---------------------------------------------------------------------------------------
+    # -- the stages -----------------------------------------------------------------------------------------------
 
-    def _page(self, search: _Search, mode: Mode) -> tuple[list[_Candidate], int]:
-        """The candidates of the requested page, and the total number of matches."""
-        loose = loosened(search.root)
-        found, total = self._ranked(loose if mode is Mode.OR else search.root, search)
-        if mode is Mode.AUTO and total < _FEW_PAGES and loose != search.root:
-            partial, total_with_partial = self._ranked(loose, search, found)
-            if total_with_partial > total:
-                search.hints.append(f"{_pages(total)} all your words. Partial matches follow.")
-                found += [candidate._replace(all_words=False) for candidate in partial]
-                total = total_with_partial
-        if not total and _only_punctuation(search):
-            search.hints.append("The query has only punctuation. Add a word.")
-        shown = found[search.depth - search.size : search.depth]
-        return self._with_all_words(shown, search.root) if mode is Mode.OR and loose != search.root else shown, total
+    def _begin(self, root: Node, mode: Mode, steps: dict[str, float]) -> _Search:
+        words = wanted_words(root)
+        language = query_language(words, self.index)
+        node = root if mode is Mode.AND else loosened(root)
+        kept = [word for word in words if word not in language.ignored]
+        return _Search(root, node, kept, language, self._finder.matching(root, language), steps)
 
-    def _ranked(self, node: Node, search: _Search, before: Sequence[_Candidate] = ()) -> tuple[list[_Candidate], int]:
-        """The matches of a query in order, up to the end of the page and without those in *before*; and their total."""
-        with search.step("candidates"):
-            block = self._weights.candidates
-            numbers, texts, total = self._candidates(node, -(-search.depth // block) * block)
-        ranked = list(before)
-        known = {candidate.number for candidate in before}
-        for start in range(0, len(numbers), block):
-            with search.step("numbers"):
-                found = self._by_numbers(numbers[start : start + block], texts[start : start + block])
-            if start == 0:
-                with search.step("words"):
-                    found = self._by_words(found, search)
-            ranked += self._host_limited([one for one in found if one.number not in known], search, ranked)
-        return ranked[len(before) :], total
+    def _ranked(self, search: _Search, depth: int) -> tuple[list[Scored], int]:
+        """The matches of a query in order, at least *depth* of them as long as there are more; and their number."""
+        with search.step("terms"):
+            terms = QueryTerms(search.words, self.index.forward, search.language.leaders)
+        ranked: list[Scored] = []
+        selection = self._finder.selection(search.node, search.words, search.language)
+        while len(ranked) < depth:
+            with search.step("candidates"):
+                block = selection.next()
+            if block is None:
+                break
+            with search.step("features"):
+                ranked += self._scored(block, terms, crowded=not restricts_site(search.root))
+        return ranked, selection.total
 
-    def _host_limited(self, found: list[_Candidate], search: _Search, before: list[_Candidate]) -> list[_Candidate]:
-        """The candidates that fit on the page after *before*, with the limit per host."""
-        room = search.depth - len(before)
-        if _restricts_site(search.root):
-            return found[:room]
-        per_host = self._weights.per_host
-        return list(islice(limit_per_host(found, lambda one: one.host, per_host, search.size, before), room))
+    def _scored(self, block: Candidates, terms: QueryTerms, *, crowded: bool) -> list[Scored]:
+        """The candidates of one block, best first; a query without words orders them by rank alone."""
+        matrix = feature_matrix(FeatureRows(self.index, terms, block).compute())
+        if not len(terms):
+            matrix *= np.array([name == "rank" for name in FEATURES])
+        scores = matrix @ weight_vector(self._weights)
+        order = np.lexsort((block.numbers, -scores))
+        hosts = self.index.hosts[block.numbers[order]].tolist()
+        losses = np.array(crowding(hosts, self._weights) if crowded else [0.0] * len(hosts))
+        order, losses = (part[np.argsort(-(scores[order] + losses), kind="stable")] for part in (order, losses))
+        columns = (block.numbers[order].tolist(), self.index.hosts[block.numbers[order]].tolist())
+        return list(map(Scored, *columns, matrix[order], losses.tolist()))
 
-    def _candidates(self, node: Node, limit: int) -> _Found:
-        """The best matches of all languages; every language gets its share."""
-        queries = [query for compiler in self._compilers.values() if (query := compiler.compile(node)) is not None]
-        return _merged([self._matches(query, limit) for query in queries], limit)
+    # -- results --------------------------------------------------------------------------------------------------
 
-    def _matches(self, query: Query, limit: int) -> _Found:
-        with self._damage_reported():
-            result = self._searcher.search(query, limit, weight_by_field=PRIOR)
-            found = self._searcher.fast_field_values(NUMBER, [address for _, address in result.hits])
-            numbers = np.array(found, np.int64)
-            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self.documents:
-                raise ValueError("it refers to documents that do not exist")
-        weighted = np.array([score for score, _ in result.hits], np.float64)
-        # tantivy multiplied the text score by the stored prior; divide by it to use the current ranks instead.
-        texts = weighted / prior_factor(self._ranks[numbers], self._prior_strength)
-        return _Found(numbers, texts, result.count)  # type: ignore[attr-defined]  # missing in its stubs
+    def _hits(self, found: list[Scored], search: _Search, *, explain: bool) -> tuple[Hit, ...]:
+        numbers = [one.number for one in found]
+        complete = set(numbers)
+        if search.node != search.root:
+            complete = set(self.index.among(search.all_words, numbers))
+        return tuple(self._hit(one, search, all_words=one.number in complete, explain=explain) for one in found)
 
-    def _by_numbers(self, numbers: NDArray[np.int64], texts: Numbers) -> list[_Candidate]:
-        order = np.lexsort((numbers, -by_numbers(texts, self._ranks[numbers], self._qualities[numbers], self._weights)))
-        columns = (numbers[order], texts[order], self._hosts[numbers[order]])
-        return list(map(_Candidate, *(column.tolist() for column in columns)))
-
-    def _by_words(self, found: list[_Candidate], search: _Search) -> list[_Candidate]:
-        best, others = found[: self._weights.read_closely], found[self._weights.read_closely :]
-        scores = {one.number: sum(self._scored(one, search)[1].values()) for one in best}
-        return sorted(best, key=lambda one: (-scores[one.number], one.number)) + others
-
-    def _scored(self, one: _Candidate, search: _Search) -> tuple[Head, dict[str, float]]:
-        """The head of a page, and the contribution of each feature to its score."""
-        if one.number not in search.scored:
-            head = self._pages.head(one.number)
-            wanted = search.wanted_in(head.language)
-            rank, quality = float(self._ranks[one.number]), float(self._qualities[one.number])
-            parts = contributions(one.text, rank, quality, head, wanted, self._weights)
-            search.scored[one.number] = head, parts
-        return search.scored[one.number]
-
-    # -- results ------------------------------------------------------------------------------------------------
-
-    def _hit(self, one: _Candidate, search: _Search, *, explain: bool) -> Hit:
-        head, parts = self._scored(one, search)
-        wanted = search.wanted_in(head.language)
-        snippet = make_snippet(self._pages.text(one.number), head.description, wanted)
+    def _hit(self, one: Scored, search: _Search, *, all_words: bool, explain: bool) -> Hit:
+        head = self.index.pages.head(one.number)
+        snippet = make_snippet(self.index.pages.text(one.number), head.description, search.wanted_in(head.language))
+        parts = contributions(one.features, self._weights) | {"crowding": one.crowding}
         return Hit(
             url=head.url,
             title=head.title or head.url,
@@ -287,85 +229,19 @@ class SearchEngine:
             fetched_at=head.fetched_at,
             mime=head.mime,
             language=head.language,
-            same_content=self._pages.details(one.number).same_content,
-            all_words=one.all_words,
+            same_content=self.index.pages.details(one.number).same_content,
+            all_words=all_words,
             explain=parts if explain else {},
         )
 
-    def _with_all_words(self, shown: list[_Candidate], root: Node) -> list[_Candidate]:
-        """The same candidates with `all_words` set."""
-        among = Query.term_set_query(self._index.schema, NUMBER, [one.number for one in shown])
-        complete: set[int] = set()
-        for compiler in self._compilers.values() if shown else ():
-            if (strict := compiler.compile(root)) is not None:
-                query = Query.boolean_query([(Occur.Must, strict), (Occur.Must, among)])
-                complete.update(self._matches(query, len(shown)).numbers.tolist())
-        return [one._replace(all_words=one.number in complete) for one in shown]
 
-    def _find(self, url: str) -> int | None:
-        query = Query.term_query(self._index.schema, URL_ID, url_id(url).hex())
-        numbers = self._matches(query, 1).numbers
-        return int(numbers[0]) if len(numbers) else None
-
-    @contextmanager
-    def _damage_reported(self) -> Iterator[None]:
-        """Turns exceptions of the libraries about a damaged file into `DamagedFile`."""
-        try:
-            yield
-        except (ValueError, TypeError, OSError) as error:
-            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200]) from error
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":  # a panic in tantivy; its class cannot be imported
-                raise
-            raise DamagedFile(f"{self._folder} is damaged", str(error)[:200]) from error
-
-
-def _qualities(generation: Path, documents: int) -> Numbers:
-    """The quality of every document; neutral in generations of earlier releases, which have no such file."""
-    path = generation / QUALITIES
-    if not path.exists():
-        return np.full(documents, NEUTRAL_QUALITY)
-    return load_array(path, np.float32, documents).astype(np.float64)
-
-
-def _merged(found: list[_Found], limit: int) -> _Found:
-    """The matches of several languages as one list.
-
-    tantivy cannot compare scores of different languages. So a language gets as many places in every part of the list as
-    its share of all matches, but at least one in twenty.
-    """
-    if not found:
-        return _Found(np.zeros(0, np.int64), np.zeros(0), 0)
-    total = sum(one.total for one in found)
-    places = [np.arange(1, len(one.numbers) + 1) / max(one.total / max(total, 1), _SMALLEST_SHARE) for one in found]
-    order = np.argsort(np.concatenate(places), kind="stable")
-    numbers = np.concatenate([one.numbers for one in found])[order]
-    # In an index by an earlier release, a page may match in both languages by the words of its URL.
-    once = np.sort(np.unique(numbers, return_index=True)[1])[:limit]
-    return _Found(numbers[once], np.concatenate([one.texts for one in found])[order][once], total)
-
-
-def _wanted(root: Node, languages: Iterable[str]) -> dict[str, QueryWords]:
-    text = " ".join(wanted_words(root))
-    return {language: QueryWords(text, language) for language in languages}
-
-
-def _only_punctuation(search: _Search) -> bool:
-    return bool(wanted_words(search.root)) and not any(wanted.sequence for wanted in search.wanted.values())
-
-
-def _restricts_site(node: Node) -> bool:
-    match node:
-        case Site():
-            return True
-        case And(nodes) | Or(nodes):
-            return any(map(_restricts_site, nodes))
-        case _:
-            return False
-
-
-def _pages(count: int) -> str:
-    return "No page has" if count == 0 else "Only 1 page has" if count == 1 else f"Only {count} pages have"
+def _hints(search: _Search, total: int, complete: int) -> list[str]:
+    if not total:
+        only_marks = search.words and not any(character.isalnum() for word in search.words for character in word)
+        return ["The query has only punctuation. Add a word."] if only_marks else []
+    if complete or search.node == search.root:
+        return []
+    return ["No page has all your words. These pages have some of them."]
 
 
 def _charset(headers: dict[str, str]) -> str:

@@ -5,72 +5,45 @@ No text is split or unpacked here. `score.py` says what each feature means and m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.document_vectors import DocumentVectors
 from periplus.index.facets import number_of_name
-from periplus.index.forward import ForwardIndex
 from periplus.index.kinds import Kind
-from periplus.index.sites import Sites
-from periplus.index.vectors import Vectors
+from periplus.search.candidates import Candidates
+from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.query_terms import Booleans, Hits, QueryTerms
 from periplus.text.bm25 import saturation
 
 _WINDOW = 30  # words
+_YEAR = 365 * 86_400.0  # seconds
 _NEAR = 3  # words from one term to the next that still makes a pair
 _FAR = np.iinfo(np.intp).max
 _GENERATED = [number_of_name(kind) for kind in (Kind.SOURCE, Kind.INDEX, Kind.CHANGES)]
-Numbers = NDArray[np.float64]
-
-
-class Candidates(NamedTuple):
-    """Pages that are scored; one value per page."""
-
-    numbers: NDArray[np.int64]  # of the documents
-    languages: NDArray[np.intp]  # place of its language among those of the index
-    hosts: NDArray[np.uint64]
-    ranks: Numbers
-    qualities: Numbers
-    kinds: NDArray[np.int64]
-    code: Numbers  # share of the code-like tokens of the query that the page has as they are written
-    likely: Numbers  # probability that the query is in the language of the page
-
-
-class Reader(NamedTuple):
-    """The files that features are computed from."""
-
-    forward: ForwardIndex
-    sites: Sites
-    vectors: Vectors | None
-    documents: DocumentVectors | None
+NEUTRAL_QUALITY = 0.5  # neither raises nor lowers the score
 
 
 class FeatureRows:
     """The features of some candidates for one query."""
 
-    def __init__(self, reader: Reader, query: QueryTerms, candidates: Candidates) -> None:
-        self._reader, self._query, self._pages = reader, query, candidates
-        content = query.content[candidates.languages]
-        self._weights = query.idf * content  # by page and term
-        self._total = np.maximum(self._weights.sum(axis=1), 1e-9)
+    def __init__(self, index: OpenIndex, query: QueryTerms, candidates: Candidates) -> None:
+        self._index, self._query, self._pages = index, query, candidates
+        self._total = max(float(query.idf.sum()), 1e-9)
 
     def compute(self) -> dict[str, Numbers]:
         """Every feature by name."""
-        found = self._in_title.counts + self._in_body.counts > 0
-        other = self._weights * ~self._named  # what the query says besides the name of the site
+        numbers = self._pages.numbers
+        in_title = self._in_title.counts > 0
         cosines = self._cosines()
         return {
             "text": np.log1p(self._bm25(self._in_title, "title") + self._bm25(self._in_body, "body")),
-            "coverage": self._share(found | self._named),
+            "coverage": self._share(in_title | (self._in_body.counts > 0) | self._named),
             "window": self._best_window(),
             "pairs": self._pairs(),
-            "title": _share_of(other, self._in_title.counts > 0, self._weights, self._named),
-            "title_exact": self._title_exact() * self._share((self._in_title.counts > 0) | self._named),
+            "title": self._title(in_title),
+            "title_exact": self._title_exact() * self._share(in_title | self._named),
             "headings": self._share(self._in("headings").counts > 0),
             "anchors": np.log1p(self._bm25(self._in("anchors"), "anchors")),
             "url": self._share(self._in_path),
@@ -83,18 +56,19 @@ class FeatureRows:
             "language": self._pages.likely,
             "code": self._pages.code,
             "generated": np.isin(self._pages.kinds, _GENERATED).astype(np.float64),
-            "length": np.log1p(self._reader.forward.lengths(self._pages.numbers, "body").astype(np.float64)),
-            "rank": np.log(self._pages.ranks),
-            "quality": self._pages.qualities - 0.5,
+            "length": np.log1p(self._index.forward.lengths(numbers, "body") / 100.0),
+            "rank": np.log(self._index.ranks[numbers]),
+            "quality": self._index.qualities[numbers] - NEUTRAL_QUALITY,
+            "freshness": 0.5 ** ((self._pages.dates.max(initial=0) - self._pages.dates) / _YEAR),
         }
 
     def _share(self, found: Booleans) -> Numbers:
         """The share of the weight of the query that these terms have."""
-        shares: Numbers = (self._weights * found).sum(axis=1) / self._total
+        shares: Numbers = found @ self._query.idf / self._total
         return shares
 
     def _in(self, field: str) -> Hits:
-        return self._query.hits(self._reader.forward.read(self._pages.numbers, field))
+        return self._query.hits(self._index.forward.read(self._pages.numbers, field))
 
     @cached_property
     def _in_title(self) -> Hits:
@@ -109,9 +83,9 @@ class FeatureRows:
         return self._in("url")
 
     def _bm25(self, hits: Hits, field: str) -> Numbers:
-        forward = self._reader.forward
+        forward = self._index.forward
         lengths = forward.lengths(self._pages.numbers, field)[:, None]
-        scores: Numbers = (self._weights * saturation(hits.counts, lengths, forward.mean_length(field))).sum(axis=1)
+        scores: Numbers = saturation(hits.counts, lengths, forward.mean_length(field)) @ self._query.idf
         return scores
 
     # -- the address and the site ---------------------------------------------------------------------------------
@@ -147,12 +121,12 @@ class FeatureRows:
             pages = pages[at < self._breaks[0][pages]]
             for term in terms:
                 named[pages, term] = True
-        hosts, places = np.unique(self._pages.hosts, return_inverse=True)
+        hosts, places = np.unique(self._index.hosts[self._pages.numbers], return_inverse=True)
         by_title = np.array([self._named_by_titles(int(host)) for host in hosts], bool).reshape(len(hosts), -1)
         return named | by_title[places]
 
     def _named_by_titles(self, host: int) -> list[bool]:
-        words = self._reader.sites.words_of(host)
+        words = self._index.sites.words_of(host)
         return [not words.isdisjoint(names) for names in self._query.names]
 
     def _marked(self, hits: Hits, chosen: Booleans) -> Booleans:
@@ -169,6 +143,13 @@ class FeatureRows:
         return self._share(self._marked(hits, chosen)) * (inside == hits.rows.starts[1:] - tails)
 
     # -- the title ------------------------------------------------------------------------------------------------
+
+    def _title(self, in_title: Booleans) -> Numbers:
+        """The share of the query in the title, without the words that name the site unless there are no others."""
+        other = np.where(self._named, 0.0, self._query.idf)
+        totals = other.sum(axis=1)
+        shares: Numbers = (other * in_title).sum(axis=1) / np.maximum(totals, 1e-9)
+        return np.where(totals > 0, shares, self._share(in_title | self._named))
 
     def _title_exact(self) -> Numbers:
         """The share of the words of the title, without the name of the site, that are words of the query."""
@@ -190,35 +171,30 @@ class FeatureRows:
         for term in range(len(self._query)):
             places = np.where(hits.term == term, hits.at, _FAR)
             following = np.minimum.accumulate(places[::-1])[::-1]
-            covered += self._weights[hits.document, term] * (following < ends)
-        best = np.zeros(len(self._total))
+            covered += self._query.idf[term] * (following < ends)
+        best = np.zeros(len(self._pages.numbers))
         np.maximum.at(best, hits.document, covered)
         return best / self._total
 
     def _pairs(self) -> Numbers:
         """The share of the neighbouring terms of the query that are neighbours in the text or title."""
         found = _neighbours(self._in_body) | _neighbours(self._in_title)
-        weights = np.minimum(self._weights[:, :-1], self._weights[:, 1:])
-        shares: Numbers = (weights * found).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
+        weights = np.minimum(self._query.idf[:-1], self._query.idf[1:])
+        shares: Numbers = found @ weights / max(float(weights.sum()), 1e-9)
         return shares
 
     def _cosines(self) -> Numbers:
-        vectors, documents = self._reader.vectors, self._reader.documents
-        if vectors is None or documents is None or not len(self._query):
-            return np.zeros((len(self._total), 3))
-        parts = [(part, weight) for term, weight in zip(self._query.terms, self._query.idf, strict=True)
-                 for part in term.parts if len(part)]
-        words = np.array([vectors.representative(part) for part, _ in parts], np.uint32)
-        weights = np.array([weight for _, weight in parts], np.float32)
-        return documents.cosines(self._pages.numbers, vectors.mean(words, weights))
-
-
-def _share_of(other: Numbers, found: Booleans, weights: Numbers, named: Booleans) -> Numbers:
-    """The share of *other* that is found; for a query that only names the site, the share of all terms."""
-    totals = other.sum(axis=1)
-    plain = (weights * (found | named)).sum(axis=1) / np.maximum(weights.sum(axis=1), 1e-9)
-    shares: Numbers = np.where(totals > 0, (other * found).sum(axis=1) / np.maximum(totals, 1e-9), plain)
-    return shares
+        """The cosines of the query with the title, headings and opening of each page."""
+        vectors, documents = self._index.vectors, self._index.document_vectors
+        if vectors is None or documents is None:
+            return np.zeros((len(self._pages.numbers), 3))
+        words, weights = [], []
+        for term, weight in zip(self._query.terms, self._query.idf.tolist(), strict=True):
+            known = [vectors.representative(part) for part in term.parts if len(part)]
+            words += known
+            weights += [weight] * len(known)
+        mean = vectors.mean(np.array(words, np.uint32), np.array(weights, np.float32))
+        return documents.cosines(self._pages.numbers, mean)
 
 
 def _neighbours(hits: Hits) -> Booleans:

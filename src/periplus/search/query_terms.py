@@ -1,7 +1,7 @@
-"""The words of a query as numbers of the lexicon, with their weights, for every language of the index.
+"""The words of a query as numbers of the lexicon, with their weights.
 
-A word that is a stop word of a page's language does not count on that page. In scripts without spaces, a term is two or
-more characters side by side.
+A word has the numbers of all words with the same stem, in every language of the query. In scripts without spaces, a term
+is two or more characters side by side.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.index.forward import ForwardIndex, Rows
-from periplus.text.analyzer import OTHER, is_stop_word, terms
+from periplus.text.analyzer import OTHER, terms
 from periplus.text.bm25 import idf
 from periplus.text.unspaced import blanked, pieces
 from periplus.text.words import split
@@ -46,13 +46,12 @@ class QueryTerms:
     """The distinct terms of a query, as they are looked up in the forward index."""
 
     def __init__(self, texts: Iterable[str], forward: ForwardIndex, languages: Sequence[str]) -> None:
-        """*languages*: the field languages of the index, as `language_of` names them."""
-        self._forward, self.languages = forward, {language: place for place, language in enumerate(languages)}
+        """*texts*: the words and phrases to find; *languages*: those of the pages, as `language_of` names them."""
+        self._forward = forward
         words = [word for text in texts for word in (*split(blanked(text)), *pieces(text))]
         self.terms = self._distinct(dict.fromkeys(words), languages)[:MOST_TERMS]
         self.names = [frozenset((term.text, *terms(OTHER, term.text))) for term in self.terms]
         self.idf = np.array([self._idf(term) for term in self.terms])
-        self.content = self._content(languages)
         self._codes = self._numbered_parts()
 
     def __len__(self) -> int:
@@ -80,13 +79,6 @@ class QueryTerms:
     def _idf(self, term: Term) -> float:
         frequency = min(self._forward.df(part) for part in term.parts) if term.parts else 0.0
         return float(idf(frequency, len(self._forward))) if frequency else 0.0
-
-    def _content(self, languages: Sequence[str]) -> Booleans:
-        """Which terms count, by language: all but stop words, or all when there is nothing else."""
-        stop = [[is_stop_word(language, term.text) for term in self.terms] for language in languages]
-        content = ~np.array(stop, bool).reshape(len(languages), len(self.terms))
-        content[~content.any(axis=1)] = True
-        return content
 
     def _numbered_parts(self) -> NDArray[np.uint8]:
         """By word number: the number of the part of the query that it is, or 0."""

@@ -1,35 +1,63 @@
-"""Computes the score of a page.
+"""The score of a page: a weighted sum of named features. The weights are the settings of `[ranking]`.
 
-The score is a weighted sum of named features; the weights are settings. `text` and `rank` are logarithms, so their
-weights act as exponents of the text score and of PageRank. A bonus of 0.1 equals about 10 % more text score.
+Feature by feature, the score answers: how much of the query does the page have, and where? A share of the query counts
+rare words more (idf), so that in "install gimp" *gimp* is the larger share.
+
+===================  ==============================================================================================
+text                 logarithm of BM25 of title and text
+coverage             share of the query in title, text or the name of the site
+window               largest share of the query within 30 words of the text
+pairs                share of neighbouring words of the query that are neighbours in title or text
+title, title_exact   share of the query in the title; and how much of the title is the query
+headings, anchors    share of the query in headings; logarithm of BM25 of the anchor texts
+url, url_tail        share of the query in the path of the URL; and in its last part, if that has no other words
+site, front          share of the query that names the site; and how near its front page is, if all of it does
+meaning_*            similarity of the query and title, headings or opening by word vectors
+language             probability that the query is in the language of the page
+code                 share of the code-like tokens of the query that the page has as they are written
+generated            1 for source listings, generated indexes and release notes
+length               logarithm of the number of words
+rank, quality        logarithm of PageRank; quality of the page and its host, from -0.5 to 0.5
+freshness            1 for the newest candidate, half for a page that is a year older
+crowding             less than 0 when better results of the same host come first
+===================  ==============================================================================================
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from periplus.config import Ranking
-from periplus.index.pagestore import Head
-from periplus.search.match_positions import QueryWords
-from periplus.text.analyzer import OTHER, terms, url_words
+from periplus.search.open_index import Numbers
 
 FEATURES = (
     "text",
+    "coverage",
+    "window",
+    "pairs",
+    "title",
+    "title_exact",
+    "headings",
+    "anchors",
+    "url",
+    "url_tail",
+    "site",
+    "front",
+    "meaning_title",
+    "meaning_headings",
+    "meaning_opening",
+    "language",
+    "code",
+    "generated",
+    "length",
     "rank",
     "quality",
-    "title_all",
-    "title_some",
-    "headings",
-    "url",
-    "phrase_title",
-    "phrase_headings",
-    "phrase_opening",
-    "near_phrase",
+    "freshness",
 )
+_MOST_CROWDED = 3  # times that a result loses `crowding`
 
 
 def _require_weights() -> None:
@@ -41,89 +69,27 @@ def _require_weights() -> None:
 
 _require_weights()
 
-NEUTRAL_QUALITY = 0.5  # neither raises nor lowers the score
-_NEAR = 0.9  # share of the query words that must appear in order
-_MIN_PREFIX = 3  # letters; a shorter query word must equal the word of the URL
 
-Numbers = NDArray[np.float64]
-
-
-def by_numbers(text_scores: Numbers, ranks: Numbers, qualities: Numbers, weights: Ranking) -> Numbers:
-    """The part of the score that needs no page text, for all candidates at once."""
-    fixed = weights.rank * np.log(ranks) + weights.quality * (qualities - NEUTRAL_QUALITY)
-    return weights.text * np.log1p(text_scores) + fixed
+def feature_matrix(features: Mapping[str, Numbers]) -> Numbers:
+    """One row per page, one column per feature, in the order of `FEATURES`."""
+    return np.stack([features[name] for name in FEATURES], axis=1)
 
 
-def contributions(
-    text_score: float, rank: float, quality: float, head: Head, wanted: QueryWords, weights: Ranking
-) -> dict[str, float]:
-    """Every feature times its weight; the score is their sum."""
-    numbers = {"text": math.log1p(text_score), "rank": math.log(rank), "quality": quality - NEUTRAL_QUALITY}
-    features = numbers | _word_features(head, wanted)
-    return {name: getattr(weights, name) * features[name] for name in FEATURES}
+def weight_vector(weights: Ranking) -> Numbers:
+    """The weights in the order of `FEATURES`."""
+    return np.array([getattr(weights, name) for name in FEATURES], np.float64)
 
 
-def _word_features(head: Head, wanted: QueryWords) -> dict[str, float]:
-    """The bonuses for query words in the title, headings, URL and opening text."""
-    in_title = wanted.found_in(head.full_title)
-    in_headings = wanted.found_in("\n".join(head.headings))
-    share = _share(in_title, wanted)
-    return {
-        "title_all": float(share == 1.0),
-        "title_some": share if share < 1.0 else 0.0,
-        "headings": _share(in_headings, wanted),
-        "url": _share_in_url(head.url, wanted),
-        "phrase_title": float(share == 1.0 and _has_phrase(head.full_title, wanted)),
-        "phrase_headings": float(
-            in_headings == wanted.distinct and any(_has_phrase(heading, wanted) for heading in head.headings)
-        ),
-        "phrase_opening": float(_has_phrase(head.opening, wanted)),
-        "near_phrase": float(_has_near_phrase(head.full_title, in_title, wanted)),
-    }
+def contributions(row: Numbers, weights: Ranking) -> dict[str, float]:
+    """Every feature of one page times its weight; the score is their sum."""
+    return dict(zip(FEATURES, (row * weight_vector(weights)).tolist(), strict=True))
 
 
-def _share(found: frozenset[str], wanted: QueryWords) -> float:
-    return len(found) / len(wanted.distinct) if wanted.distinct else 0.0
-
-
-def _share_in_url(url: str, wanted: QueryWords) -> float:
-    """The share of query words in the URL. URLs are not stemmed, so a query word matches the start of a URL word."""
-    text = url_words(url).lower()
-    if not any(term in text for term in wanted.distinct) and text.isascii():
-        return 0.0
-    words = terms(OTHER, text)
-    found = sum(any(_starts_with(word, term) for word in words) for term in wanted.distinct)
-    return found / len(wanted.distinct) if wanted.distinct else 0.0
-
-
-def _starts_with(word: str, term: str) -> bool:
-    return word.startswith(term) if len(term) >= _MIN_PREFIX else word == term
-
-
-def _has_phrase(text: str, wanted: QueryWords) -> bool:
-    """Whether the text contains the query as a phrase of at least two words."""
-    if not wanted.is_phrase or wanted.found_in(text) != wanted.distinct:
-        return False
-    words, phrase = wanted.terms_of(text), wanted.sequence
-    starts = (at for at, word in enumerate(words) if word == phrase[0])
-    return any(words[at : at + len(phrase)] == phrase for at in starts)
-
-
-def _has_near_phrase(text: str, found: frozenset[str], wanted: QueryWords) -> bool:
-    """Whether the text contains 90 % of the query words in order, with other words between."""
-    enough = _NEAR * len(wanted.sequence)
-    if not wanted.is_phrase or sum(word in found for word in wanted.sequence) < enough:
-        return False
-    return _longest_common(wanted.terms_of(text), wanted.sequence) >= enough
-
-
-def _longest_common(words: Sequence[str], phrase: Sequence[str]) -> int:
-    """The length of the longest common subsequence: one bit per word of the phrase, cleared when found in order."""
-    places: dict[str, int] = {}
-    for place, word in enumerate(phrase):
-        places[word] = places.get(word, 0) | 1 << place
-    everything = missing = (1 << len(phrase)) - 1
-    for word in words:
-        met = missing & places.get(word, 0)
-        missing = (missing + met | missing - met) & everything
-    return len(phrase) - missing.bit_count()
+def crowding(hosts: Sequence[int], weights: Ranking) -> list[float]:
+    """What each result loses to better results of its host; *hosts* are those of the results, best first."""
+    seen: Counter[int] = Counter()
+    losses = []
+    for host in hosts:
+        losses.append(-weights.crowding * min(max(seen[host] - weights.per_host + 1, 0), _MOST_CROWDED))
+        seen[host] += 1
+    return losses

@@ -401,6 +401,7 @@ class Results:
     hits: tuple[Hit, ...]
     hints: tuple[str, ...] = ()  # hints about problems of the query, shown to the user
     steps: dict[str, float] = field(default_factory=dict)  # seconds spent in each step
+    excluded: tuple[str, ...] = ()  # what pages must not have, shown to the user
 
 
 @dataclass(frozen=True, slots=True)

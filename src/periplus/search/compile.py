@@ -1,23 +1,26 @@
 """Compiles a parsed query into a tantivy query for the pages of one language.
 
 A word is searched in every field of the language, in the form that the language's analyzer indexes, and in the fields
-that all languages share: the words of the URL, and code-like tokens. Stop words are ignored unless they are quoted or
-excluded, or the query has no other word.
+that all languages share: the words of the URL, and code-like tokens. Stop words of the query's language are ignored
+unless they are quoted, required or excluded.
 """
 
 from __future__ import annotations
 
-from tantivy import Occur, Query, Schema
+from collections.abc import Iterable
+
+from tantivy import FieldType, Occur, Query, Schema
 
 from periplus.config import Ranking
+from periplus.index.facets import DATE, LANGUAGE, TYPE, number_of_name
 from periplus.index.schema import CODE, FIELD_LANGUAGE, FULL_BARREL, SITE, URL_WORDS, field
-from periplus.search.query import And, Node, Not, Or, Phrase, Site, Word, wanted_words
-from periplus.text.analyzer import OTHER, Token, is_stop_word, tokens
+from periplus.search.operators import seconds_of
+from periplus.search.query_tree import And, Field, Node, Not, Or, Phrase, Required, Site, Word, wanted_words
+from periplus.text.analyzer import OTHER, Token, tokens, url_words
 from periplus.text.code_tokens import code_tokens
 
-_BARE_WORD = 0.2  # weight of "c" in a search for C++, so that C++ pages come first
-
 _Clause = tuple[Occur, Query]
+_NONE = frozenset[str]()
 
 
 class Compiler:
@@ -30,50 +33,90 @@ class Compiler:
         self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
         self._url_weight, self._code_weight = weights.field_url, weights.field_code
 
-    def compile(self, node: Node) -> Query | None:
-        """The tantivy query, or None when the query has no searchable word."""
-        literal = all(is_stop_word(self._language, text) for text in wanted_words(node))
-        clause = self._clause(node, literal=literal)
+    def compile(self, node: Node, ignored: frozenset[str]) -> Query | None:
+        """The tantivy query, or None when the query has no searchable word; *ignored* are its stop words.
+
+        All matches of a query without a word, such as `site:example.org`, have the same score. So the best pages by
+        rank come first.
+        """
+        clause = self._clause(node, ignored)
         if clause is None or clause[0] is Occur.MustNot:
             return None
-        pages = Query.const_score_query(Query.term_query(self._schema, FIELD_LANGUAGE, self._language), 0.0)
-        return Query.boolean_query([(Occur.Must, clause[1]), (Occur.Must, pages)])
+        query = clause[1] if wanted_words(node) else Query.const_score_query(clause[1], 1.0)
+        pages = _unscored(Query.term_query(self._schema, FIELD_LANGUAGE, self._language))
+        return Query.boolean_query([(Occur.Must, query), (Occur.Must, pages)])
 
-    def _clause(self, node: Node, *, literal: bool) -> _Clause | None:
-        """The tantivy query of one node, with whether it is required or excluded; *literal* keeps stop words."""
+    def _clause(self, node: Node, ignored: frozenset[str]) -> _Clause | None:
+        """The tantivy query of one node, with whether it is required or excluded."""
         match node:
-            case Word(text) if not literal and is_stop_word(self._language, text):
-                return None
             case Word(text) | Phrase(text):
-                return self._words(text)
-            case Site(host):
-                query = Query.term_query(self._schema, SITE, host)
-                return Occur.Must, Query.const_score_query(query, 0.0)
+                return None if isinstance(node, Word) and text in ignored else self._words(text)
+            case Site(host, path):
+                return self._site(host, path)
+            case Field(operator, value):
+                return self._property(operator, value)
+            case Required(inner):
+                return self._clause(inner, _NONE)
             case Not(inner):
-                return _negated(self._clause(inner, literal=True))
+                return _negated(self._clause(inner, _NONE))
             case And(nodes):
-                return _all_of(self._clauses(nodes, literal=literal))
+                return _all_of(self._clauses(nodes, ignored))
             case Or(nodes):
-                return _any_of(self._clauses(nodes, literal=literal))
+                return _any_of(self._clauses(nodes, ignored))
 
-    def _clauses(self, nodes: tuple[Node, ...], *, literal: bool) -> list[_Clause]:
-        return [clause for part in nodes if (clause := self._clause(part, literal=literal)) is not None]
+    def _clauses(self, nodes: tuple[Node, ...], ignored: frozenset[str]) -> list[_Clause]:
+        return [clause for part in nodes if (clause := self._clause(part, ignored)) is not None]
 
     def _words(self, text: str) -> _Clause | None:
-        words = tokens(self._language, text)
-        codes = code_tokens(text).split()
-        factor = _BARE_WORD if codes and len(words) == 1 else 1.0
-        fields = [(name, factor * weight, words) for name, weight in self._weights.items()]
-        fields.append((URL_WORDS, factor * self._url_weight, tokens(OTHER, text)))
-        queries = [self._in_field(name, found, weight) for name, weight, found in fields if found and weight > 0]
-        queries += [self._as_written(code) for code in codes if self._code_weight > 0]
-        if not queries:
-            return None
-        return Occur.Must, Query.boolean_query([(Occur.Should, query) for query in queries])
+        """A word or phrase in any field.
 
-    def _as_written(self, code: str) -> Query:
+        A code-like token of one term, such as `C++`, must be on the page as written: its term alone would find C, too.
+        """
+        words, codes = tokens(self._language, text), code_tokens(text).split()
+        if len(words) < 2 and codes:
+            return Occur.Must, _every([self._as_written(code, self._code_weight) for code in codes])
+        fields = [(name, weight, words) for name, weight in self._weights.items()]
+        fields.append((URL_WORDS, self._url_weight, tokens(OTHER, text)))
+        queries = [self._in_field(name, found, weight) for name, weight, found in fields if found and weight > 0]
+        if len(codes) == 1 and len(tokens(OTHER, codes[0])) == len(words):
+            queries.append(self._as_written(codes[0], self._code_weight))
+        return (Occur.Must, _every([_some(queries), *self._one_term_codes(codes)])) if queries else None
+
+    def _one_term_codes(self, codes: Iterable[str]) -> list[Query]:
+        return [self._as_written(code, 0.0) for code in codes if len(tokens(OTHER, code)) < 2]
+
+    def _as_written(self, code: str, weight: float) -> Query:
         """A constant score: tantivy's would be low wherever few pages have code."""
-        return Query.const_score_query(Query.term_query(self._schema, CODE, code), self._code_weight)
+        return Query.const_score_query(Query.term_query(self._schema, CODE, code), weight)
+
+    def _site(self, host: str, path: str) -> _Clause:
+        queries = [Query.term_query(self._schema, SITE, host)]
+        if path and len(words := tokens(OTHER, url_words(f"//{host}{path}"))) > 1:
+            queries.append(self._in_field(URL_WORDS, words, 1.0))
+        return Occur.Must, _unscored(_every(queries))
+
+    def _property(self, operator: str, value: str) -> _Clause | None:
+        """The pages with the property that an operator names."""
+        words = tokens(self._language if operator == "intitle" else OTHER, value)
+        match operator:
+            case "intitle" | "inurl" if not words:
+                return None
+            case "intitle":
+                name = field("title", self._language)
+                title = self._in_field(name, words, self._weights[name] or 1.0)
+                return Occur.Must, _every([title, *self._one_term_codes(code_tokens(value).split())])
+            case "inurl":
+                return Occur.Must, _unscored(self._in_field(URL_WORDS, words, 1.0))
+            case "filetype" | "lang":
+                name = TYPE if operator == "filetype" else LANGUAGE
+                return Occur.Must, _unscored(Query.term_query(self._schema, name, number_of_name(value)))
+            case _:
+                return Occur.Must, _unscored(self._dated(operator, seconds_of(value)))
+
+    def _dated(self, operator: str, seconds: int) -> Query:
+        if operator == "after":
+            return Query.range_query(self._schema, DATE, FieldType.Integer, lower_bound=seconds)
+        return Query.range_query(self._schema, DATE, FieldType.Integer, upper_bound=seconds - 1)
 
     def _in_field(self, name: str, words: list[Token], weight: float) -> Query:
         if len(words) == 1:
@@ -95,6 +138,18 @@ def _length_correction(share: float) -> float:
     return float(too_low ** (1 / 3))
 
 
+def _unscored(query: Query) -> Query:
+    return Query.const_score_query(query, 0.0)
+
+
+def _every(queries: list[Query]) -> Query:
+    return Query.boolean_query([(Occur.Must, query) for query in queries])
+
+
+def _some(queries: list[Query]) -> Query:
+    return Query.boolean_query([(Occur.Should, query) for query in queries])
+
+
 def _negated(clause: _Clause | None) -> _Clause | None:
     if clause is None:
         return None
@@ -106,20 +161,20 @@ def _all_of(clauses: list[_Clause]) -> _Clause | None:
     if not clauses:
         return None
     if all(occur is Occur.MustNot for occur, _ in clauses):
-        return Occur.MustNot, Query.boolean_query([(Occur.Should, query) for _, query in clauses])
+        return Occur.MustNot, _some([query for _, query in clauses])
     return Occur.Must, Query.boolean_query(clauses)
 
 
 def _any_of(clauses: list[_Clause]) -> _Clause | None:
     if not clauses:
         return None
-    return Occur.Must, Query.boolean_query([(Occur.Should, _positive(clause)[1]) for clause in clauses])
+    return Occur.Must, _some([_positive(clause)[1] for clause in clauses])
 
 
 def _positive(clause: _Clause) -> _Clause:
     """A required clause; an exclusion becomes "all pages except those"."""
     occur, query = clause
     if occur is Occur.MustNot:
-        everything = Query.const_score_query(Query.all_query(), 0.0)
+        everything = _unscored(Query.all_query())
         return Occur.Must, Query.boolean_query([(Occur.Must, everything), (Occur.MustNot, query)])
     return Occur.Must, query

@@ -24,6 +24,7 @@ from tantivy import Index, Occur, Query
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.arrays import load_array
+from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import Head, PageStore
 from periplus.index.schema import (
     HOSTS,
@@ -40,7 +41,9 @@ from periplus.search.background_check import BackgroundCheck
 from periplus.search.compile import Compiler
 from periplus.search.host_limit import limit_per_host
 from periplus.search.match_positions import QueryWords
-from periplus.search.query import And, Node, Or, Site, loosened, parse_query, wanted_words
+from periplus.search.query import parse_query
+from periplus.search.query_language import query_language
+from periplus.search.query_tree import And, Node, Or, Site, loosened, wanted_words
 from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contributions
 from periplus.search.snippet import make_snippet
 from periplus.store.archive import read_response
@@ -87,6 +90,7 @@ class _Search:
     page: int
     size: int
     wanted: dict[str, QueryWords]  # by language
+    ignored: frozenset[str]  # stop words
     hints: list[str]
     steps: dict[str, float] = field(default_factory=dict)
     scored: dict[int, tuple[Head, dict[str, float]]] = field(default_factory=dict)  # head and features, by number
@@ -135,6 +139,7 @@ class SearchEngine:
             for language, count in languages.items()
         }
         self._pages = PageStore(self._folder)
+        self._forward = ForwardIndex(self._folder)
         self._check = BackgroundCheck(large_files)
 
     @classmethod
@@ -177,12 +182,15 @@ class SearchEngine:
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         total, hits = 0, tuple[Hit, ...]()
         if parsed.root is not None:
-            search = _Search(parsed.root, page, size, _wanted(parsed.root, self._compilers), hints, steps)
-            found, total = self._page(search, Mode(mode))
+            ignored = query_language(parsed.root, self._compilers, self._forward.lexicon).ignored
+            wanted = _wanted(parsed.root, ignored, self._compilers)
+            search = _Search(parsed.root, page, size, wanted, ignored, hints, steps)
+            shown, total = self._page(search, Mode(mode))
             with search.step("snippets"):
-                hits = tuple(self._hit(candidate, search, explain=explain) for candidate in found)
+                hits = tuple(self._hit(candidate, search, explain=explain) for candidate in shown)
         seconds = time.perf_counter() - started
-        return Results(query, parsed.understood, total, True, seconds, page, size, hits, tuple(hints), steps)
+        found = (hits, tuple(hints), steps, parsed.excluded)
+        return Results(query, parsed.understood, total, True, seconds, page, size, *found)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
@@ -208,13 +216,13 @@ class SearchEngine:
         if not total and _only_punctuation(search):
             search.hints.append("The query has only punctuation. Add a word.")
         shown = found[search.depth - search.size : search.depth]
-        return self._with_all_words(shown, search.root) if mode is Mode.OR and loose != search.root else shown, total
+        return self._with_all_words(shown, search) if mode is Mode.OR and loose != search.root else shown, total
 
     def _ranked(self, node: Node, search: _Search, before: Sequence[_Candidate] = ()) -> tuple[list[_Candidate], int]:
         """The matches of a query in order, up to the end of the page and without those in *before*; and their total."""
         with search.step("candidates"):
             block = self._weights.candidates
-            numbers, texts, total = self._candidates(node, -(-search.depth // block) * block)
+            numbers, texts, total = self._candidates(node, search.ignored, -(-search.depth // block) * block)
         ranked = list(before)
         known = {candidate.number for candidate in before}
         for start in range(0, len(numbers), block):
@@ -234,9 +242,10 @@ class SearchEngine:
         per_host = self._weights.per_host
         return list(islice(limit_per_host(found, lambda one: one.host, per_host, search.size, before), room))
 
-    def _candidates(self, node: Node, limit: int) -> _Found:
+    def _candidates(self, node: Node, ignored: frozenset[str], limit: int) -> _Found:
         """The best matches of all languages; every language gets its share."""
-        queries = [query for compiler in self._compilers.values() if (query := compiler.compile(node)) is not None]
+        compiled = [compiler.compile(node, ignored) for compiler in self._compilers.values()]
+        queries = [query for query in compiled if query is not None]
         return _merged([self._matches(query, limit) for query in queries], limit)
 
     def _matches(self, query: Query, limit: int) -> _Found:
@@ -292,12 +301,12 @@ class SearchEngine:
             explain=parts if explain else {},
         )
 
-    def _with_all_words(self, shown: list[_Candidate], root: Node) -> list[_Candidate]:
+    def _with_all_words(self, shown: list[_Candidate], search: _Search) -> list[_Candidate]:
         """The same candidates with `all_words` set."""
         among = Query.term_set_query(self._index.schema, NUMBER, [one.number for one in shown])
         complete: set[int] = set()
         for compiler in self._compilers.values() if shown else ():
-            if (strict := compiler.compile(root)) is not None:
+            if (strict := compiler.compile(search.root, search.ignored)) is not None:
                 query = Query.boolean_query([(Occur.Must, strict), (Occur.Must, among)])
                 complete.update(self._matches(query, len(shown)).numbers.tolist())
         return [one._replace(all_words=one.number in complete) for one in shown]
@@ -345,8 +354,8 @@ def _merged(found: list[_Found], limit: int) -> _Found:
     return _Found(numbers[once], np.concatenate([one.texts for one in found])[order][once], total)
 
 
-def _wanted(root: Node, languages: Iterable[str]) -> dict[str, QueryWords]:
-    text = " ".join(wanted_words(root))
+def _wanted(root: Node, ignored: frozenset[str], languages: Iterable[str]) -> dict[str, QueryWords]:
+    text = " ".join(word for word in wanted_words(root) if word not in ignored)
     return {language: QueryWords(text, language) for language in languages}
 
 

@@ -1,4 +1,4 @@
-"""Reads the operators of the query language: `site:`, `intitle:`, `inurl:`, `filetype:`, `lang:`, `before:`, `after:`."""
+"""Reads the operators of the query language: site:, intitle:, inurl:, filetype:, lang:, before: and after:."""
 
 from __future__ import annotations
 

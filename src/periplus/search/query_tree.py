@@ -173,16 +173,5 @@ def excluded(node: Node) -> list[str]:
             return []
 
 
-def restricts_site(node: Node) -> bool:
-    """Whether a query has `site:`."""
-    match node:
-        case Site():
-            return True
-        case And(nodes) | Or(nodes):
-            return any(map(restricts_site, nodes))
-        case _:
-            return False
-
-
 def _grouped(node: Node) -> str:
     return f"({node})" if isinstance(node, And | Or) else str(node)

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import random
+import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tantivy import Query
+from tantivy import Index, Query
 
+from parse.documents import parsed, real_pages
 from periplus.config import Ranking
-from periplus.index.schema import schema
+from periplus.index.forward import ForwardIndex
+from periplus.index.pagestore import PageStore
+from periplus.index.schema import NUMBER, schema
 from periplus.search.compile import Compiler
 from periplus.search.engine import SearchEngine
-from periplus.search.query import And, Not, Or, Phrase, Site, Word, parse_query
+from periplus.search.query import parse_query
+from periplus.search.query_language import query_language
+from periplus.search.query_tree import And, Field, Node, Not, Or, Phrase, Site, Word, loosened
+from periplus.text.analyzer import language_of, register
+from periplus.text.unspaced import spaced
 from search.brute import PageScan
-from search.library import Doc, library, urls
+from search.library import Doc, index, library, shelve, urls
+from shared_data import shared
 
 WORDS = [
     "red",
@@ -55,12 +68,17 @@ docs = st.builds(
     keywords=text,
     headings=st.lists(text, max_size=2).map(tuple),
     language=st.sampled_from(["en", "de", ""]),
+    mime=st.sampled_from(["text/html", "application/pdf"]),
+    at=st.sampled_from([1_600_000_000.0, 1_700_000_000.0]),
 )
 word = st.sampled_from(WORDS)
 phrase = st.lists(word, min_size=1, max_size=4).map(lambda words: f'"{" ".join(words)}"')
-site = st.sampled_from([*HOSTS, "test", "c.test"]).map("site:{}".format)
+site = st.sampled_from([*HOSTS, "test", "c.test", "a.test/red", "b.test/the_cat/"]).map("site:{}".format)
+dates = st.sampled_from(["before:2022", "after:2021-05", "before:2023-11-14", "after:2023-11-15"])
+properties = dates | st.sampled_from(["filetype:pdf", "lang:de", "lang:english", "inurl:red", "inurl:the_cat"])
+titles = (word | phrase).map("intitle:{}".format)
 queries = st.recursive(
-    word | word | phrase | site,
+    word | word | phrase | site | titles | properties | word.map("+{}".format),
     lambda inner: st.one_of(
         inner.map("-({})".format),
         inner.map("-{}".format),
@@ -89,10 +107,15 @@ def found(engine: SearchEngine, query: str, mode: str) -> frozenset[str]:
     return frozenset(urls(results))
 
 
-def agree(engine: SearchEngine, scan: PageScan, query: str) -> None:
+def stop_words(engine: SearchEngine, pages: Sequence[Doc], root: Node) -> frozenset[str]:
+    languages = {language_of(page.language) for page in pages}
+    return query_language(root, languages, ForwardIndex(engine._folder).lexicon).ignored
+
+
+def agree(engine: SearchEngine, pages: Sequence[Doc], scan: PageScan, query: str) -> None:
     root = parse_query(query).root
     for mode in ("and", "or"):
-        expected = scan.found(root, mode) if root is not None else frozenset()
+        expected = scan.found(root, mode, stop_words(engine, pages, root)) if root is not None else frozenset()
         assert found(engine, query, mode) == expected, (query, mode)
 
 
@@ -105,7 +128,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries)
 def test_a_query_finds_what_brute_force_finds(engine: SearchEngine, query: str) -> None:
-    agree(engine, PageScan(FIXED), query)
+    agree(engine, FIXED, PageScan(FIXED), query)
 
 
 @pytest.mark.slow
@@ -117,14 +140,14 @@ def test_it_does_so_whatever_the_pages(pages: list[Doc], asked: list[str]) -> No
     with tempfile.TemporaryDirectory() as home, library(Path(home), pages) as opened:
         scan = PageScan(pages)
         for query in asked:
-            agree(opened, scan, query)
+            agree(opened, pages, scan, query)
 
 
 def test_a_heading_of_stop_words_keeps_its_neighbours_apart(tmp_path: Path) -> None:
     page = Doc("http://a.test/", description="café not", headings=("not to", "Über running café"), language="en")
     with library(tmp_path, [page]) as opened:
         for gap in ("", "to ", "to to ", "to to to ", "to to to to "):
-            agree(opened, PageScan([page]), f'"café {gap}running"')
+            agree(opened, [page], PageScan([page]), f'"café {gap}running"')
 
 
 @pytest.mark.parametrize(
@@ -156,24 +179,135 @@ def test_a_heading_of_stop_words_keeps_its_neighbours_apart(tmp_path: Path) -> N
         ("the of", {"1", "3", "4", "5", "6", "7"}),  # a query without another word
         ("cat -the", set()),
         ("cat -not", {"1", "3", "4", "5"}),
+        ("cat +the", {"1", "3", "4", "5"}),
+        ("red not", {"1", "2", "3", "4", "5"}),
+        ("red +not", {"2"}),
+        ("intitle:cat", {"1"}),
+        ('intitle:"the red"', {"1"}),
+        ('intitle:"red the"', set()),
+        ("red -intitle:blue", {"1", "2", "3", "4"}),
+        ("inurl:cat", {"3"}),
+        ("inurl:the_cat red", {"3"}),
+        ("red lang:de", {"2"}),
+        ("red -lang:English", {"2", "4"}),
+        ("site:a.test/red", {"1"}),
+        ("site:b.test/the_cat/3", {"3"}),
+        ("filetype:pdf", set()),
+        ("cat filetype:htm", {"1", "3", "4", "5"}),
+        ("42 before:2023-11-15", {"3", "4"}),  # crawled on 14 November 2023
+        ("42 before:2023-11-14", set()),
+        ("42 after:2023-11-14", {"3", "4"}),
+        ("42 after:2023-11-15", set()),
     ],
 )
 def test_what_some_queries_mean(engine: SearchEngine, query: str, expected: set[str]) -> None:
-    agree(engine, PageScan(FIXED), query)
+    agree(engine, FIXED, PageScan(FIXED), query)
     assert {url.rpartition("/")[2] for url in found(engine, query, "and")} == expected
 
 
 def test_nothing_to_look_for_is_no_query() -> None:
-    compiler = Compiler(schema(["en"]), Ranking(), "en")
-    assert compiler.compile(Word("!!")) is None
-    assert compiler.compile(And((Word("-"), Phrase("…")))) is None
-    assert compiler.compile(Not(Word("?"))) is None
-    assert compiler.compile(Or((Word("!"), Not(Word("?"))))) is None
-    assert isinstance(compiler.compile(Word("the")), Query)
-    assert isinstance(compiler.compile(Site("a.test")), Query)
+    compiler, none = Compiler(schema(["en"]), Ranking(), "en"), frozenset[str]()
+    assert compiler.compile(Word("!!"), none) is None
+    assert compiler.compile(And((Word("-"), Phrase("…"))), none) is None
+    assert compiler.compile(Not(Word("?")), none) is None
+    assert compiler.compile(Or((Word("!"), Not(Word("?")))), none) is None
+    assert compiler.compile(Field("intitle", "!"), none) is None
+    assert compiler.compile(Word("the"), frozenset({"the"})) is None
+    assert isinstance(compiler.compile(Word("the"), none), Query)
+    assert isinstance(compiler.compile(Site("a.test"), none), Query)
 
 
 def test_a_field_without_weight_is_not_looked_at(tmp_path: Path) -> None:
     pages = [Doc("http://a.test/", "word", "nothing"), Doc("http://b.test/", "nothing", "word")]
     with library(tmp_path, pages, ranking__field_title=0.0) as opened:
         assert urls(opened.search("word", mode="and")) == ["http://b.test/"]
+
+
+# -- real pages -----------------------------------------------------------------------------------------------------
+
+
+def real_docs() -> list[Doc]:
+    """The 498 real pages, in many languages, and abstracts of medical articles: 2,000 together."""
+    docs = []
+    for number, body in enumerate(real_pages().values()):
+        page = parsed(body)
+        url = (
+            f"http://h{number % 20}.test/{'-'.join(page.title.split()[:4]).encode('ascii', 'ignore').decode()}/{number}"
+        )
+        at = 1.5e9 + 5e5 * number
+        fields = (page.title, page.text[:4_000], page.description, page.keywords, page.headings, page.language, at)
+        docs.append(Doc(url, *fields))
+    with tarfile.open(shared("ir/nfcorpus.tar.xz")) as archive:
+        lines = archive.extractfile("docs.jsonl")
+        assert lines is not None
+        for line in itertools.islice(lines, 2_000 - len(docs)):
+            found = json.loads(line)
+            docs.append(
+                Doc(f"http://medicine.test/{found['id']}.pdf", found["title"], found["text"], mime="application/pdf")
+            )
+    return docs
+
+
+def real_queries(docs: Sequence[Doc], chance: random.Random) -> Iterator[str]:
+    """Queries of every kind, with words that stand beside each other on a page."""
+    for doc in chance.sample(docs, 20):
+        words = [
+            word
+            for word in doc.text.replace('"', " ").replace("(", " ").replace(")", " ").split()
+            if word[0] not in "-+" and word == spaced(word)
+        ]
+        if len(words) < 10:
+            continue
+        at = chance.randrange(len(words) - 6)
+        one, two, three, four = words[at : at + 4]
+        other = chance.choice(words)
+        title = (doc.title.replace('"', " ").replace("(", " ").replace(")", " ").split() or ["x"])[0]
+        yield from (
+            f"{one} {two} {other}",
+            f'"{one} {two} {three} {four}"',
+            f'"{one} {two}" OR "{three} {four}"',
+            f'{other} -"{one} {two}"',
+            f"({one} OR {two}) -({three}) +{four}",
+            f"{other} intitle:{title}",
+            f"{other} site:h{chance.randrange(20)}.test",
+            f"{other} after:2018-03 before:2019 -filetype:pdf",
+            f'{one} lang:{doc.language or "en"} -inurl:"{title}"',
+        )
+
+
+class Matcher:
+    """Finds pages by compiled queries alone, without scores and snippets."""
+
+    def __init__(self, home: Path, docs: Sequence[Doc]) -> None:
+        collection = shelve(home, docs)
+        index(collection)
+        (folder,) = collection.index.glob("gen-*")
+        opened = Index.open(str(folder / "tantivy"))
+        register(opened)
+        self.lexicon, self._searcher = ForwardIndex(folder).lexicon, opened.searcher()
+        with PageStore(folder) as pages:
+            self.urls = [pages.head(number).url for number in range(len(pages))]
+        self.languages = {language_of(doc.language) for doc in docs}
+        self._compilers = [Compiler(opened.schema, Ranking(), language) for language in self.languages]
+
+    def found(self, root: Node, ignored: frozenset[str]) -> frozenset[str]:
+        numbers: list[Any] = []
+        for compiler in self._compilers:
+            if (query := compiler.compile(root, ignored)) is not None:
+                hits = self._searcher.search(query, len(self.urls)).hits
+                numbers += self._searcher.fast_field_values(NUMBER, [address for _, address in hits])
+        return frozenset(self.urls[number] for number in numbers)
+
+
+@pytest.mark.slow
+def test_queries_find_on_2000_real_pages_what_brute_force_finds(tmp_path: Path) -> None:
+    docs = real_docs()
+    assert len(docs) == 2_000
+    scan, matcher = PageScan(docs), Matcher(tmp_path, docs)
+    kept = frozenset(matcher.urls)  # duplicates are merged
+    for query in real_queries(docs, random.Random(17)):
+        root = parse_query(query).root
+        assert root is not None
+        ignored = query_language(root, matcher.languages, matcher.lexicon).ignored
+        assert matcher.found(root, ignored) == scan.found(root, "and", ignored) & kept, query
+        assert matcher.found(loosened(root), ignored) == scan.found(root, "or", ignored) & kept, query

@@ -243,7 +243,7 @@ def test_punctuation_alone_has_a_hint(few: SearchEngine, query: str) -> None:
     assert results.hints[-1] == "The query has only punctuation. Add a word."
 
 
-@pytest.mark.parametrize("query", ["", "()", "-reef -lamp", "   "])
+@pytest.mark.parametrize("query", ["", "()", '-"reef" -(lamp light)', "   "])
 def test_a_query_without_a_positive_word_has_a_hint(few: SearchEngine, query: str) -> None:
     results = few.search(query)
     assert (results.total, results.hits) == (0, ())

@@ -157,6 +157,36 @@ def test_common_words_count_in_phrases_and_when_there_are_no_others(
     assert [hit.host[0] for hit in sql.search(query, mode="and").hits] == hosts
 
 
+# -- stop words of several languages --------------------------------------------------------------------------------
+
+FILMS = [
+    Doc("http://film.test/", "Die Hard", "A tower in Los Angeles, and a man who is hard to kill.", language="en"),
+    Doc("http://stein.test/", "Granit", "Granit ist hard und schwer, ein Haus aus Granit ist teuer.", language="de"),
+    Doc("http://haus.test/", "Haus", "Haus und Garten im Sommer, der Garten ist schön.", language="de"),
+    Doc("http://garden.test/", "House", "House and garden in summer, the garden is hard work.", language="en"),
+    Doc("http://numpy.test/", "Numpy", "Numpy install auf diesem Rechner.", language="de"),
+]
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
+    with library(tmp_path_factory.mktemp("films"), FILMS) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("query", "hosts"),
+    [
+        ("die hard", ["film"]),  # "die" is a stop word in German only
+        ("das haus", ["haus", "stein"]),  # in German, "das" is ignored
+        ("numpy for this", ["numpy"]),  # the page is German, but the query is English
+        ("the garden", ["garden"]),
+    ],
+)
+def test_stop_words_of_one_language_never_loosen_another(films: SearchEngine, query: str, hosts: list[str]) -> None:
+    assert sorted(hit.host.removesuffix(".test") for hit in films.search(query, mode="and").hits) == hosts
+
+
 # -- code -----------------------------------------------------------------------------------------------------------
 
 LANGUAGES_OF_CODE = [
@@ -164,7 +194,14 @@ LANGUAGES_OF_CODE = [
     Doc("http://cpp.test/", "Templates", "Compile templates of C++ with care."),
     Doc("http://sharp.test/", "Generics", "Compile generics of C# with care."),
     Doc("http://options.test/", "Options", "Use pip install --no-cache-dir, or gcc with -fPIC."),
-    Doc("http://words.test/", "Words", "There is no cache dir here, and no fpic."),
+    Doc("http://words.test/", "Words", "There is no cache dir here, and no fpic. A net, a wall, a chain, a map."),
+    Doc("http://net.test/", "Frameworks", "It runs on .NET everywhere."),
+    Doc("http://map.test/", "Containers", "A std::map is sorted."),
+    Doc("http://linker.test/", "Linker", "Set LD_LIBRARY_PATH first."),
+    Doc("http://chain.test/", "Iterators", "Call itertools.chain with them."),
+    Doc("http://errno.test/", "Errors", "Look for [Errno 2] in the log."),
+    Doc("http://two.test/", "More errors", "2 errors: errno 13 and 2 others."),
+    Doc("http://warnings.test/", "Warnings", "Run gcc -Wall on it."),
 ]
 
 
@@ -186,11 +223,38 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
         ("pip --no-cache-dir", "options"),
         ("-fPIC", "options"),
         ('"-fPIC"', "options"),
+        ("gcc -fPIC", "options"),
+        (".NET", "net"),
+        ("std::map", "map"),
+        ("LD_LIBRARY_PATH", "linker"),
+        ("itertools.chain", "chain"),
+        ("[Errno 2]", "errno"),
+        ("-Wall", "warnings"),
+        ("gcc -Wall", "warnings"),
     ],
 )
 def test_a_token_of_code_is_found_before_its_words(code: SearchEngine, query: str, first: str) -> None:
     assert code.search(query).hits[0].host == f"{first}.test"
 
 
+@pytest.mark.parametrize(
+    ("query", "hosts"),
+    [
+        ("C++", {"cpp"}),
+        ("C#", {"sharp"}),
+        (".NET", {"net"}),
+        ("-Wall", {"warnings"}),
+        ('"templates of C++"', {"cpp"}),
+        ('"generics of C++"', set()),
+        ("[Errno 2]", {"errno"}),
+        ("C", {"c", "cpp", "sharp"}),
+    ],
+)
+def test_a_token_of_code_finds_only_pages_that_have_it(code: SearchEngine, query: str, hosts: set[str]) -> None:
+    assert {hit.host.removesuffix(".test") for hit in code.search(query, mode="and").hits} == hosts
+
+
 def test_a_minus_beside_other_words_still_excludes(code: SearchEngine) -> None:
-    assert urls(code.search("pip -fPIC", mode="and")) == []
+    assert urls(code.search("pip -install", mode="and")) == []
+    assert code.search("pip -install").excluded == ("install",)
+    assert urls(code.search("pip -fPIC", mode="and")) == ["http://options.test/"]

@@ -181,7 +181,7 @@ class SearchEngine:
     def _ranked(self, search: _Search, depth: int) -> tuple[list[Scored], int]:
         """The matches of a query in order, at least *depth* of them as long as there are more; and their number."""
         with search.step("terms"):
-            terms = QueryTerms(search.words, self.index.forward, search.language.leaders)
+            terms = QueryTerms(search.words, self.index.forward, search.language.possible)
         ranked: list[Scored] = []
         selection = self._finder.selection(search.node, search.words, search.language)
         while len(ranked) < depth:

@@ -97,7 +97,9 @@ def parse_query(text: str) -> ParsedQuery:
         root = builder.plain(text)
     if root is not None and not has_positive(root):
         root = _as_options(root)
-        if not has_positive(root):
+        if has_positive(root):
+            builder.hint("The query has no other word, so the words with a minus were searched as typed.")
+        else:
             builder.hint("Add a word to search for; -foo only excludes.")
             root = None
     elif root is None:

@@ -6,17 +6,19 @@ stop words in every likely language of the query are ignored, on pages of all la
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from periplus.search.open_index import Numbers, OpenIndex
-from periplus.text.analyzer import is_stop_word, terms
+from periplus.search.query_tree import SPACED_WORD
+from periplus.text.analyzer import OTHER, is_stop_word, terms
 from periplus.text.words import split
 
-_SMOOTHING = 50.0  # pages of a language that are assumed to have words as often as pages of all languages
-_LIKELY = 0.25  # of the probability of the most likely language
+_LIKELY = 0.25  # of the probability of the most likely language, to decide which words are ignored
+_POSSIBLE = 0.02  # of it, to count words with the same stem as the same
+_STOP_WORD = 0.5  # share of the pages of a language that are assumed to have its stop words
 
 
 class QueryLanguage(NamedTuple):
@@ -26,20 +28,19 @@ class QueryLanguage(NamedTuple):
     ignored: frozenset[str]
 
     @property
-    def leaders(self) -> list[str]:
-        """The likely languages."""
-        return _leaders(self.likely, 0.02)
+    def possible(self) -> list[str]:
+        """The languages that the query may be in."""
+        return _leaders(self.likely, _POSSIBLE)
 
 
 def query_language(texts: Sequence[str], index: OpenIndex) -> QueryLanguage:
-    """The language of the words and phrases of a query, by naive Bayes: which pages have these words?"""
-    words = {word for text in texts for word in split(text)}
+    """The language of the words and phrases of a query, by naive Bayes: in which language do pages have these words?"""
     pages = np.array(list(index.languages.values()), np.float64)
-    scores = np.log(pages / pages.sum())
-    for word in words:
+    scores = np.log(pages)
+    for word in {word for text in texts for word in split(text)}:
         with_word = _pages_with(word, index)
         expected = (with_word.sum() + 0.5) / (pages.sum() + 1.0)
-        scores += np.log((with_word + _SMOOTHING * expected) / (pages + _SMOOTHING))
+        scores += np.log((with_word + expected) / (pages + 1.0))
     shares = np.exp(scores - scores.max(initial=-np.inf))
     likely = dict(zip(index.languages, (shares / shares.sum()).tolist(), strict=True))
     return QueryLanguage(likely, _ignored(texts, _leaders(likely, _LIKELY)))
@@ -47,13 +48,13 @@ def query_language(texts: Sequence[str], index: OpenIndex) -> QueryLanguage:
 
 def _pages_with(word: str, index: OpenIndex) -> Numbers:
     """The number of pages that have a word, by language."""
-    return np.array(
-        [
-            min((index.frequency(language, term) for term in terms(language, word)), default=0)
-            for language in index.languages
-        ],
-        np.float64,
-    )
+    found = [
+        _STOP_WORD * pages
+        if is_stop_word(language, word)
+        else min((index.frequency(language, term) for term in terms(language, word)), default=0)
+        for language, pages in index.languages.items()
+    ]
+    return np.array(found, np.float64)
 
 
 def _leaders(likely: Mapping[str, float], least: float) -> list[str]:
@@ -62,6 +63,9 @@ def _leaders(likely: Mapping[str, float], least: float) -> list[str]:
     return [language for language, share in likely.items() if share >= least * best]
 
 
-def _ignored(texts: Sequence[str], leaders: Sequence[str]) -> frozenset[str]:
-    ignored = {text for text in texts if leaders and all(is_stop_word(language, text) for language in leaders)}
-    return frozenset(ignored if len(ignored) < len(set(texts)) else ())
+def _ignored(texts: Iterable[str], leaders: Iterable[str]) -> frozenset[str]:
+    """The words, and parts of words, that are stop words in all of the languages; nothing when no word would be left."""
+    stemmed = [language for language in leaders if language != OTHER]
+    words = {word for text in texts for word in (text, *SPACED_WORD.findall(text))}
+    ignored = frozenset(word for word in words if stemmed and all(is_stop_word(one, word) for one in stemmed))
+    return frozenset() if ignored >= set(texts) else ignored

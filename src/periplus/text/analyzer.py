@@ -131,6 +131,7 @@ def tokens(language: str, text: str) -> list[Token]:
     return found
 
 
+@lru_cache(maxsize=10_000)
 def is_stop_word(language: str, text: str) -> bool:
     """Whether a text consists of stop words of a language."""
     return not _stop_word_filter(language).analyze(spaced(text))

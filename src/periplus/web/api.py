@@ -20,6 +20,7 @@ def encode_results(results: Results) -> bytes:
         {
             "query": results.query,
             "understood": results.understood,
+            "excluded": results.excluded,
             "total": results.total,
             "total_is_exact": results.total_is_exact,
             "seconds": results.seconds,

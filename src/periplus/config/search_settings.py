@@ -103,7 +103,9 @@ class Ranking(Section):
     coverage: float = Field(
         default=2.39, description="Weight of the share of the query that the page has; a rare word is a larger share."
     )
-    window: float = Field(default=2.12, description="Weight of the largest share of the query within 30 words of text.")
+    window: float = Field(
+        default=2.12, description="Weight of the largest share of the query within 30 words of text, or in the title."
+    )
     pairs: float = Field(
         default=1.8, description="Weight of the share of neighbouring query words that are neighbours on the page."
     )

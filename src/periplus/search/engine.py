@@ -35,6 +35,7 @@ from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 from periplus.text.analyzer import language_of
 
+_FEW_PAGES = 10  # with all words; with fewer, a hint says so
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
@@ -239,9 +240,10 @@ def _hints(search: _Search, total: int, complete: int) -> list[str]:
     if not total:
         only_marks = search.words and not any(character.isalnum() for word in search.words for character in word)
         return ["The query has only punctuation. Add a word."] if only_marks else []
-    if complete or search.node == search.root:
+    if complete >= min(_FEW_PAGES, total):
         return []
-    return ["No page has all your words. These pages have some of them."]
+    with_all = "No page has" if complete == 0 else "Only 1 page has" if complete == 1 else f"Only {complete} pages have"
+    return [f"{with_all} all your words. Other results have some of them."]
 
 
 def _charset(headers: dict[str, str]) -> str:

@@ -40,7 +40,7 @@ class FeatureRows:
         return {
             "text": np.log1p(self._bm25(self._in_title, "title") + self._bm25(self._in_body, "body")),
             "coverage": self._share(in_title | (self._in_body.counts > 0) | self._named),
-            "window": self._best_window(),
+            "window": np.maximum(self._best_window(), self._share(in_title)),
             "pairs": self._pairs(),
             "title": self._title(in_title),
             "title_exact": self._title_exact() * self._share(in_title | self._named),
@@ -68,7 +68,11 @@ class FeatureRows:
         return shares
 
     def _in(self, field: str) -> Hits:
-        return self._query.hits(self._index.forward.read(self._pages.numbers, field))
+        """Where the terms occur; "c" counts for C++ only on pages that have C++ as it is written."""
+        hits = self._query.hits(self._index.forward.read(self._pages.numbers, field))
+        if not self._query.is_bare.any():
+            return hits
+        return hits.only(~self._query.is_bare[hits.term] | (self._pages.code[hits.document] > 0))
 
     @cached_property
     def _in_title(self) -> Hits:
@@ -123,7 +127,7 @@ class FeatureRows:
                 named[pages, term] = True
         hosts, places = np.unique(self._index.hosts[self._pages.numbers], return_inverse=True)
         by_title = np.array([self._named_by_titles(int(host)) for host in hosts], bool).reshape(len(hosts), -1)
-        return named | by_title[places]
+        return (named | by_title[places]) & ~self._query.is_bare
 
     def _named_by_titles(self, host: int) -> list[bool]:
         words = self._index.sites.words_of(host)

@@ -16,7 +16,7 @@ from periplus.search.query_tree import SPACED_WORD
 from periplus.text.analyzer import OTHER, is_stop_word, terms
 from periplus.text.words import split
 
-_LIKELY = 0.25  # of the probability of the most likely language, to decide which words are ignored
+_LIKELY = 0.35  # of the probability of the most likely language, to decide which words are ignored
 _POSSIBLE = 0.02  # of it, to count words with the same stem as the same
 _STOP_WORD = 0.5  # share of the pages of a language that are assumed to have its stop words
 

@@ -1,7 +1,7 @@
 """The words of a query as numbers of the lexicon, with their weights.
 
-A word has the numbers of all words with the same stem, in every language of the query. In scripts without spaces, a term
-is two or more characters side by side.
+A word has the numbers of all words with the same stem, in every language of the query. In scripts without spaces, a
+term is two or more characters side by side.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from periplus.index.forward import ForwardIndex, Rows
 from periplus.text.analyzer import OTHER, terms
 from periplus.text.bm25 import idf
+from periplus.text.code_tokens import code_tokens
 from periplus.text.unspaced import blanked, pieces
 from periplus.text.words import split
 
@@ -41,6 +42,13 @@ class Hits(NamedTuple):
     at: Places  # the place in `rows.words`
     counts: NDArray[np.int64]  # by document and term
 
+    def only(self, chosen: Booleans) -> Hits:
+        """The chosen ones of these hits."""
+        document, term = self.document[chosen], self.term[chosen]
+        counts = np.zeros_like(self.counts)
+        np.add.at(counts, (document, term), 1)
+        return Hits(self.rows, document, term, self.at[chosen], counts)
+
 
 class QueryTerms:
     """The distinct terms of a query, as they are looked up in the forward index."""
@@ -48,8 +56,11 @@ class QueryTerms:
     def __init__(self, texts: Iterable[str], forward: ForwardIndex, languages: Sequence[str]) -> None:
         """*texts*: the words and phrases to find; *languages*: those of the pages, as `language_of` names them."""
         self._forward = forward
+        texts = list(texts)
         words = [word for text in texts for word in (*split(blanked(text)), *pieces(text))]
         self.terms = self._distinct(dict.fromkeys(words), languages)[:MOST_TERMS]
+        bare = _bare_words(texts)
+        self.is_bare = np.array([term.text in bare for term in self.terms], bool)
         self.names = [frozenset((term.text, *terms(OTHER, term.text))) for term in self.terms]
         self.idf = np.array([self._idf(term) for term in self.terms])
         self._codes = self._numbered_parts()
@@ -129,3 +140,9 @@ class QueryTerms:
             if number is not None:
                 found[number] = (first, second)
         return found
+
+
+def _bare_words(texts: Iterable[str]) -> frozenset[str]:
+    """The words of code-like tokens with a single word, such as "c" of C++: other pages have them, too."""
+    tokens = [token for text in texts for token in code_tokens(text).split()]
+    return frozenset(words[0] for token in tokens if len(words := split(token)) == 1)

@@ -1,0 +1,332 @@
+"""Which query was meant? Proposes corrections of misspelled words from the words of the collection.
+
+A word is a typo when a similar word is far more frequent than the word itself. A word in a title, heading, URL or
+anchor text is never a typo, nor is a code-like word. The search decides with `choose`, after it has searched for both
+queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from periplus.index.forward import ForwardIndex
+from periplus.index.phrases import Phrases
+from periplus.index.vectors import Vectors, open_vectors
+from periplus.index.vocabulary import Near, Vocabulary, is_stored
+from periplus.search.edit_cost import edit_costs
+from periplus.text.analyzer import LANGUAGES, folded, is_stop_word, terms
+
+# Ranking of the words that a typo may mean. Learned on words with one and two random edits, and on the judged typos.
+_FREQUENCY = 0.1  # edits that a word may cost more when it is 2.7 times as frequent
+_FOREIGN = 0.3  # edits: a word of another language than that of the query
+_COMPANY = 0.5  # edits, times the cosine with the other words of the query
+_ADJACENT = 0.4  # edits: a title, heading or anchor text has the word beside its neighbour in the query
+_NAMED = 2.0  # an occurrence in a title, heading, URL or anchor text counts as so many documents
+_MOST_NAMED = 50
+_COSTLIEST = 2.4  # edits
+_COMPARED = 8  # words, after costs and frequency
+
+# Confidence: the logarithm of the odds that the other word was meant.
+_PER_EDIT = 5.0  # for a word of eight letters; more for a shorter one
+_USUAL_LENGTH = 8.0
+_UNSEEN = 0.02  # documents that an unknown word counts as
+_STEM_SHARE, _MOST_OF_STEM = 0.02, 0.5  # of the documents with the stem of an unknown word, and at most
+_FOREIGN_SHARE = 0.1  # of the documents with a word of another language
+_LEAST_ODDS_UNSEEN = -4.0  # of a proposal for a word that no page has; a confidence of 0.02
+_LEAST_ODDS_STEM = -1.0  # for a word whose stem some page has; 0.27
+_LEAST_ODDS_SEEN = 1.5  # for a word that some page has; 0.82
+
+_AGREEING = 2  # known words of one language that make the language of a query sure
+_SHORTEST = 4  # letters of a word that is corrected
+_SHORTEST_PART = 3  # letters of a part of a word that is split
+_SPACE = 0.8  # edits: a missing space, or one too many
+_PAIR = 10.0  # documents that a phrase with both parts of a split word counts as
+_MOST_WORDS = 12  # in a query; longer queries are not corrected
+_MOST_CORRECTIONS = 3
+
+# Decision. A page that has all words of the query as typed is strong evidence for it.
+_SURE, _LIKELY = 0.8, 0.5  # confidence
+_LITTLE = 2  # pages with all words of the query as typed
+_CLEARLY_MORE = 20  # times as many pages with all words of the correction
+_TINY = 1e-9  # nothing is divided by 0
+F32 = NDArray[np.float32]
+
+
+class Choice(StrEnum):
+    """Which query the search shows results for."""
+
+    KEEP = "keep"
+    SUGGEST = "suggest"  # results for the query as typed, with a link to the correction
+    REPLACE = "replace"  # results for the correction, with a link to the query as typed
+
+
+class Replacement(NamedTuple):
+    """New text for some neighbouring words of the query."""
+
+    first: int  # place of the first replaced word
+    end: int  # place after the last one
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A query that may have been meant."""
+
+    words: tuple[str, ...]  # of the corrected query
+    replacements: tuple[Replacement, ...]  # in the order of the words
+    confidence: float  # 0 to 1: how likely it was meant
+    known: tuple[bool, ...]  # of each word as it was typed: the collection has it, or it is never corrected
+
+    @property
+    def text(self) -> str:
+        """The corrected query."""
+        return " ".join(self.words)
+
+
+class _Option(NamedTuple):
+    """Another reading of one word, or of two neighbours."""
+
+    replacement: Replacement
+    odds: float  # logarithm
+    cost: float  # after frequency and context: the smallest is best
+
+
+class _Language(NamedTuple):
+    """The language that a word of the query is probably in."""
+
+    name: str
+    is_sure: bool  # several other words of the query agree
+    is_guess: bool  # nothing is known; no word counts as foreign
+
+
+class _Word(NamedTuple):
+    """A word as it was typed that may be a typo."""
+
+    seen: float  # documents with the word; smaller than 1 for an unknown word
+    near: Near
+    costs: F32
+
+
+class Speller:
+    """Corrects queries; safe to share between threads."""
+
+    def __init__(
+        self, index: ForwardIndex, vocabulary: Vocabulary, phrases: Phrases, vectors: Vectors | None = None
+    ) -> None:
+        self._index, self._lexicon, self._vectors = index, index.lexicon, vectors
+        self._vocabulary, self._phrases = vocabulary, phrases
+
+    @classmethod
+    def open(cls, generation: Path) -> Speller:
+        """Open the files of a generation; one of an earlier release has no vocabulary, so nothing is corrected."""
+        index = ForwardIndex(generation)
+        vectors = open_vectors(generation, index.lexicon)
+        return cls(index, Vocabulary(generation, len(index.lexicon)), Phrases(generation), vectors)
+
+    def corrections(self, words: Sequence[str], languages: Sequence[str] = ()) -> list[Correction]:
+        """The queries that may have been meant, best first.
+
+        *words*: the words of the query that may be corrected, in order. *languages*: of the reader, as `language_of`
+        names them; without them the known words of the query decide.
+        """
+        if not 0 < len(words) <= _MOST_WORDS:
+            return []
+        spoken = self._languages(words, languages)
+        looked_up = [self._look_up(word, language) for word, language in zip(words, spoken, strict=True)]
+        options = [self._options(words, word, place, spoken[place]) for place, word in enumerate(looked_up)]
+        known = tuple(word is None or word.seen >= 1 for word in looked_up)
+        return _combined(words, options, known)
+
+    # -- a word as it was typed ----------------------------------------------------------------------------------
+
+    def _languages(self, words: Sequence[str], hints: Sequence[str]) -> list[_Language]:
+        """The language of each place of the query: that of most known words elsewhere in it."""
+        found = [self._lexicon.number(word.lower()) if len(word) >= _SHORTEST else None for word in words]
+        known = [None if number is None else self._lexicon.language(number) for number in found]
+        languages = []
+        for place, own in enumerate(known):
+            others = Counter(language for language in known[:place] + known[place + 1 :] if language is not None)
+            is_sure = len(others) == 1 and others.total() >= _AGREEING
+            usual = others.most_common(1)[0][0] if others else own or next(iter(hints), "")
+            languages.append(_Language(usual or LANGUAGES[0], is_sure, not usual))
+        return languages
+
+    def _look_up(self, typed: str, language: _Language) -> _Word | None:
+        """What is known about a word; None for a word that is never corrected."""
+        word, number = folded(typed), self._lexicon.number(typed.lower())
+        if len(word) < _SHORTEST or not is_stored(word) or _is_code(typed) or is_stop_word(language.name, typed):
+            return None
+        if number is not None and self._is_named(np.array([number], np.uint32), language):
+            return None
+        near = self._vocabulary.near(word)
+        costs = edit_costs(word, near)
+        same = near.numbers[(costs == 0) | self._same_terms(typed, near, costs, language.name)]
+        numbers = np.unique(np.append(same, [] if number is None else [number]).astype(np.uint32))
+        if self._is_named(numbers, language):
+            return None
+        seen = self._documents(numbers, language.name)
+        if seen < 1:
+            others = self._index.ids_of("".join(terms(language.name, typed)), language.name)
+            seen += min(_STEM_SHARE * self._documents(others, language.name), _MOST_OF_STEM)
+        return _Word(seen, near, costs)
+
+    def _is_named(self, numbers: NDArray[np.uint32], language: _Language) -> bool:
+        """Whether a title, heading, URL or anchor text has one of these words; of any language, unless it is sure."""
+        named = numbers[self._lexicon.named_counts(numbers) > 0].tolist()
+        return any(not language.is_sure or self._lexicon.language(number) == language.name for number in named)
+
+    def _same_terms(self, typed: str, near: Near, costs: F32, language: str) -> NDArray[np.bool_]:
+        """Which similar words have the term of the typed word, so that a search for it finds their pages."""
+        wanted = terms(language, typed)
+        same = np.zeros(len(costs), bool)
+        for place in np.flatnonzero(costs <= _COSTLIEST).tolist():
+            same[place] = terms(language, self._lexicon.word(int(near.numbers[place]))) == wanted
+        return same
+
+    def _documents(self, numbers: NDArray[np.uint32], language: str) -> float:
+        """Documents with the words; a word of another language counts less."""
+        is_own = [self._lexicon.language(number) == language for number in numbers.tolist()]
+        return float(self._lexicon.documents(numbers) @ np.where(is_own, 1.0, _FOREIGN_SHARE)) if is_own else 0.0
+
+    # -- other words ---------------------------------------------------------------------------------------------
+
+    def _options(self, words: Sequence[str], word: _Word | None, place: int, language: _Language) -> list[_Option]:
+        """Other readings of the word at a place, best first; none for a word that is certainly right."""
+        if word is None:
+            return []
+        options = self._similar(words, word, place, language) + self._split(words, word, place)
+        options += self._joined(words, word, place, language.name)
+        least = _LEAST_ODDS_SEEN if word.seen >= 1 else _LEAST_ODDS_STEM if word.seen else _LEAST_ODDS_UNSEEN
+        return sorted((option for option in options if option.odds >= least), key=lambda option: option.cost)
+
+    def _similar(self, words: Sequence[str], word: _Word, place: int, language: _Language) -> list[_Option]:
+        numbers, costs = word.near.numbers, word.costs
+        named = np.minimum(self._lexicon.named_counts(numbers), _MOST_NAMED)
+        weights = np.log(self._lexicon.documents(numbers) + _NAMED * named + 1)
+        ranked = costs - _FREQUENCY * weights
+        ranked[(costs == 0) | (costs > _COSTLIEST)] = np.inf
+        best = np.argsort(ranked, kind="stable")[:_COMPARED]
+        best = best[np.isfinite(ranked[best])]
+        company = self._company(words, place, numbers[best])
+        options = []
+        for one, similar in zip(best.tolist(), company, strict=True):
+            number, text = int(numbers[one]), self._lexicon.word(int(numbers[one]))
+            foreign = _FOREIGN * (not language.is_guess and self._lexicon.language(number) != language.name)
+            context = _COMPANY * similar + _ADJACENT * self._is_adjacent(words, place, text)
+            certain = float(costs[one]) + foreign - (context if word.seen < 1 else 0.0)
+            odds = self._odds(float(weights[one]), certain, word, words[place])
+            replacement = Replacement(place, place + 1, _cased(text, words[place]))
+            options.append(_Option(replacement, odds, float(ranked[one]) + foreign - context))
+        return options
+
+    def _company(self, words: Sequence[str], place: int, numbers: NDArray[np.uint32]) -> list[float]:
+        """The cosine of each word and the other words of the query; 0 when it is negative or unknown."""
+        found = [self._lexicon.number(word.lower()) for at, word in enumerate(words) if at != place]
+        others = np.array([number for number in found if number is not None], np.uint32)
+        if self._vectors is None or not len(others):
+            return [0.0] * len(numbers)
+        mean = self._vectors.mean(others, np.ones(len(others), np.float32))
+        mean /= max(float(np.linalg.norm(mean)), _TINY)
+        vectors = [self._vectors.vector(number) for number in numbers.tolist()]
+        return [max(0.0, float(vector @ mean)) if vector is not None else 0.0 for vector in vectors]
+
+    def _is_adjacent(self, words: Sequence[str], place: int, text: str) -> bool:
+        """Whether a title, heading or anchor text has a word beside one of its neighbours in the query."""
+        pairs = [f"{words[place - 1]} {text}"] if place else []
+        pairs += [f"{text} {words[place + 1]}"] if place + 1 < len(words) else []
+        return any(len(self._phrases.beginning(folded(pair))[0]) for pair in pairs)
+
+    @staticmethod
+    def _odds(weight: float, cost: float, word: _Word, typed: str) -> float:
+        return weight - math.log(word.seen + _UNSEEN) - _PER_EDIT * cost * _USUAL_LENGTH / len(typed)
+
+    def _split(self, words: Sequence[str], word: _Word, place: int) -> list[_Option]:
+        """The word as two words that stand side by side in a title, heading or anchor text."""
+        typed, best = folded(words[place]), list[_Option]()
+        for at in range(_SHORTEST_PART, len(typed) - _SHORTEST_PART + 1) if word.seen < 1 else ():
+            first, second = typed[:at], typed[at:]
+            if self._lexicon.number(first) is None or self._lexicon.number(second) is None:
+                continue
+            pairs = len(self._phrases.beginning(f"{first} {second}")[0])
+            if pairs:
+                weight = math.log(1 + _PAIR * pairs)
+                odds = self._odds(weight, _SPACE, word, words[place])
+                replacement = Replacement(place, place + 1, f"{words[place][:at]} {words[place][at:]}")
+                best.append(_Option(replacement, odds, _SPACE - _FREQUENCY * weight))
+        return best
+
+    def _joined(self, words: Sequence[str], word: _Word, place: int, language: str) -> list[_Option]:
+        """The word and the one after it as a single word."""
+        if place + 1 == len(words) or not words[place + 1].isalpha():
+            return []
+        text = (words[place] + words[place + 1]).lower()
+        number = self._lexicon.number(text)
+        if number is None:
+            return []
+        weight = math.log1p(self._documents(np.array([number], np.uint32), language))
+        odds = self._odds(weight, _SPACE, word, text)
+        return [_Option(Replacement(place, place + 2, text), odds, _SPACE - _FREQUENCY * weight)]
+
+
+def choose(correction: Correction, original_found: int, corrected_found: int) -> Choice:
+    """Decide between a query and its correction by the number of pages that have all words of each."""
+    if original_found == 0:
+        if corrected_found == 0:  # a long question: no page has all its words
+            return Choice.REPLACE if correction.confidence >= _SURE else Choice.KEEP
+        return Choice.REPLACE if correction.confidence >= _LIKELY else Choice.SUGGEST
+    if corrected_found < _CLEARLY_MORE * original_found or correction.confidence < _LIKELY:
+        return Choice.KEEP
+    is_little = original_found <= _LITTLE and correction.confidence >= _SURE
+    return Choice.REPLACE if is_little else Choice.SUGGEST
+
+
+def _combined(words: Sequence[str], options: Sequence[list[_Option]], known: tuple[bool, ...]) -> list[Correction]:
+    """The best option of every word together, then the same with the next option of one word."""
+    changed = [place for place, found in enumerate(options) if found]
+    if not changed:
+        return []
+    best = {place: options[place][0] for place in changed}
+    choices = [best]
+    choices += [best | {place: option} for place in changed for option in options[place][1:_MOST_CORRECTIONS]]
+    choices[1:] = sorted(choices[1:], key=lambda chosen: sum(option.cost for option in chosen.values()))
+    found = [_correction(words, list(chosen.values()), known) for chosen in choices]
+    return list({correction.text: correction for correction in reversed(found[:_MOST_CORRECTIONS])}.values())[::-1]
+
+
+def _correction(words: Sequence[str], chosen: list[_Option], known: tuple[bool, ...]) -> Correction:
+    replacements: list[Replacement] = []
+    corrected: list[str] = []
+    place = 0
+    for option in sorted(chosen, key=lambda one: one.replacement.first):
+        first, end, text = option.replacement
+        if first < place:  # the word before was joined with this one
+            continue
+        corrected += [*words[place:first], *text.split()]
+        replacements.append(option.replacement)
+        place = end
+    corrected += words[place:]
+    odds = min(option.odds for option in chosen)
+    confidence = 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
+    return Correction(tuple(corrected), tuple(replacements), confidence, known)
+
+
+def _is_code(word: str) -> bool:
+    """Whether a word has a capital letter after a small one: `readFile`."""
+    return any(one.islower() and two.isupper() for one, two in pairwise(word))
+
+
+def _cased(text: str, typed: str) -> str:
+    """A word with the capitals of the word that it replaces."""
+    if typed.isupper():
+        return text.upper()
+    return text[:1].upper() + text[1:] if typed[:1].isupper() else text

@@ -15,10 +15,16 @@ from periplus.index.vocabulary import FOLDER, LONGEST, Vocabulary, is_stored, wr
 
 WORDS = ["harbour", "harbours", "labour", "tables", "labels", "straße", "über", "слоев", "слоёв", "abc", "x" * LONGEST]
 
+DEEP = "of " * 200  # words that stand in a text after its opening
+
 
 @pytest.fixture
 def index(tmp_path: Path) -> ForwardIndex:
-    rows = [BARE | {"title": " ".join(WORDS)}, BARE | {"text": "seldom twice 2024 日本 a1b2"}, BARE | {"text": "twice"}]
+    rows = [
+        BARE | {"title": " ".join(WORDS) + " 2024 日本 a1b2", "text": ""},
+        BARE | {"text": DEEP + "seldom twice"},
+        BARE | {"text": DEEP + "twice"},
+    ]
     found = write_forward(tmp_path, rows)
     write_vocabulary(tmp_path)
     return found
@@ -69,8 +75,13 @@ def test_every_word_within_two_edits_is_found_in_a_large_vocabulary(tmp_path: Pa
 
 
 def test_numbers_and_scripts_without_spaces_are_not_stored(index: ForwardIndex, tmp_path: Path) -> None:
-    assert len(Vocabulary(tmp_path, len(index.lexicon))) == len(WORDS) + 1  # "twice" has two documents
+    assert len(Vocabulary(tmp_path, len(index.lexicon))) == len(WORDS) + 1  # "twice"
     assert not any(map(is_stored, ["2024", "日本語", "a1b2", "ab", "x" * (LONGEST + 1), "", "\U0001d4b6" * 4]))
+
+
+def test_a_word_deep_in_a_text_is_stored_when_several_pages_have_it(index: ForwardIndex, tmp_path: Path) -> None:
+    assert near(index, tmp_path, "twicee") == {"twice"}
+    assert near(index, tmp_path, "seldon") == set()
 
 
 def test_a_generation_of_an_earlier_release_has_no_vocabulary(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ FOLDER = "vocabulary"
 SHORTEST, LONGEST = 3, 32  # letters of a word that is stored
 MOST_EDITS = 2
 _CONSIDERED = 500_000  # words, most frequent first
-_LEAST_DOCUMENTS = 2  # with a word that no title, heading, anchor text or URL has
+_LEAST_DOCUMENTS = 2  # with a word that only the rest of texts has
 _MOST_NEAR = 3_000  # words compared letter by letter; about 5 ms
 _BITS_PER_EDIT = 2  # of the signature
 _LAST_CODE = "\uffff"
@@ -133,10 +133,10 @@ def write_vocabulary(generation: Path) -> None:
 
 
 def _considered(lexicon: Lexicon) -> Iterable[int]:
-    """Words of several documents, and words of a title, heading, anchor text or URL."""
+    """Words of a title, heading, anchor text, description or opening, and words of several documents."""
     numbers = np.arange(1, min(len(lexicon), _CONSIDERED), dtype=np.uint32)
     often = lexicon.documents(numbers) >= _LEAST_DOCUMENTS
-    found: list[int] = numbers[often | (lexicon.named_counts(numbers) > 0)].tolist()
+    found: list[int] = numbers[often | (lexicon.vocabulary_counts(numbers) > 0)].tolist()
     return found
 
 

@@ -110,8 +110,16 @@ def test_a_generation_of_an_earlier_release_corrects_nothing(folder: Path, tmp_p
     assert Speller.open(tmp_path).corrections(["databse"]) == []
 
 
+def test_a_british_spelling_is_searched_in_american_without_a_word(speller: Speller) -> None:
+    assert speller.variants("normalisation") == ["normalization"]
+    assert speller.variants("Normalization") == []  # no page has the other spelling
+    first = speller.corrections(["normalisation"])[0]
+    assert (first.text, first.is_shown) == ("normalization", False)
+    assert speller.corrections(["databse"])[0].is_shown
+
+
 def made(confidence: float) -> Correction:
-    return Correction(("database",), (Replacement(0, 1, "database"),), confidence, (False,))
+    return Correction(("database",), (Replacement(0, 1, "database"),), confidence, True, (False,))
 
 
 @pytest.mark.parametrize(

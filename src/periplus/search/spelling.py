@@ -24,6 +24,7 @@ from periplus.index.phrases import Phrases
 from periplus.index.vectors import Vectors, open_vectors
 from periplus.index.vocabulary import Near, Vocabulary, is_stored
 from periplus.search.edit_cost import edit_costs
+from periplus.search.spelling_variants import other_spellings
 from periplus.text.analyzer import LANGUAGES, folded, is_stop_word, terms
 
 # Ranking of the words that a typo may mean. Learned on words with one and two random edits, and on the judged typos.
@@ -34,6 +35,7 @@ _ADJACENT = 0.4  # edits: a title, heading or anchor text has the word beside it
 _NAMED = 2.0  # an occurrence in a title, heading, URL or anchor text counts as so many documents
 _MOST_NAMED = 50
 _COSTLIEST = 2.4  # edits
+_INFLECTION = 1.0  # edits between two forms of one word; with more, the same stem may be chance
 _COMPARED = 8  # words, after costs and frequency
 
 # Confidence: the logarithm of the odds that the other word was meant.
@@ -85,6 +87,7 @@ class Correction:
     words: tuple[str, ...]  # of the corrected query
     replacements: tuple[Replacement, ...]  # in the order of the words
     confidence: float  # 0 to 1: how likely it was meant
+    is_shown: bool  # False when every change is another right spelling, such as British for American
     known: tuple[bool, ...]  # of each word as it was typed: the collection has it, or it is never corrected
 
     @property
@@ -98,6 +101,7 @@ class _Option(NamedTuple):
 
     replacement: Replacement
     odds: float  # logarithm
+    is_variant: bool  # another right spelling
     cost: float  # after frequency and context: the smallest is best
 
 
@@ -147,6 +151,14 @@ class Speller:
         known = tuple(word is None or word.seen >= 1 for word in looked_up)
         return _combined(words, options, known)
 
+    def variants(self, word: str) -> list[str]:
+        """Other right spellings of a word that the collection has in the same language: American for British."""
+        number = self._lexicon.number(word.lower())
+        own = None if number is None else self._lexicon.language(number)
+        forms = {form: self._lexicon.number(form) for form in other_spellings(word.lower())}
+        known = {form: self._lexicon.language(found) for form, found in forms.items() if found is not None}
+        return [form for form, language in known.items() if own in {None, language}]
+
     # -- a word as it was typed ----------------------------------------------------------------------------------
 
     def _languages(self, words: Sequence[str], hints: Sequence[str]) -> list[_Language]:
@@ -171,7 +183,7 @@ class Speller:
         near = self._vocabulary.near(word)
         costs = edit_costs(word, near)
         same = near.numbers[(costs == 0) | self._same_terms(typed, near, costs, language.name)]
-        numbers = np.unique(np.append(same, [] if number is None else [number]).astype(np.uint32))
+        numbers = np.array(sorted({*same.tolist(), number} - {None}), np.uint32)
         if self._is_named(numbers, language):
             return None
         seen = self._documents(numbers, language.name)
@@ -189,7 +201,7 @@ class Speller:
         """Which similar words have the term of the typed word, so that a search for it finds their pages."""
         wanted = terms(language, typed)
         same = np.zeros(len(costs), bool)
-        for place in np.flatnonzero(costs <= _COSTLIEST).tolist():
+        for place in np.flatnonzero(costs <= _INFLECTION).tolist():
             same[place] = terms(language, self._lexicon.word(int(near.numbers[place]))) == wanted
         return same
 
@@ -218,6 +230,7 @@ class Speller:
         best = np.argsort(ranked, kind="stable")[:_COMPARED]
         best = best[np.isfinite(ranked[best])]
         company = self._company(words, place, numbers[best])
+        variants = self.variants(words[place])
         options = []
         for one, similar in zip(best.tolist(), company, strict=True):
             number, text = int(numbers[one]), self._lexicon.word(int(numbers[one]))
@@ -226,7 +239,8 @@ class Speller:
             certain = float(costs[one]) + foreign - (context if word.seen < 1 else 0.0)
             odds = self._odds(float(weights[one]), certain, word, words[place])
             replacement = Replacement(place, place + 1, _cased(text, words[place]))
-            options.append(_Option(replacement, odds, float(ranked[one]) + foreign - context))
+            cost = float(ranked[one]) + foreign - context
+            options.append(_Option(replacement, odds, text in variants, cost))
         return options
 
     def _company(self, words: Sequence[str], place: int, numbers: NDArray[np.uint32]) -> list[float]:
@@ -262,7 +276,7 @@ class Speller:
                 weight = math.log(1 + _PAIR * pairs)
                 odds = self._odds(weight, _SPACE, word, words[place])
                 replacement = Replacement(place, place + 1, f"{words[place][:at]} {words[place][at:]}")
-                best.append(_Option(replacement, odds, _SPACE - _FREQUENCY * weight))
+                best.append(_Option(replacement, odds, False, _SPACE - _FREQUENCY * weight))
         return best
 
     def _joined(self, words: Sequence[str], word: _Word, place: int, language: str) -> list[_Option]:
@@ -275,7 +289,7 @@ class Speller:
             return []
         weight = math.log1p(self._documents(np.array([number], np.uint32), language))
         odds = self._odds(weight, _SPACE, word, text)
-        return [_Option(Replacement(place, place + 2, text), odds, _SPACE - _FREQUENCY * weight)]
+        return [_Option(Replacement(place, place + 2, text), odds, False, _SPACE - _FREQUENCY * weight)]
 
 
 def choose(correction: Correction, original_found: int, corrected_found: int) -> Choice:
@@ -317,7 +331,8 @@ def _correction(words: Sequence[str], chosen: list[_Option], known: tuple[bool, 
     corrected += words[place:]
     odds = min(option.odds for option in chosen)
     confidence = 1 / (1 + math.exp(-max(min(odds, 50.0), -50.0)))
-    return Correction(tuple(corrected), tuple(replacements), confidence, known)
+    is_shown = not all(option.is_variant for option in chosen)
+    return Correction(tuple(corrected), tuple(replacements), confidence, is_shown, known)
 
 
 def _is_code(word: str) -> bool:

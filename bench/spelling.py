@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +70,8 @@ def measured(collection: Collection, options: argparse.Namespace, cache: Path) -
     if generation is None:
         raise BenchError(f"{collection.home} has no index")
     words = words_of(generation.folder, 1 if options.tiny else LEAST_DOCUMENTS)
-    every = {folded(word) for word in all_words(generation.folder)}
-    typos = {count: list(misspelled(words, every, options.words, count)) for count in (1, 2)}
+    every = all_words(generation.folder)
+    typos = {count: list(misspelled(words, every.keys(), options.words, count)) for count in (1, 2)}
     before = resident()
     started = time.perf_counter()
     speller = Speller.open(generation.folder)
@@ -87,7 +87,8 @@ def measured(collection: Collection, options: argparse.Namespace, cache: Path) -
     generation.close()
     if options.peers:
         for name, requirement in PEERS.items():
-            result[name] = peer(name, provision(name, [requirement], cache), words, typos)
+            dictionary = {word: count for word, count in every.items() if word in words or count >= 2}
+            result[name] = peer(name, provision(name, [requirement], cache), dictionary, typos)
     return result
 
 
@@ -104,12 +105,14 @@ def words_of(generation: Path, least: int) -> dict[str, int]:
     return {word: documents for word, documents in words.items() if word.isascii() and word.isalpha()}
 
 
-def all_words(generation: Path) -> Iterator[str]:
+def all_words(generation: Path) -> dict[str, int]:
+    """Every word of the collection without accents, and the documents of each."""
     lexicon = ForwardIndex(generation).lexicon
-    return (lexicon.word(number) for number in range(1, len(lexicon)))
+    numbers = np.arange(1, len(lexicon), dtype=np.uint32)
+    return {folded(lexicon.word(one)): int(lexicon.documents(numbers[one - 1 : one])[0]) for one in numbers.tolist()}
 
 
-def misspelled(words: dict[str, int], every: set[str], most: int, edits: int) -> Iterator[tuple[str, str]]:
+def misspelled(words: dict[str, int], every: Set[str], most: int, edits: int) -> Iterator[tuple[str, str]]:
     """Pairs of a misspelled word, which is not among *every* word of the collection, and the word itself."""
     rng = random.Random(SEED + edits)
     least = min(LEAST_LETTERS, max(map(len, words)))

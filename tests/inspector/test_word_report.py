@@ -105,7 +105,9 @@ def test_a_word_has_its_counts_and_words_with_similar_spelling(collection: Colle
     found = word_report(collection, "merge", 10)
     assert found["counts"] == {"body": 2}
     assert [one["word"] for one in found["spellings"]] == ["merged", "merges", "more"]
-    assert word_report(collection, "merge", 1)["spellings"] == [{"word": "merged", "edits": 0.95, "documents": 1}]
+    (first,) = word_report(collection, "merge", 1)["spellings"]
+    assert (first["word"], first["documents"]) == ("merged", 1)
+    assert 0 < first["edits"] <= 1
 
 
 def test_an_unknown_word_has_similar_words_but_no_neighbours(home: Path, collection: Collection) -> None:

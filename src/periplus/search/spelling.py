@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -26,12 +26,14 @@ from periplus.index.vocabulary import Near, Vocabulary, is_stored
 from periplus.search.edit_cost import edit_costs
 from periplus.search.spelling_variants import other_spellings
 from periplus.text.analyzer import LANGUAGES, folded, is_stop_word, terms
+from periplus.text.stop_words import COMMON_ENGLISH
 
 # Ranking of the words that a typo may mean. Learned on words with one and two random edits, and on the judged typos.
 _FREQUENCY = 0.1  # edits that a word may cost more when it is 2.7 times as frequent
 _FOREIGN = 0.3  # edits: a word of another language than that of the query
 _COMPANY = 0.5  # edits, times the cosine with the other words of the query
 _ADJACENT = 0.4  # edits: a title, heading or anchor text has the word beside its neighbour in the query
+_READINGS = 2  # of a misspelled neighbour
 _NAMED = 2.0  # an occurrence in a title, heading, URL or anchor text counts as so many documents
 _MOST_NAMED = 50
 _COSTLIEST = 2.4  # edits
@@ -41,6 +43,8 @@ _COMPARED = 8  # words, after costs and frequency
 # Confidence: the logarithm of the odds that the other word was meant.
 _PER_EDIT = 5.0  # for a word of eight letters; more for a shorter one
 _USUAL_LENGTH = 8.0
+_FITTING = 0.25  # cosine with the other words of the query
+_OUT_OF_CONTEXT = 3.5  # less for a word that fits none of the other words: "canker sores" is no "cancer sores"
 _UNSEEN = 0.02  # documents that an unknown word counts as
 _STEM_SHARE, _MOST_OF_STEM = 0.02, 0.5  # of the documents with the stem of an unknown word, and at most
 _FOREIGN_SHARE = 0.1  # of the documents with a word of another language
@@ -57,10 +61,11 @@ _MOST_WORDS = 12  # in a query; longer queries are not corrected
 _MOST_CORRECTIONS = 3
 
 # Decision. A page that has all words of the query as typed is strong evidence for it.
-_SURE, _LIKELY = 0.8, 0.5  # confidence
+_SURE, _LIKELY, _POSSIBLE = 0.8, 0.6, 0.1  # confidence
+_SEVERAL = 5  # pages with all words of the correction, when no page has those of the query as typed
 _LITTLE = 2  # pages with all words of the query as typed
 _CLEARLY_MORE = 20  # times as many pages with all words of the correction
-_TINY = 1e-9  # nothing is divided by 0
+_COMMON_WORDS = frozenset(COMMON_ENGLISH.split())
 F32 = NDArray[np.float32]
 
 
@@ -111,14 +116,23 @@ class _Language(NamedTuple):
     name: str
     is_sure: bool  # several other words of the query agree
     is_guess: bool  # nothing is known; no word counts as foreign
+    is_alone: bool  # no other word of the query is known
 
 
 class _Word(NamedTuple):
     """A word as it was typed that may be a typo."""
 
     seen: float  # documents with the word; smaller than 1 for an unknown word
-    near: Near
-    costs: F32
+    similar: list[_Similar]  # best first, by cost and frequency
+
+
+class _Similar(NamedTuple):
+    """A word with similar spelling."""
+
+    number: int  # in the lexicon
+    text: str
+    cost: float  # edits
+    weight: float  # logarithm of its frequency
 
 
 class Speller:
@@ -147,7 +161,7 @@ class Speller:
             return []
         spoken = self._languages(words, languages)
         looked_up = [self._look_up(word, language) for word, language in zip(words, spoken, strict=True)]
-        options = [self._options(words, word, place, spoken[place]) for place, word in enumerate(looked_up)]
+        options = [self._options(words, looked_up, place, language) for place, language in enumerate(spoken)]
         known = tuple(word is None or word.seen >= 1 for word in looked_up)
         return _combined(words, options, known)
 
@@ -170,13 +184,13 @@ class Speller:
             others = Counter(language for language in known[:place] + known[place + 1 :] if language is not None)
             is_sure = len(others) == 1 and others.total() >= _AGREEING
             usual = others.most_common(1)[0][0] if others else own or next(iter(hints), "")
-            languages.append(_Language(usual or LANGUAGES[0], is_sure, not usual))
+            languages.append(_Language(usual or LANGUAGES[0], is_sure, not usual, not others))
         return languages
 
     def _look_up(self, typed: str, language: _Language) -> _Word | None:
         """What is known about a word; None for a word that is never corrected."""
         word, number = folded(typed), self._lexicon.number(typed.lower())
-        if len(word) < _SHORTEST or not is_stored(word) or _is_code(typed) or is_stop_word(language.name, typed):
+        if len(word) < _SHORTEST or not is_stored(word) or _is_code(typed) or _is_common(typed, language.name):
             return None
         if number is not None and self._is_named(np.array([number], np.uint32), language):
             return None
@@ -190,7 +204,7 @@ class Speller:
         if seen < 1:
             others = self._index.ids_of("".join(terms(language.name, typed)), language.name)
             seen += min(_STEM_SHARE * self._documents(others, language.name), _MOST_OF_STEM)
-        return _Word(seen, near, costs)
+        return _Word(seen, self._similar(near, costs))
 
     def _is_named(self, numbers: NDArray[np.uint32], language: _Language) -> bool:
         """Whether a title, heading, URL or anchor text has one of these words; of any language, unless it is sure."""
@@ -212,52 +226,70 @@ class Speller:
 
     # -- other words ---------------------------------------------------------------------------------------------
 
-    def _options(self, words: Sequence[str], word: _Word | None, place: int, language: _Language) -> list[_Option]:
+    def _options(
+        self, words: Sequence[str], looked_up: Sequence[_Word | None], place: int, language: _Language
+    ) -> list[_Option]:
         """Other readings of the word at a place, best first; none for a word that is certainly right."""
+        word = looked_up[place]
         if word is None:
             return []
-        options = self._similar(words, word, place, language) + self._split(words, word, place)
+        options = [*self._respelled(words, looked_up, place, language), *self._split(words, word, place)]
         options += self._joined(words, word, place, language.name)
         least = _LEAST_ODDS_SEEN if word.seen >= 1 else _LEAST_ODDS_STEM if word.seen else _LEAST_ODDS_UNSEEN
         return sorted((option for option in options if option.odds >= least), key=lambda option: option.cost)
 
-    def _similar(self, words: Sequence[str], word: _Word, place: int, language: _Language) -> list[_Option]:
-        numbers, costs = word.near.numbers, word.costs
-        named = np.minimum(self._lexicon.named_counts(numbers), _MOST_NAMED)
-        weights = np.log(self._lexicon.documents(numbers) + _NAMED * named + 1)
-        ranked = costs - _FREQUENCY * weights
-        ranked[(costs == 0) | (costs > _COSTLIEST)] = np.inf
+    def _similar(self, near: Near, costs: F32) -> list[_Similar]:
+        named = np.minimum(self._lexicon.named_counts(near.numbers), _MOST_NAMED)
+        weights = np.log(self._lexicon.documents(near.numbers) + _NAMED * named + 1)
+        ranked = np.where((costs > 0) & (costs <= _COSTLIEST), costs - _FREQUENCY * weights, np.inf)
         best = np.argsort(ranked, kind="stable")[:_COMPARED]
-        best = best[np.isfinite(ranked[best])]
-        company = self._company(words, place, numbers[best])
-        variants = self.variants(words[place])
-        options = []
-        for one, similar in zip(best.tolist(), company, strict=True):
-            number, text = int(numbers[one]), self._lexicon.word(int(numbers[one]))
-            foreign = _FOREIGN * (not language.is_guess and self._lexicon.language(number) != language.name)
-            context = _COMPANY * similar + _ADJACENT * self._is_adjacent(words, place, text)
-            certain = float(costs[one]) + foreign - (context if word.seen < 1 else 0.0)
-            odds = self._odds(float(weights[one]), certain, word, words[place])
-            replacement = Replacement(place, place + 1, _cased(text, words[place]))
-            cost = float(ranked[one]) + foreign - context
-            options.append(_Option(replacement, odds, text in variants, cost))
-        return options
+        return [
+            _Similar(
+                number := int(near.numbers[one]), self._lexicon.word(number), float(costs[one]), float(weights[one])
+            )
+            for one in best[np.isfinite(ranked[best])].tolist()
+        ]
 
-    def _company(self, words: Sequence[str], place: int, numbers: NDArray[np.uint32]) -> list[float]:
-        """The cosine of each word and the other words of the query; 0 when it is negative or unknown."""
+    def _respelled(
+        self, words: Sequence[str], looked_up: Sequence[_Word | None], place: int, language: _Language
+    ) -> Iterator[_Option]:
+        """The word at a place with another spelling."""
+        word, typed = looked_up[place], words[place]
+        if word is None:
+            return
+        variants = self.variants(typed)
+        others = self._company(words, place)
+        for number, text, cost, weight in word.similar:
+            foreign = _FOREIGN * (not language.is_guess and self._lexicon.language(number) != language.name)
+            similarity = self._similarity(number, others)
+            is_adjacent = self._is_adjacent(text, words, looked_up, place)
+            context = _COMPANY * similarity + _ADJACENT * is_adjacent
+            odds = self._odds(weight, cost + foreign - (context if word.seen < 1 else 0.0), word, typed)
+            if not (language.is_alone or is_adjacent) and similarity < _FITTING:
+                odds -= _OUT_OF_CONTEXT
+            replacement = Replacement(place, place + 1, _cased(text, typed))
+            yield _Option(replacement, odds, text in variants, cost - _FREQUENCY * weight + foreign - context)
+
+    def _company(self, words: Sequence[str], place: int) -> F32 | None:
+        """The mean vector of the other words of the query, of length 1; None when no other word is known."""
         found = [self._lexicon.number(word.lower()) for at, word in enumerate(words) if at != place]
         others = np.array([number for number in found if number is not None], np.uint32)
         if self._vectors is None or not len(others):
-            return [0.0] * len(numbers)
+            return None
         mean = self._vectors.mean(others, np.ones(len(others), np.float32))
-        mean /= max(float(np.linalg.norm(mean)), _TINY)
-        vectors = [self._vectors.vector(number) for number in numbers.tolist()]
-        return [max(0.0, float(vector @ mean)) if vector is not None else 0.0 for vector in vectors]
+        length = float(np.linalg.norm(mean))
+        return mean / np.float32(length) if length else None
 
-    def _is_adjacent(self, words: Sequence[str], place: int, text: str) -> bool:
-        """Whether a title, heading or anchor text has a word beside one of its neighbours in the query."""
-        pairs = [f"{words[place - 1]} {text}"] if place else []
-        pairs += [f"{text} {words[place + 1]}"] if place + 1 < len(words) else []
+    def _similarity(self, number: int, others: F32 | None) -> float:
+        """The cosine of a word and the other words of the query; 0 when it is negative or unknown."""
+        vector = self._vectors.vector(number) if self._vectors is not None and others is not None else None
+        return max(0.0, float(vector @ others)) if vector is not None and others is not None else 0.0
+
+    def _is_adjacent(self, text: str, words: Sequence[str], looked_up: Sequence[_Word | None], place: int) -> bool:
+        """Whether a title, heading or anchor text has a word beside a neighbour in the query, or what that may mean."""
+        before = _readings(words, looked_up, place - 1)
+        after = _readings(words, looked_up, place + 1)
+        pairs = [f"{one} {text}" for one in before] + [f"{text} {one}" for one in after]
         return any(len(self._phrases.beginning(folded(pair))[0]) for pair in pairs)
 
     @staticmethod
@@ -294,14 +326,14 @@ class Speller:
 
 def choose(correction: Correction, original_found: int, corrected_found: int) -> Choice:
     """Decide between a query and its correction by the number of pages that have all words of each."""
+    is_sure = correction.confidence >= _SURE
     if original_found == 0:
-        if corrected_found == 0:  # a long question: no page has all its words
-            return Choice.REPLACE if correction.confidence >= _SURE else Choice.KEEP
-        return Choice.REPLACE if correction.confidence >= _LIKELY else Choice.SUGGEST
+        if is_sure or (corrected_found >= _SEVERAL and correction.confidence >= _LIKELY):
+            return Choice.REPLACE  # a sure one even when no page has all its words, as for a long question
+        return Choice.SUGGEST if corrected_found and correction.confidence >= _POSSIBLE else Choice.KEEP
     if corrected_found < _CLEARLY_MORE * original_found or correction.confidence < _LIKELY:
         return Choice.KEEP
-    is_little = original_found <= _LITTLE and correction.confidence >= _SURE
-    return Choice.REPLACE if is_little else Choice.SUGGEST
+    return Choice.REPLACE if is_sure and original_found <= _LITTLE else Choice.SUGGEST
 
 
 def _combined(words: Sequence[str], options: Sequence[list[_Option]], known: tuple[bool, ...]) -> list[Correction]:
@@ -335,9 +367,21 @@ def _correction(words: Sequence[str], chosen: list[_Option], known: tuple[bool, 
     return Correction(tuple(corrected), tuple(replacements), confidence, is_shown, known)
 
 
+def _readings(words: Sequence[str], looked_up: Sequence[_Word | None], place: int) -> list[str]:
+    """The word at a place as typed, or the words that it most probably means; none outside the query."""
+    if not 0 <= place < len(words):
+        return []
+    word = looked_up[place]
+    return [words[place]] if word is None or word.seen >= 1 else [one.text for one in word.similar[:_READINGS]]
+
+
 def _is_code(word: str) -> bool:
     """Whether a word has a capital letter after a small one: `readFile`."""
     return any(one.islower() and two.isupper() for one, two in pairwise(word))
+
+
+def _is_common(word: str, language: str) -> bool:
+    return word.lower() in _COMMON_WORDS or is_stop_word(language, word)
 
 
 def _cased(text: str, typed: str) -> str:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from crawl.crawling import run_crawl, typed
-from periplus.errors import DamagedFile, UsageError
-from periplus.inspector.word_report import term_report, words_of
+from periplus.errors import DamagedFile, NoIndex, UsageError
+from periplus.inspector.word_report import term_report, word_report, words_of
 from periplus.store.collection import Collection, open_collection
+from search.library import Doc, index, shelve
 from testweb import Page, Site, TestWeb
 
 SEED = "http://a.test/"
@@ -82,6 +83,45 @@ def test_both_commands_print_tables(home: Path) -> None:
     told = typed("inspect", "url", f"{SEED}merging", "--home", home)
     assert "words: title" in told.out
     assert "merge 2" in told.out
+
+
+def test_the_neighbours_of_a_word_are_words_in_similar_company(tmp_path: Path) -> None:
+    texts = {"merge": "branch merge commit rebase", "mail": "mail relay bounce inbox"}
+    docs = [Doc(f"{SEED}{name}/{number}", name, f"{text} " * 5) for name, text in texts.items() for number in range(8)]
+    made = shelve(tmp_path / "home", docs)
+    index(made)
+    found = word_report(made, "Merge", 2)
+    assert {one["word"] for one in found["neighbours"]} < {"branch", "commit", "rebase"}
+    assert [one["documents"] for one in found["neighbours"]] == [8, 8]
+    assert (found["documents"], found["of_documents"], found["language"]) == (8, 16, "en")
+    assert found["has_vector"]
+    told = typed("inspect", "word", "merge", "--home", tmp_path / "home")
+    assert (told.code, told.err) == (0, "")
+    assert "cosine" in told.out
+    assert "8 of 16 pages" in told.out
+
+
+def test_a_word_has_its_counts_and_words_with_similar_spelling(collection: Collection) -> None:
+    found = word_report(collection, "merge", 10)
+    assert found["counts"] == {"body": 2}
+    assert [one["word"] for one in found["spellings"]] == ["merged", "merges", "more"]
+    (first,) = word_report(collection, "merge", 1)["spellings"]
+    assert (first["word"], first["documents"]) == ("merged", 1)
+    assert 0 < first["edits"] <= 1
+
+
+def test_an_unknown_word_has_similar_words_but_no_neighbours(home: Path, collection: Collection) -> None:
+    found = word_report(collection, "merrge", 10)
+    assert (found["documents"], found["language"], found["has_vector"], found["neighbours"]) == (0, None, False, [])
+    assert found["spellings"][0]["word"] == "merge"
+    told = typed("inspect", "word", "merrge", "--home", home)
+    assert "no page has this word" in told.out
+    assert typed("inspect", "word", "merrge", "--home", home, "--json").json == found
+
+
+def test_a_collection_without_an_index_has_no_neighbours(tmp_path: Path) -> None:
+    with pytest.raises(NoIndex, match="no index yet"):
+        word_report(Collection(tmp_path), "merge", 10)
 
 
 def test_a_damaged_index_is_named(home: Path, collection: Collection) -> None:

@@ -31,9 +31,11 @@ COLUMNS = (
     "opening",
     "rest",
 )  # "rest": the body after its opening
+_NAMES = ("url", "title", "headings", "anchors")
 _VOCABULARY = ("title", "headings", "anchors", "description", "opening")
 U32 = NDArray[np.uint32]
 _COUNTED = [COLUMNS.index(name) for name in _VOCABULARY]
+_NAMED = [COLUMNS.index(name) for name in _NAMES]
 
 
 class Lexicon:
@@ -62,7 +64,7 @@ class Lexicon:
 
     def number(self, word: str) -> int | None:
         """The number of a word; None when no page has it."""
-        key = word.encode()
+        key = word.encode("utf-8", "surrogatepass")  # half a character is in no word
         place = bisect_left(self._sorted, key, key=self._words.__getitem__) if key else len(self)
         if place < len(self) and self._words[found := int(self._sorted[place])] == key:
             return found
@@ -93,7 +95,7 @@ class Lexicon:
 
     def completions(self, prefix: str) -> U32:
         """The words of the vocabulary that begin with *prefix*, in alphabetical order."""
-        key = prefix.encode()
+        key = prefix.encode("utf-8", "surrogatepass")
         first = bisect_left(self.vocabulary, key, key=self._words.__getitem__)
         last = bisect_left(self.vocabulary, True, first, key=lambda one: not self._words[one].startswith(key))
         return self.vocabulary[first:last]
@@ -101,6 +103,11 @@ class Lexicon:
     def vocabulary_counts(self, numbers: U32) -> U32:
         """How often each word occurs in titles, headings, anchor texts, descriptions and openings together."""
         found: U32 = self._counts[numbers][:, _COUNTED].sum(axis=1, dtype=np.uint32)
+        return found
+
+    def named_counts(self, numbers: U32) -> U32:
+        """How often each word occurs in URLs, titles, headings and anchor texts together."""
+        found: U32 = self._counts[numbers][:, _NAMED].sum(axis=1, dtype=np.uint32)
         return found
 
 
@@ -127,7 +134,7 @@ class Strings:
 
 def write_lexicon(folder: Path, words: pa.LargeBinaryArray, found: WordFigures, languages: Sequence[str]) -> None:
     """Write the files that `Lexicon` reads; *words* are in the order of their numbers."""
-    _write_strings(folder / "words", words)
+    write_strings(folder / "words", words)
     alphabetical = pc.sort_indices(words).to_numpy().astype(np.uint32)
     write_array(folder / "sorted.npy", alphabetical)
     write_array(folder / "documents.npy", found.documents)
@@ -160,13 +167,14 @@ def _write_stems(folder: Path, words: pa.LargeBinaryArray, seen: NDArray[np.uint
                 if term != word:
                     groups.setdefault(_stem_key(term, language), []).append(number)
     keys = sorted(groups)
-    _write_strings(folder / "stems", pa.array(keys, pa.large_binary()))
+    write_strings(folder / "stems", pa.array(keys, pa.large_binary()))
     sizes = [len(groups[key]) for key in keys]
     write_array(folder / "stem_starts.npy", np.cumsum([0, *sizes], dtype=np.uint64))
     write_array(folder / "stem_words.npy", np.array([number for key in keys for number in groups[key]], np.uint32))
 
 
-def _write_strings(path: Path, strings: pa.LargeBinaryArray) -> None:
+def write_strings(path: Path, strings: pa.LargeBinaryArray) -> None:
+    """Write the files that `Strings` reads."""
     _, offsets, letters = strings.buffers()
     ends = np.frombuffer(offsets, np.uint64, len(strings) + 1) if len(strings) else np.zeros(1, np.uint64)
     content = np.frombuffer(letters, np.uint8, int(ends[-1])) if ends[-1] else np.zeros(0, np.uint8)

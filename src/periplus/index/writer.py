@@ -18,6 +18,7 @@ from periplus.index.facets import facet_values
 from periplus.index.forward_writer import ForwardWriter
 from periplus.index.kinds import Kind, page_kind
 from periplus.index.pagestore import Details, Head, PageStoreWriter
+from periplus.index.phrases import write_phrases
 from periplus.index.schema import (
     CODE,
     FIELD_LANGUAGE,
@@ -34,6 +35,7 @@ from periplus.index.schema import (
     stored_prior,
 )
 from periplus.index.vectors import write_vectors
+from periplus.index.vocabulary import write_vocabulary
 from periplus.model import ArchivePosition, Image, Quality, Video
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.text.code_tokens import code_tokens
@@ -116,6 +118,8 @@ class IndexWriter:
         if self._vectors:
             write_vectors(self._folder, np.array(self._ranks, np.float32))
             write_document_vectors(self._folder)
+        write_vocabulary(self._folder)
+        write_phrases(self._folder, np.array(self._ranks, np.float32))
         return len(self._ranks)
 
 

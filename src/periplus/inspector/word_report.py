@@ -17,10 +17,12 @@ from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.vectors import Vectors, open_vectors
-from periplus.text.bm25 import idf, saturation
+from periplus.index.vocabulary import MOST_EDITS, Vocabulary
+from periplus.search.edit_cost import edit_costs
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.text.analyzer import language_of, terms
+from periplus.text.analyzer import folded, language_of, terms
+from periplus.text.bm25 import idf, saturation
 from periplus.text.words import split
 from periplus.url import url_id
 
@@ -52,6 +54,49 @@ def term_report(collection: Collection, text: str, language: str, most: int) -> 
         return _term_report(generation.folder, _single(text), language_of(language), most)
 
 
+def word_report(collection: Collection, text: str, most: int) -> dict[str, Any]:
+    """The JSON object of `inspect word`: frequency, language, the *most* nearest words, and similar spellings."""
+    generation = Generations(collection.index, INDEX_KIND).open_live()
+    if generation is None:
+        raise NoIndex("the collection has no index yet", hint="`periplus index` builds one.")
+    with closing(generation):
+        return _word_report(generation.folder, _single(text), most)
+
+
+def _word_report(generation: Path, word: str, most: int) -> dict[str, Any]:
+    index = ForwardIndex(generation)
+    number = index.lexicon.number(word)
+    vectors = open_vectors(generation, index.lexicon)
+    known = {"documents": 0, "counts": {}} if number is None else _word(index, number)
+    return {
+        "word": word,
+        "documents": known["documents"],
+        "of_documents": len(index),
+        "language": None if number is None else index.lexicon.language(number),
+        "counts": known["counts"],
+        "has_vector": vectors is not None and number is not None and vectors.vector(number) is not None,
+        "neighbours": [_frequency(index, one) for one in _similar(vectors, word, most)],
+        "spellings": [_frequency(index, one) for one in _spellings(generation, index, word, most)],
+    }
+
+
+def _spellings(generation: Path, index: ForwardIndex, word: str, most: int) -> list[dict[str, Any]]:
+    """The words with the most similar letters; the cost is in edits."""
+    near = Vocabulary(generation, len(index.lexicon)).near(folded(word))
+    costs = edit_costs(folded(word), near)
+    spelled = [
+        (round(float(cost), 2), index.lexicon.word(int(one))) for cost, one in zip(costs, near.numbers, strict=True)
+    ]
+    found = sorted((cost, other) for cost, other in spelled if cost <= MOST_EDITS and other != word)
+    return [{"word": other, "edits": cost} for cost, other in found[:most]]
+
+
+def _frequency(index: ForwardIndex, found: dict[str, Any]) -> dict[str, Any]:
+    number = index.lexicon.number(found["word"])
+    documents = index.lexicon.documents(np.array([number or 0], np.uint32))
+    return {**found, "documents": int(documents[0])}
+
+
 def _term_report(generation: Path, word: str, language: str, most: int) -> dict[str, Any]:
     index = ForwardIndex(generation)
     term = " ".join(terms(language, word))
@@ -65,7 +110,7 @@ def _term_report(generation: Path, word: str, language: str, most: int) -> dict[
         "of_documents": len(index),
         "idf": round(idf(documents, len(index)), 3),
         "words": [_word(index, number) for number in numbers.tolist()],
-        "similar": _similar(open_vectors(generation, index.lexicon), word),
+        "similar": _similar(open_vectors(generation, index.lexicon), word, _SIMILAR_SHOWN),
         "top": list(_pages(generation, scores, most)),
     }
 
@@ -77,8 +122,8 @@ def _single(text: str) -> str:
     return found[0]
 
 
-def _similar(vectors: Vectors | None, word: str) -> list[dict[str, Any]]:
-    nearest = vectors.nearest(word, _SIMILAR_SHOWN) if vectors is not None else []
+def _similar(vectors: Vectors | None, word: str, most: int) -> list[dict[str, Any]]:
+    nearest = vectors.nearest(word, most) if vectors is not None else []
     return [{"word": name, "cosine": round(cosine, 3)} for name, cosine in nearest]
 
 

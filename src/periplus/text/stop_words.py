@@ -39,3 +39,20 @@ STOP_WORDS = {
     """,
 }
 # fmt: on
+
+# tantivy has only 33 English stop words. These words are searched like any other, but are never taken for a typo.
+# Words of up to three letters are never corrected.
+COMMON_ENGLISH = """
+    about above across actually after again against almost alone along already also although always among another anyone
+    anything around away back because become been before behind being below best better between beyond both cannot cause
+    come could didn does doesn doing done down during each either else enough even ever every everyone everything except
+    find first from further gets give given goes going good hadn hasn have haven having help hence here hers herself
+    himself however inside instead into isn itself just keep keeps kind know known last later least less like likely
+    little long look made make makes making many maybe mean means might mine more most much must myself near need needs
+    neither never next none nothing often once only onto other others ought ours ourselves over perhaps please possible
+    quite rather really said same shall should show shows simply since some somebody someone something sometimes soon
+    still such sure take takes than that their theirs them themselves then there therefore these they thing things think
+    this those though through thus together toward towards under unless unlike until upon used useful uses using
+    usually very want wants wasn well went were weren what whatever when whenever where whereas wherever whether which
+    while whole whom whose will with within without work works would wouldn your yours yourself yourselves
+"""

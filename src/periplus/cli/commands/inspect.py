@@ -16,7 +16,7 @@ from periplus.config import load
 from periplus.inspector.host_report import host_report
 from periplus.inspector.url_report import copies_of, quality_of, rank_of, url_history
 from periplus.inspector.versions import version_body
-from periplus.inspector.word_report import term_report, words_of
+from periplus.inspector.word_report import term_report, word_report, words_of
 from periplus.model import NOTHING_NEW, Reason
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
@@ -183,6 +183,42 @@ def term(
         print_json(found)
     else:
         print_table(term_rows(found))
+
+
+@app.command("word")
+def word_command(
+    text: Annotated[str, typer.Argument(metavar="WORD", help="The word to explain.")],
+    home: Home = DEFAULT_HOME,
+    most: Annotated[int, typer.Option(min=0, metavar="N", help="Number of neighbours and spellings to show.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Show the neighbours of a word by word vectors, its frequency and language, and words with similar spelling."""
+    found = word_report(open_collection(home), text, most)
+    if as_json:
+        print_json(found)
+    else:
+        print_table(word_rows(found))
+
+
+def word_rows(found: dict[str, Any]) -> Rows:
+    """Table rows about the neighbours of a word."""
+    pages = f"{found['documents']:,} of {plural(found['of_documents'], 'page')}"
+    missing = "none: a stop word, a number or a rare word" if found["documents"] else "none: no page has this word"
+    return [
+        ("word", f"{found['word']} ({found['language']})" if found["language"] else found["word"]),
+        ("pages", f"{pages}: {by_count(found['counts'])}" if found["counts"] else pages),
+        *([] if found["has_vector"] else [("neighbours", missing)]),
+        *_listed("neighbours", [_with_pages(one, f"cosine {one['cosine']:.2f}") for one in found["neighbours"]]),
+        *_listed("spellings", [_with_pages(one, f"{one['edits']:.2f} edits") for one in found["spellings"]]),
+    ]
+
+
+def _with_pages(one: dict[str, Any], figure: str) -> str:
+    return f"{one['word']}: {figure}, {plural(one['documents'], 'page')}"
+
+
+def _listed(label: str, lines: list[str]) -> Rows:
+    return [(label if place == 0 else "", line) for place, line in enumerate(lines)]
 
 
 def term_rows(found: dict[str, Any]) -> Rows:

@@ -403,6 +403,8 @@ class Results:
     steps: dict[str, float] = field(default_factory=dict)  # seconds spent in each step
     excluded: tuple[str, ...] = ()  # what pages must not have, shown to the user
     with_all_words: int = 0  # number of pages that have all words of the query; the others of `total` have some
+    corrected: str = ""  # the query that the results are for, when the query as typed was corrected
+    suggestion: str = ""  # a query that may have been meant
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
+from periplus.search.correction import Corrected, corrected
 from periplus.search.features import FeatureRows
 from periplus.search.match_positions import QueryWords
 from periplus.search.open_index import Numbers, OpenIndex
@@ -94,6 +95,7 @@ class SearchEngine:
         self.index = OpenIndex(generation)
         self.generation, self.documents = self.index.number, self.index.documents
         self._finder = CandidateFinder(self.index, self._weights)
+        self._speller = self.index.speller()
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -122,9 +124,16 @@ class SearchEngine:
         return self.index.check.damage
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 15,
+        explain: bool = False,
+        mode: str = Mode.AUTO,
+        verbatim: bool = False,
     ) -> Results:
-        """Returns one page of results; any text is a valid query."""
+        """Returns one page of results; any text is a valid query. *verbatim*: without spelling correction."""
         if page < 1 or size < 1:
             raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
@@ -132,8 +141,13 @@ class SearchEngine:
         parsed = parse_query(query)
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         hits, total, complete = tuple[Hit, ...](), 0, 0
+        other: Corrected | None = None
         if parsed.root is not None:
             search = self._begin(parsed.root, Mode(mode), steps)
+            with search.step("spelling"):
+                other = None if verbatim else corrected(search.root, self._speller, self._count)
+            if other is not None and other.is_used:
+                search = self._begin(other.root, Mode(mode), steps)
             found, total = self._ranked(search, page * size)
             with search.step("counts"):
                 complete = total if search.node == search.root else self.index.count(search.all_words)
@@ -142,24 +156,30 @@ class SearchEngine:
                 hits = self._hits(found[(page - 1) * size : page * size], search, explain=explain)
         seconds = time.perf_counter() - started
         return Results(
-            query,
-            parsed.understood,
-            total,
-            True,
-            seconds,
-            page,
-            size,
-            hits,
-            tuple(hints),
-            steps,
-            parsed.excluded,
-            complete,
+            query=query,
+            understood=parsed.understood,
+            total=total,
+            total_is_exact=True,
+            seconds=seconds,
+            page=page,
+            size=size,
+            hits=hits,
+            hints=tuple(hints),
+            steps=steps,
+            excluded=parsed.excluded,
+            with_all_words=complete,
+            corrected=str(other.root) if other and other.is_used else "",
+            suggestion=str(other.root) if other and not other.is_used else "",
         )
 
     def features(self, query: str, most: int) -> list[Scored]:
         """The best results of a query with their features, without results that are only partly scored."""
-        root = parse_query(query.encode("utf-8", "replace").decode()).root
-        return [] if root is None else self._ranked(self._begin(root, Mode.AUTO, {}), 1)[0][:most]
+        root = parse_query(query).root
+        if root is None:
+            return []
+        other = corrected(root, self._speller, self._count)
+        search = self._begin(other.root if other and other.is_used else root, Mode.AUTO, {})
+        return self._ranked(search, 1)[0][:most]
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
@@ -178,6 +198,10 @@ class SearchEngine:
         node = root if mode is Mode.AND else loosened(root)
         kept = [word for word in words if word not in language.ignored]
         return _Search(root, node, kept, language, self._finder.matching(root, language), steps)
+
+    def _count(self, root: Node) -> int:
+        """The number of pages that match a query."""
+        return self.index.count(self._finder.matching(root, query_language(wanted_words(root), self.index)))
 
     def _ranked(self, search: _Search, depth: int) -> tuple[list[Scored], int]:
         """The matches of a query in order, at least *depth* of them as long as there are more; and their number."""

@@ -127,7 +127,8 @@ class FeatureRows:
                 named[pages, term] = True
         hosts, places = np.unique(self._index.hosts[self._pages.numbers], return_inverse=True)
         by_title = np.array([self._named_by_titles(int(host)) for host in hosts], bool).reshape(len(hosts), -1)
-        return (named | by_title[places]) & ~self._query.is_bare
+        names: Booleans = (named | by_title[places]) & ~self._query.is_bare
+        return names
 
     def _named_by_titles(self, host: int) -> list[bool]:
         words = self._index.sites.words_of(host)
@@ -144,7 +145,8 @@ class FeatureRows:
         hits, (_, tails, _) = self._in_url, self._breaks
         chosen = hits.at >= tails[hits.document]
         inside = np.bincount(hits.document[chosen], minlength=len(tails))
-        return self._share(self._marked(hits, chosen)) * (inside == hits.rows.starts[1:] - tails)
+        is_whole: Booleans = inside == hits.rows.starts[1:] - tails
+        return self._share(self._marked(hits, chosen)) * is_whole
 
     # -- the title ------------------------------------------------------------------------------------------------
 

@@ -17,10 +17,13 @@ from periplus.index.document_vectors import open_document_vectors
 from periplus.index.facets import DATE, KIND
 from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import PageStore
+from periplus.index.phrases import Phrases
 from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, field, schema
 from periplus.index.sites import Sites
 from periplus.index.vectors import open_vectors
+from periplus.index.vocabulary import Vocabulary
 from periplus.search.background_check import BackgroundCheck
+from periplus.search.spelling import Speller
 from periplus.store.generations import Generation
 from periplus.text.analyzer import register
 from periplus.url import url_id
@@ -80,6 +83,11 @@ class OpenIndex:
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self.documents:
                 raise ValueError("it refers to documents that do not exist")
         return Matches(numbers, kinds, dates, result.count)  # type: ignore[attr-defined]  # missing in its stubs
+
+    def speller(self) -> Speller:
+        """Corrects queries by the words of the index."""
+        vocabulary = Vocabulary(self.folder, len(self.forward.lexicon))
+        return Speller(self.forward, vocabulary, Phrases(self.folder), self.vectors)
 
     def count(self, query: Query) -> int:
         """The number of matches."""

@@ -64,7 +64,7 @@ def _leaders(likely: Mapping[str, float], least: float) -> list[str]:
 
 
 def _ignored(texts: Iterable[str], leaders: Iterable[str]) -> frozenset[str]:
-    """The words, and parts of words, that are stop words in all of the languages; nothing when no word would be left."""
+    """The words and parts of words that are stop words in all of the languages; none when no word would be left."""
     stemmed = [language for language in leaders if language != OTHER]
     words = {word for text in texts for word in (text, *SPACED_WORD.findall(text))}
     ignored = frozenset(word for word in words if stemmed and all(is_stop_word(one, word) for one in stemmed))

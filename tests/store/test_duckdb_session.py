@@ -120,3 +120,8 @@ def test_rows_come_in_order_and_errors_as_they_are(tmp_path: Path) -> None:
         assert [row for batch in found for row in batch.column(0).to_pylist()] == list(range(5000))
         with pytest.raises(duckdb.CatalogException):
             list(batches(database, "SELECT * FROM nothing", 1000))
+
+
+def test_no_progress_bar_is_mixed_into_the_output_of_a_command(tmp_path: Path) -> None:
+    with connect(tmp_path, 64 << 20, 1) as database:
+        assert setting(database, "enable_progress_bar") == "False"

@@ -25,6 +25,7 @@ def connect(scratch: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnecti
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
+        "enable_progress_bar": False,  # DuckDB would print it to stdout, where --json goes
         "threads": threads or len(os.sched_getaffinity(0)),
     }
     return duckdb.connect(":memory:", config=options)

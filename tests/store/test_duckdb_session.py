@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +124,11 @@ def test_rows_come_in_order_and_errors_as_they_are(tmp_path: Path) -> None:
             list(batches(database, "SELECT * FROM nothing", 1000))
 
 
-def test_no_progress_bar_is_mixed_into_the_output_of_a_command(tmp_path: Path) -> None:
-    with connect(tmp_path, 64 << 20, 1) as database:
-        assert setting(database, "enable_progress_bar") == "False"
+def test_no_progress_bar_is_mixed_into_the_output_of_a_program(tmp_path: Path) -> None:
+    """DuckDB turns it on in a program that is no file, such as a process that `multiprocessing` spawns."""
+    program = (
+        "import pathlib, sys; from periplus.store.duckdb_session import connect;"
+        "print(connect(pathlib.Path(sys.argv[1]), 64 << 20, 1).sql(sys.argv[2]).fetchall())"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path), "SELECT current_setting('enable_progress_bar')"]
+    assert "False" in subprocess.check_output(command, text=True)

@@ -25,10 +25,11 @@ def connect(scratch: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnecti
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
-        "enable_progress_bar": False,  # DuckDB would print it to stdout, where --json goes
         "threads": threads or len(os.sched_getaffinity(0)),
     }
-    return duckdb.connect(":memory:", config=options)
+    database = duckdb.connect(":memory:", config=options)
+    database.execute("SET enable_progress_bar = false")  # it goes to stdout, where --json goes
+    return database
 
 
 def batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[pa.RecordBatch]:

@@ -91,9 +91,9 @@ def build_index(
     Pages that *rules* refuse are left out.
     """
     started = time.monotonic()
-    segments = _live_segments(collection)
     generations = Generations(collection.index, INDEX_KIND)
-    with generations.writing() as folder:
+    with collection.reading_segments(), generations.writing() as folder:
+        segments = _live_segments(collection)
         with _Documents(collection, segments, settings, folder / "spill", rules) as documents:
             written = _write(documents, folder, settings, progress)
             documents.save_near_copies(folder / NEAR_COPIES)

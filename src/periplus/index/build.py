@@ -135,6 +135,7 @@ def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Ca
             writer.add(row)
             if done % _ROWS_AT_ONCE == 0:
                 progress(done, documents.total)
+        progress(documents.total, documents.total)
         return writer.finish()
 
 

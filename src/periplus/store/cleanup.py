@@ -105,11 +105,11 @@ def remove_replaced(collection: Collection, catalog: Catalog) -> None:
         live = [(place_of(segment.name), segment) for segment in catalog.segments()]
         listed = {segment.name for _, segment in live}
         is_intact = cache(lambda segment: segment_file(collection.segments, segment).damage() is None)
-        for path in collection.segments.glob("*.parquet"):
-            if path.name in listed:
+        for file in collection.segments.glob("*.parquet"):
+            if file.name in listed:
                 continue
             with suppress(DamagedFile):  # it is not the name of a segment
-                kind, place = path.name.partition("-")[0], place_of(path.name)
+                kind, place = file.name.partition("-")[0], place_of(file.name)
                 covering = [segment for other, segment in live if segment.kind == kind and other.covers(place)]
                 if covering and all(map(is_intact, covering)):
-                    path.unlink()
+                    file.unlink()

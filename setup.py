@@ -5,7 +5,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 GLANCE = Path("src/periplus/parse/glance")
-WORDS = Path("src/periplus/text/words")
+TEXT = Path("src/periplus/text")
 
 setup(
     ext_modules=[
@@ -17,8 +17,9 @@ setup(
         ),
         Extension(
             "periplus.text.words.table",
-            [str(WORDS / "table.pyx")],
+            [str(TEXT / "words" / "table.pyx")],
             optional=True,  # without a compiler, plain Python does the same work in more time
         ),
+        Extension("periplus.text.code_scan", [str(TEXT / "code_scan.pyx")], optional=True),
     ]
 )

@@ -1,4 +1,4 @@
-"""Measures the CPU time of building the index, beside raw tantivy with the same documents and schema."""
+"""Measures the CPU time of building the index, beside raw tantivy and Lucene with the same documents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from harness.errors import BenchError
 from harness.report import report
 from harness.tiny import add_tiny, cache_of, made_web
-from indexing import measure
+from indexing import lucene, measure
 from indexing.corpus import real_corpus, small_corpus
 from periplus import __version__
 from periplus.store.collection import Collection
@@ -23,7 +24,7 @@ MILLION = 1_000_000
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument("--pages", type=int, default=100_000, help="pages to index, at most (%(default)s)")
+    parser.add_argument("--pages", type=int, default=120_000, help="pages to index, at most (%(default)s)")
     parser.add_argument("--rounds", type=int, default=2, help="builds of each kind; the best counts (%(default)s)")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where downloads live")
     add_tiny(parser, pages=18, rounds=1)
@@ -36,7 +37,25 @@ def bench(options: argparse.Namespace) -> dict[str, Any]:
             collection = small_corpus(Path(folder) / "home", made_web(cache, "{name}.test"))
         else:
             collection = real_corpus(cache, options.pages)
-        return measured(collection, Path(folder) / "documents", options.rounds)
+        result = measured(collection, Path(folder) / "documents", options.rounds)
+        result |= beside_lucene(result, Path(folder) / "documents", cache, options)
+        return result
+
+
+def beside_lucene(result: dict[str, Any], documents: Path, cache: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """The figures of Lucene; None where it cannot be had, or in a tiny run, which downloads nothing."""
+    none = {"lucene_version": None, "lucene_cpu_seconds": None, "times_lucene": None}
+    if options.tiny:
+        return none
+    try:
+        peer, saved = lucene.Lucene(cache), documents.with_name("documents-for-lucene")
+        lucene.save(measure.loaded(documents), saved)
+        runs = [peer.cpu_seconds(saved, measure.THREADS, measure.HEAP >> 20) for _ in range(options.rounds)]
+    except BenchError as problem:
+        print(f"Lucene is left out: {problem}", file=sys.stderr)
+        return none
+    times = round(result["cpu_seconds"] / min(runs), 2)
+    return {"lucene_version": peer.version, "lucene_cpu_seconds": round(min(runs), 2), "times_lucene": times}
 
 
 def measured(collection: Collection, documents: Path, rounds: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from periplus.model import Reason, Response
 from periplus.reparse import reparse
 from periplus.store.collection import Collection, create_collection, open_collection
 
-# Some 100,000 pages besides those of the other benches, from different generators.
+# Some 110,000 pages besides those of the other benches, from different generators.
 MORE = (
     "rust-doc",
     "openjdk-17-doc",
@@ -30,6 +30,9 @@ MORE = (
     "scala-doc",
     "trilinos-doc",
     "groovy-doc",
+    "erlang-doc",
+    "libeigen3-doc",
+    "qtdeclarative5-doc-html",
 )
 _COMPLETE = "complete"  # a file in the collection
 

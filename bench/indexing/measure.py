@@ -22,8 +22,8 @@ from periplus.index import build, writer
 from periplus.store.collection import Collection
 from periplus.text.analyzer import register
 
-_HEAP = 256 << 20  # bytes; as the index build has it
-_THREADS = 2
+HEAP = 256 << 20  # bytes; as the index build has it
+THREADS = 2
 _Result = TypeVar("_Result")
 
 
@@ -54,7 +54,7 @@ def save_documents(collection: Collection, path: Path) -> None:
 
 def text_bytes(documents: Path) -> int:
     """Bytes of the texts of saved documents."""
-    fields = (field for row in _loaded(documents) for field in row.items())
+    fields = (field for row in loaded(documents) for field in row.items())
     return sum(len(text.encode()) for name, text in fields if name.startswith("body"))
 
 
@@ -63,13 +63,22 @@ def _ours(collection: Collection, forward: bool, vectors: bool) -> Built:
     shutil.rmtree(collection.index, ignore_errors=True)
     with ExitStack() as patches:
         if not forward:
-            patches.enter_context(mock.patch.object(writer, "ForwardWriter", mock.MagicMock()))
+            patches.enter_context(mock.patch.object(writer, "ForwardWriter", _NoForward))
             patches.enter_context(mock.patch.object(build, "require_forward"))
         before = _cpu()
         summary = build.build_index(collection, settings)
         cpu = _cpu() - before
     folder = collection.index / f"gen-{summary.generation:06d}"
     return Built(summary.documents, cpu, summary.seconds, folder)
+
+
+class _NoForward:
+    """Stands for the forward index and does nothing. A mock of the library would keep every document in memory."""
+
+    def __init__(self, *_: object) -> None: ...
+    def add(self, *_: object) -> None: ...
+    def finish(self) -> None: ...
+    def close(self) -> None: ...
 
 
 def _save(collection: Collection, path: Path) -> None:
@@ -88,11 +97,11 @@ def _raw(generation: Path, documents: Path) -> float:
     folder = documents.with_name("raw")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    rows = list(_loaded(documents))
+    rows = list(loaded(documents))
     before = _cpu()
     index = Index(schema, path=str(folder))
     register(index)
-    indexer = index.writer(_HEAP, _THREADS)
+    indexer = index.writer(HEAP, THREADS)
     for row in rows:
         indexer.add_document(Document(**row))
     indexer.commit()
@@ -100,7 +109,8 @@ def _raw(generation: Path, documents: Path) -> float:
     return _cpu() - before
 
 
-def _loaded(path: Path) -> Iterator[dict[str, Any]]:
+def loaded(path: Path) -> Iterator[dict[str, Any]]:
+    """The saved documents: values by field."""
     with path.open("rb") as file:
         while True:
             try:

@@ -1,6 +1,6 @@
 """Runs all steps in order, from seeds to a search engine.
 
-    seeds -> crawl -> archive and segments -> rank -> reparse -> index -> engine
+    seeds -> crawl -> archive and segments -> rank -> reparse -> compact -> index -> engine
 
 Each step reads the files that the step before has written, so any step can be run again by itself.
 """
@@ -19,6 +19,7 @@ from periplus.index.build import IndexSummary, build_index
 from periplus.reparse import reparse
 from periplus.search.engine import SearchEngine
 from periplus.store.collection import open_collection
+from periplus.store.compaction import compact
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class BuildResult:
 
 
 def build(request: Request, progress: ProgressCallbacks = ProgressCallbacks()) -> BuildResult:  # noqa: B008  # it is frozen
-    """Crawls, ranks, reparses and indexes; ends with a published index."""
+    """Crawls, ranks, reparses, merges small segments and indexes; ends with a published index."""
     crawled = crawl(request, progress.crawl)
     if crawled.failure is not None:
         raise crawled.failure
@@ -49,6 +50,7 @@ def build(request: Request, progress: ProgressCallbacks = ProgressCallbacks()) -
     collection = open_collection(request.home)
     ranked = rank(collection, request.settings.graph, progress=progress.rank)
     reparse(collection, request.settings, everything=False)
+    compact(collection)
     indexed = build_index(collection, request.settings.index, progress.index, page_rules(request.settings.scope))
     return BuildResult(crawled, ranked, indexed)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import pytest
 
 from crawl.crawling import periplus, reach
 from periplus.cli import progress
-from periplus.cli.progress import crawl_progress
+from periplus.cli.progress import counter_progress, crawl_progress
 from periplus.crawl.run import Progress
 from testweb import Page, Site, TestWeb
 
@@ -118,3 +120,20 @@ def test_with_json_no_progress_is_printed(capsys: pytest.CaptureFixture[str], mo
     with crawl_progress(None, quiet=True) as watch:
         watch(figures(1))
     assert capsys.readouterr().err == ""
+
+
+def test_the_time_left_of_an_index_counts_from_its_first_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are joined before the first page; those seconds say nothing about the speed of pages."""
+    now, lines = 0.0, list[str]()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(progress, "_live", lambda _: nullcontext(lines.append))
+    with counter_progress("indexing", "pages") as show:
+        for now, done in ((60.0, 500), (61.0, 1_500), (62.0, 2_500), (63.0, 100_500), (64.0, 100_500)):  # noqa: B007
+            show(done, 100_500)
+    assert lines[:3] == [
+        "indexing: 500 of 100,500 pages",
+        "indexing: 1,500 of 100,500 pages (1,000/s, 1 min 39 s left)",
+        "indexing: 2,500 of 100,500 pages (1,000/s, 1 min 38 s left)",
+    ]
+    assert lines[-1] == "indexing: 100,500 pages, completing the files"

@@ -200,3 +200,27 @@ def test_a_field_that_a_file_lacks_has_its_default(tmp_path: Path) -> None:
     for name in ("heads", "texts", "details"):
         rewrite(tmp_path, name, {})
     assert read_all(tmp_path) == [(Head(), "", Details())]
+
+
+def test_a_head_takes_less_room_than_its_words(tmp_path: Path) -> None:
+    words = "The lighthouse stands on the northern shore, and ships keep their distance from the shore. " * 6
+    writer = PageStoreWriter(tmp_path)
+    writer.add(replace(HEAD, opening=words, headings=(words[:90],) * 3), words, DETAILS)
+    writer.finish()
+    writer.close()
+    assert (tmp_path / "heads.dat").stat().st_size < 0.7 * len(words)
+    with PageStore(tmp_path) as pages:
+        assert pages.head(0).opening == words
+
+
+def test_heads_of_an_earlier_release_are_read_uncompressed(tmp_path: Path) -> None:
+    writer = PageStoreWriter(tmp_path)
+    writer.add(HEAD, "text", DETAILS)
+    writer.finish()
+    writer.close()
+    earlier = RecordWriter(tmp_path / "heads", list(HEAD.__dataclass_fields__))
+    earlier.add([getattr(HEAD, name) for name in HEAD.__dataclass_fields__])
+    earlier.finish()
+    earlier.close()
+    with PageStore(tmp_path) as pages:
+        assert pages.head(0) == HEAD

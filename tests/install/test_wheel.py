@@ -55,7 +55,7 @@ def test_the_wheel_has_all_it_needs(wheel: Path, tmp_path: Path) -> None:
     run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, **NO_COMPILER)
     (packages,) = (tmp_path / "environment").glob("lib/python*/site-packages")
     (packages / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
-    for module in ("periplus.parse.glance.page", "periplus.text.words.table"):
+    for module in ("periplus.parse.glance.page", "periplus.text.words.table", "periplus.text.code_scan"):
         told = run(python, "-c", f"import {module} as compiled; print(compiled.__file__)")
         assert str(packages) in told, "the compiled module comes with the wheel"
     assert "crawl" in run(tmp_path / "environment" / "bin" / "periplus", "--help", **NO_COMPILER)

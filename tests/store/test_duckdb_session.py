@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -120,3 +122,13 @@ def test_rows_come_in_order_and_errors_as_they_are(tmp_path: Path) -> None:
         assert [row for batch in found for row in batch.column(0).to_pylist()] == list(range(5000))
         with pytest.raises(duckdb.CatalogException):
             list(batches(database, "SELECT * FROM nothing", 1000))
+
+
+def test_no_progress_bar_is_mixed_into_the_output_of_a_program(tmp_path: Path) -> None:
+    """DuckDB turns it on in a program that is no file, such as a process that `multiprocessing` spawns."""
+    program = (
+        "import pathlib, sys; from periplus.store.duckdb_session import connect;"
+        "print(connect(pathlib.Path(sys.argv[1]), 64 << 20, 1).sql(sys.argv[2]).fetchall())"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path), "SELECT current_setting('enable_progress_bar')"]
+    assert "False" in subprocess.check_output(command, text=True)

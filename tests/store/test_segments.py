@@ -136,7 +136,7 @@ def test_a_segment_says_which_version_it_is(tmp_path: Path) -> None:
             path = tmp_path / segment_name(kind, 0, 1, revision)
             assert schema_version(path) == (kind, SCHEMA_VERSION if revision else SKIMMED_VERSION)
             assert parquet.read_schema(path).equals({"pages": pages, "links": LINKS}[kind])
-            assert place_of(path.name) == (0, 1, revision)
+            assert place_of(path.name) == (0, 1, revision, 1)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"\0" * 100])

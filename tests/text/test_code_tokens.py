@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.text.code_tokens import code_tokens
+from periplus.text.code_tokens import code_tokens, find_plainly, find_tokens
 
+PIECES = st.sampled_from(
+    ["a", "Z", "9", ".", "::", "/", "@", "+", "#", "$", "-", "--", "_", " ", "\n", "é", "漢", "x" * 79, "😀"]
+)
 # fmt: off
 TOKENS = [
     "std::map", "C++", "C#", ".NET", "node.js", "3.11", "LD_LIBRARY_PATH", "--no-cache-dir", "-fPIC", "itertools.chain",
@@ -61,3 +64,9 @@ def test_only_the_beginning_of_a_very_long_text_is_read() -> None:
 def test_tokens_are_parts_of_the_text(text: str) -> None:
     for token in code_tokens(text).split():
         assert token in text.lower()
+
+
+@pytest.mark.skipif(find_tokens is find_plainly, reason="the search is not compiled")
+@given(st.one_of(st.lists(PIECES, max_size=30).map("".join), st.text(max_size=60)), st.integers(0, 90))
+def test_the_compiled_and_the_plain_search_agree(text: str, most: int) -> None:
+    assert find_tokens(text, most) == find_plainly(text, most)

@@ -28,6 +28,7 @@ COMMANDS = {
     "rank": "Compute PageRank from the links of the crawled pages.",
     "reparse": "Re-extract text from archived pages.",
     "index": "Build the search index from the crawled pages.",
+    "compact": "Merge small segments into larger ones.",
     "search": "Search the collection in the terminal.",
     "serve": "Serve the search site.",
     "top": "List the pages or hosts with the highest PageRank.",
@@ -50,6 +51,7 @@ _KEPT_AFTER_STOP = {
     "rank": "The last complete ranks stay in use; the same command starts again.",
     "reparse": "Segments finished so far are kept; the same command continues.",
     "index": "The last complete index stays in use; the same command starts again.",
+    "compact": "Segments merged so far are kept; the same command continues.",
     "repair": "Nothing intact is lost; the same command continues.",
     "export": "Only a complete file is kept; the same command starts again.",
 }

@@ -156,17 +156,25 @@ def counter_progress(what: str, unit: str) -> Iterator[Callable[[int, int], None
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
-    started = drawn = time.monotonic()
+    first: tuple[float, int] | None = None  # when the first items were done, and how many
+    drawn = time.monotonic()
     with _live(what) as draw:
 
         def show(done: int, total: int) -> None:
-            nonlocal drawn
+            nonlocal first, drawn
             now = time.monotonic()
             if now - drawn < _REDRAW_SECONDS and done < total:
                 return
             drawn = now
-            rate = done / max(now - started, 1e-9)
-            left = (total - done) / rate if rate else 0.0
-            draw(f"{what}: {done:,} of {total:,} {unit} ({rate:,.0f}/s, {left:.0f} s left)")
+            first = first or (now, done)
+            draw(_count(what, unit, done, total, (done - first[1]) / max(now - first[0], 1e-9)))
 
         yield show
+
+
+def _count(what: str, unit: str, done: int, total: int, rate: float) -> str:
+    """A counter with its rate, and the time left at this rate."""
+    if done == total:
+        return f"{what}: {total:,} {unit}, completing the files"
+    speed = f" ({rate:,.0f}/s, {_duration((total - done) / rate)} left)" if rate else ""
+    return f"{what}: {done:,} of {total:,} {unit}{speed}"

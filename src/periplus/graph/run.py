@@ -52,7 +52,7 @@ def rank(
     """Rank every known page and host, and publish the result as a new generation."""
     catalog = Catalog(collection.catalog)
     try:
-        with writing_ranks(collection.ranks) as draft:
+        with collection.reading_segments(), writing_ranks(collection.ranks) as draft:
             return _Run(collection, catalog, settings, draft, progress).run(warm=warm)
     finally:
         catalog.close()

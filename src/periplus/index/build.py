@@ -6,7 +6,7 @@ import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -91,9 +91,8 @@ def build_index(
     Pages that *rules* refuse are left out.
     """
     started = time.monotonic()
-    segments = _live_segments(collection)
     generations = Generations(collection.index, INDEX_KIND)
-    with generations.writing() as folder:
+    with _live_segments(collection) as segments, generations.writing() as folder:
         with _Documents(collection, segments, settings, folder / "spill", rules) as documents:
             written = _write(documents, folder, settings, progress)
             documents.save_near_copies(folder / NEAR_COPIES)
@@ -114,21 +113,20 @@ def build_index(
     )
 
 
-def _live_segments(collection: Collection) -> dict[Path, Path | None]:
+@contextmanager
+def _live_segments(collection: Collection) -> Iterator[dict[Path, Path | None]]:
     """The segments of pages to index, after a check of every byte, each with its links; None: they are damaged."""
-    catalog = Catalog(collection.catalog)
-    try:
-        pages, links = (
-            [segment_file(collection.segments, segment) for segment in catalog.segments(kind)]
-            for kind in ("pages", "links")
-        )
-    finally:
-        catalog.close()
-    if not pages:
-        raise NoIndex("nothing to index", "no page has been crawled", "Run `periplus crawl URL` first.")
-    require_intact(pages)
-    intact = {file.path.name: file.path for file in links if file.damage() is None}
-    return {file.path: intact.get(file.path.name.replace("pages-", "links-", 1)) for file in pages}
+    with collection.reading_segments():
+        with closing(Catalog(collection.catalog)) as catalog:
+            pages, links = (
+                [segment_file(collection.segments, segment) for segment in catalog.segments(kind)]
+                for kind in ("pages", "links")
+            )
+        if not pages:
+            raise NoIndex("nothing to index", "no page has been crawled", "Run `periplus crawl URL` first.")
+        require_intact(pages)
+        intact = {file.path.name: file.path for file in links if file.damage() is None}
+        yield {file.path: intact.get(file.path.name.replace("pages-", "links-", 1)) for file in pages}
 
 
 def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Callable[[int, int], None]) -> int:
@@ -137,6 +135,7 @@ def _write(documents: _Documents, folder: Path, settings: Indexing, progress: Ca
             writer.add(row)
             if done % _ROWS_AT_ONCE == 0:
                 progress(done, documents.total)
+        progress(documents.total, documents.total)
         return writer.finish()
 
 

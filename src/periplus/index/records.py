@@ -21,6 +21,7 @@ from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array, save_array
 
 _CHECKSUM_BYTES = 4
+_LIST = b"["  # the first byte of an uncompressed record; zlib begins with another one
 _NAMES = (1 << 64) - 1  # the number of the record with the column names
 
 
@@ -62,9 +63,9 @@ class RecordWriter:
 class Records:
     """Reads records by number."""
 
-    def __init__(self, path: Path, defaults: dict[str, Any], *, compressed: bool = False) -> None:
+    def __init__(self, path: Path, defaults: dict[str, Any]) -> None:
         """*defaults*: the columns to read, in order, each with the value for files that lack it."""
-        self._path, self._is_compressed = path.with_suffix(".dat"), compressed
+        self._path = path.with_suffix(".dat")
         self._offsets = load_array(path.with_suffix(".npy"), np.uint64)
         self._data = self._map()
         names = self._values(0, int(self._offsets[0]), _NAMES)
@@ -99,7 +100,7 @@ class Records:
         if whole[-_CHECKSUM_BYTES:] != _checksum(record, number):
             raise self.damaged(number)
         try:
-            values: list[Any] = orjson.loads(isal_zlib.decompress(record) if self._is_compressed else record)
+            values: list[Any] = orjson.loads(record if record[:1] == _LIST else isal_zlib.decompress(record))
         except (isal_zlib.error, ValueError) as error:  # type: ignore[misc]  # its stubs call the class an instance
             raise self.damaged(number) from error
         return values

@@ -53,7 +53,8 @@ class Findings:
 def verify(collection: Collection) -> Findings:
     """Checks everything; no crawl may be running."""
     findings = Findings()
-    _verify_crawled(collection, findings)
+    with collection.reading_segments():
+        _verify_crawled(collection, findings)
     findings.problems += _generation_problems(collection.ranks, RANK_KIND, findings.checked)
     findings.problems += _generation_problems(collection.index, INDEX_KIND, findings.checked)
     return findings

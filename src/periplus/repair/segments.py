@@ -16,7 +16,7 @@ from periplus.parse.reader import PageReader
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
-from periplus.store.manifest import PageRow, SealedSegment, place_of
+from periplus.store.manifest import PageRow, Place, SealedSegment, place_of
 from periplus.store.repair_catalog import RepairCatalog
 from periplus.store.segments import SegmentStream
 
@@ -67,7 +67,7 @@ class SegmentRepairer:
 
     def _pairs(self) -> Iterable[list[SealedSegment]]:
         """The two files of each segment, pages and links."""
-        pairs: dict[tuple[int, int, int], list[SealedSegment]] = defaultdict(list)
+        pairs: dict[Place, list[SealedSegment]] = defaultdict(list)
         for segment in self._catalog.segments():
             pairs[place_of(segment.name)].append(segment)
         return pairs.values()

@@ -19,8 +19,6 @@ from periplus.store.durable import reporting_full_disk, write_file
 from periplus.store.manifest import SealedSegment
 from periplus.store.schema import SCHEMA_VERSION, schema_version
 
-_FILE = "reparse.json"
-
 
 class PlannedSegment(NamedTuple):
     """The two files of a segment that must be parsed again."""
@@ -33,7 +31,7 @@ class Plan:
     """The segments that one run of `reparse` must parse."""
 
     def __init__(self, collection: Collection, catalog: Catalog, settings: Settings, *, everything: bool) -> None:
-        self._path = collection.home / _FILE
+        self._path = collection.reparse_plan
         segments = catalog.segments("pages")
         wanted = {segment.name for segment in segments if _needs_reparse(collection.segments / segment.name)}
         if everything:

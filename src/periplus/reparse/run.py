@@ -15,10 +15,10 @@ from periplus.reparse.plan import Plan
 from periplus.reparse.reader_pool import read_all
 from periplus.reparse.segment import Cause, Unread
 from periplus.store.catalog import Catalog
-from periplus.store.checksums import segment_file
+from periplus.store.cleanup import remove_replaced, remove_unfinished
 from periplus.store.collection import Collection
 from periplus.store.database import require_sound
-from periplus.store.manifest import UNFINISHED_AGAIN, SealedSegment, place_of, segment_name
+from periplus.store.manifest import SealedSegment
 
 OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total
 _MAX_LISTED = 100  # failures listed in the summary; more are only counted
@@ -61,7 +61,8 @@ def reparse(
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
     with collection.locked("reparse"), _sound_catalog(collection) as catalog:
-        _remove_leftovers(collection, catalog)
+        remove_unfinished(collection)
+        remove_replaced(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
         total, done = sum(segment.pages.rows for segment in plan.segments), 0
         with _removing_unfinished(collection), closing(read_all(collection, settings, plan.segments)) as readings:
@@ -108,24 +109,4 @@ def _removing_unfinished(collection: Collection) -> Iterator[None]:
     try:
         yield
     finally:
-        _remove_unfinished(collection)
-
-
-def _remove_unfinished(collection: Collection) -> None:
-    for leftover in collection.segments.glob(f"*{UNFINISHED_AGAIN}"):
-        leftover.unlink()
-
-
-def _remove_leftovers(collection: Collection, catalog: Catalog) -> None:
-    """Remove incomplete and replaced files of earlier runs; a replaced file may still have been in use then.
-
-    The predecessors of a damaged segment are kept, because it can be mended from them.
-    """
-    _remove_unfinished(collection)
-    for segment in catalog.segments():
-        worker, number, revision = place_of(segment.name)
-        names = [segment_name(segment.kind, worker, number, older) for older in range(revision)]
-        replaced = [path for name in names if (path := collection.segments / name).exists()]
-        if replaced and segment_file(collection.segments, segment).damage() is None:
-            for path in replaced:
-                path.unlink()
+        remove_unfinished(collection)

@@ -106,12 +106,14 @@ class SegmentReader:
 
         *sandboxed*: parse every page in the sandbox; otherwise only those that need it.
         """
-        worker, number, revision = place_of(segment.pages.name)
+        place = place_of(segment.pages.name)
         unread: list[Unread] = []
         failed_extractors: Counter[str] = Counter()
         try:
             with reporting_full_disk(self._collection.home):
-                writer = SegmentWriter(self._collection.segments, worker, number, revision + 1)
+                writer = SegmentWriter(
+                    self._collection.segments, place.worker, place.number, place.revision + 1, place.last
+                )
                 try:
                     for row in self._rows_of(segment, unread, sandboxed=sandboxed):
                         writer.add(row)

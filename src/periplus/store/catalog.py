@@ -236,6 +236,17 @@ class Catalog(Queries):
         with self._database.transaction():
             self._database.many("replace_segment", ((*segment, now, old) for old, segment in successors))
 
+    def merge_segments(self, merged: Iterable[tuple[list[str], SealedSegment]], last: int) -> None:
+        """Replace several segments, given by name and in order, by one each, in one transaction.
+
+        *last*: the number of the last of them.
+        """
+        now = time.time()
+        with self._database.transaction():
+            for names, segment in merged:
+                self._database.run("merge_segment", *segment, now, last, names[0])
+                self._database.many("drop_segment", ((name,) for name in names[1:]))
+
     # -- runs and figures ---------------------------------------------------------------------------------------
 
     def begin_run(self, arguments: dict[str, Any]) -> int:

@@ -215,6 +215,10 @@ INSERT INTO segments (name, kind, rows, bytes, digest, worker, number, made) VAL
 -- name: replace_segment
 UPDATE segments SET name = ?, kind = ?, rows = ?, bytes = ?, digest = ?, made = ? WHERE name = ?;
 
+-- name: merge_segment
+-- Replace the first of several merged segments. `number` becomes that of the last one, so that no number is used twice.
+UPDATE segments SET name = ?, kind = ?, rows = ?, bytes = ?, digest = ?, made = ?, number = ? WHERE name = ?;
+
 -- name: segments
 SELECT name, kind, rows, bytes, digest FROM segments ORDER BY segment_id;
 

@@ -1,4 +1,4 @@
-"""Removes what a killed run left behind: unacknowledged archive bytes and temporary segment files.
+"""Removes what a killed run left behind: unacknowledged archive bytes, temporary and replaced segment files.
 
 More archive bytes than a kill can leave mean that `crawl.db` is a restored older copy. Those bytes are moved to
 `kept/`.
@@ -10,15 +10,17 @@ import os
 import shutil
 from collections import Counter
 from contextlib import suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 
 from periplus.errors import DamagedFile
 from periplus.store.archive import IMPORTS, SUFFIX, parse_archive_name, responses
 from periplus.store.catalog import Catalog
+from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory
-from periplus.store.manifest import UNFINISHED, place_of
+from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, place_of
 
 KEPT = "kept"  # folder in the collection
 _LONGEST_BATCH = 60.0  # maximum seconds between the first and the last page of one batch
@@ -84,3 +86,30 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
         elif is_begun:
             path.unlink()
     return kept
+
+
+def remove_unfinished(collection: Collection) -> None:
+    """Remove incomplete files of a reparse or a merge; no other process may be writing them."""
+    for leftover in collection.segments.glob(f"*{UNFINISHED_AGAIN}"):
+        leftover.unlink()
+
+
+def remove_replaced(collection: Collection, catalog: Catalog) -> None:
+    """Remove the files of segments that a reparse or a merge has replaced, unless a process may be reading them.
+
+    The predecessors of a damaged segment are kept, because it can be mended from them.
+    """
+    with collection.without_segment_readers() as is_unused:
+        if not is_unused:
+            return
+        live = [(place_of(segment.name), segment) for segment in catalog.segments()]
+        listed = {segment.name for _, segment in live}
+        is_intact = cache(lambda segment: segment_file(collection.segments, segment).damage() is None)
+        for file in collection.segments.glob("*.parquet"):
+            if file.name in listed:
+                continue
+            with suppress(DamagedFile):  # it is not the name of a segment
+                kind, place = file.name.partition("-")[0], place_of(file.name)
+                covering = [segment for other, segment in live if segment.kind == kind and other.covers(place)]
+                if covering and all(map(is_intact, covering)):
+                    file.unlink()

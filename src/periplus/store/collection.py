@@ -53,6 +53,11 @@ class Collection:
         """The folder of index generations."""
         return self.home / "index"
 
+    @property
+    def reparse_plan(self) -> Path:
+        """The file with the segments of an unfinished `reparse --everything`."""
+        return self.home / "reparse.json"
+
     @contextmanager
     def locked(self, job: str = "crawl") -> Iterator[None]:
         """Lock the collection for one kind of writing; a second writer gets an error that names the first."""
@@ -69,6 +74,29 @@ class Collection:
                 os.ftruncate(handle.fileno(), 0)
                 os.write(handle.fileno(), str(os.getpid()).encode())
             yield
+
+    @contextmanager
+    def reading_segments(self) -> Iterator[None]:
+        """Keep the files of replaced segments during the block; begin it before the manifest is read."""
+        try:
+            handle = self._lock_file("segments")
+        except CollectionError:  # a folder that cannot be written: no process replaces its segments
+            yield
+            return
+        with handle:
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            yield
+
+    @contextmanager
+    def without_segment_readers(self) -> Iterator[bool]:
+        """Whether no process reads segments now; if so, none begins to during the block."""
+        with self._lock_file("segments") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
 
     def in_use(self) -> bool:
         """Whether a crawl is writing the collection."""

@@ -27,7 +27,9 @@ def connect(scratch: Path, memory: int, threads: int) -> duckdb.DuckDBPyConnecti
         "autoload_known_extensions": False,
         "threads": threads or len(os.sched_getaffinity(0)),
     }
-    return duckdb.connect(":memory:", config=options)
+    database = duckdb.connect(":memory:", config=options)
+    database.execute("SET enable_progress_bar = false")  # it goes to stdout, where --json goes
+    return database
 
 
 def batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Iterator[pa.RecordBatch]:

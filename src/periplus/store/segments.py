@@ -42,9 +42,12 @@ _UNWRITABLE = (ValueError, TypeError, OverflowError)  # what Arrow raises for an
 class SegmentWriter:
     """Collects pages into one segment; readers see nothing of it before `seal`."""
 
-    def __init__(self, folder: Path, worker: int, number: int, revision: int = 0) -> None:
-        """Revision 0 has the fields that a crawl extracts; later ones, of a reparse, have all fields."""
-        self._folder, self.worker, self.number, self._revision = folder, worker, number, revision
+    def __init__(self, folder: Path, worker: int, number: int, revision: int = 0, last: int = 0) -> None:
+        """Revision 0 has the fields that a crawl extracts; later ones, of a reparse, have all fields.
+
+        *last*: the last number, when a merged segment is parsed again.
+        """
+        self._folder, self.worker, self.number, self._revision, self._last = folder, worker, number, revision, last
         self._rows: list[PageRow] = []
         self._waiting = 0  # characters of unwritten text
         self._ends = _EndCache()
@@ -81,16 +84,12 @@ class SegmentWriter:
             file.discard()
 
     def _begin(self, kind: str, schema: pa.Schema) -> _OpenFile:
-        name = segment_name(kind, self.worker, self.number, self._revision)
-        path = self._folder / (name + (UNFINISHED_AGAIN if self._revision else UNFINISHED))
-        writer = parquet.ParquetWriter(
-            path,
-            described(kind, schema, SCHEMA_VERSION if self._revision else SKIMMED_VERSION),
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=_REPEATING_COLUMNS[kind],
-        )
-        return _OpenFile(path, writer)
+        path = self._folder / (self._name(kind) + (UNFINISHED_AGAIN if self._revision else UNFINISHED))
+        version = SCHEMA_VERSION if self._revision else SKIMMED_VERSION
+        return _OpenFile(path, open_writer(path, kind, described(kind, schema, version)))
+
+    def _name(self, kind: str) -> str:
+        return segment_name(kind, self.worker, self.number, self._revision, self._last)
 
     def _flush(self) -> None:
         if self._rows:
@@ -121,11 +120,21 @@ class SegmentWriter:
 
     def _finish(self, kind: str, file: _OpenFile) -> SealedSegment:
         file.writer.close()
-        final = self._folder / segment_name(kind, self.worker, self.number, self._revision)
-        digest = file_digest(file.path)
-        size = file.path.stat().st_size
-        move_into_place(file.path, final)
-        return SealedSegment(final.name, kind, file.rows, size, digest)
+        return sealed(kind, file.path, self._folder / self._name(kind), file.rows)
+
+
+def open_writer(path: Path, kind: str, schema: pa.Schema) -> parquet.ParquetWriter:
+    """Begin a file of a segment; *schema* has its version in its metadata."""
+    return parquet.ParquetWriter(
+        path, schema, compression="zstd", compression_level=1, use_dictionary=_REPEATING_COLUMNS[kind]
+    )
+
+
+def sealed(kind: str, unfinished: Path, final: Path, rows: int) -> SealedSegment:
+    """Rename a complete file to its final name; returns its entry of the manifest."""
+    digest, size = file_digest(unfinished), unfinished.stat().st_size
+    move_into_place(unfinished, final)
+    return SealedSegment(final.name, kind, rows, size, digest)
 
 
 class _OpenFile:

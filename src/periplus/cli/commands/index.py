@@ -17,6 +17,7 @@ from periplus.frontier.scope import page_rules
 from periplus.index.build import build_index
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
+from periplus.store.compaction import compact
 from periplus.store.generations import INDEX_KIND, Generations, number_of
 
 app = typer.Typer(add_completion=False)
@@ -63,6 +64,8 @@ def _build(home: Path, *, as_json: bool) -> None:
     collection = open_collection(home)
     with counter_progress("parsing", "pages") as progress:
         reading = reparse(collection, settings, everything=False, on_progress=progress)
+    with counter_progress("merging", "segments") as progress:
+        compact(collection, on_progress=progress)
     with counter_progress("indexing", "pages") as progress:
         summary = build_index(collection, settings.index, progress, page_rules(settings.scope))
     if as_json:

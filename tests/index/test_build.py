@@ -278,7 +278,7 @@ def test_too_little_memory_is_reported_with_what_to_change(tmp_path: Path, monke
     def too_much(*_: object) -> None:
         raise duckdb.OutOfMemoryException("no")
 
-    monkeypatch.setattr("periplus.index.build._Documents._prepare", too_much)
+    monkeypatch.setattr("periplus.index.plan.Plan._prepare", too_much)
     with pytest.raises(PeriplusError, match=r"Raise index\.memory_mb"):
         index(collection)
 

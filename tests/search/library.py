@@ -127,9 +127,9 @@ def settings(**flags: Any) -> Settings:
     return load(Path("no-such-folder"), {key.replace("__", "."): value for key, value in flags.items()}, {}).settings
 
 
-def index(collection: Collection, **flags: Any) -> IndexSummary:
-    """Build and publish a generation."""
-    return build_index(collection, Indexing(memory_mb=128, **flags))
+def index(collection: Collection, *, full: bool = False, **flags: Any) -> IndexSummary:
+    """Build and publish a generation; without *full* only when something has changed."""
+    return build_index(collection, Indexing(memory_mb=128, **flags), full=full)
 
 
 @contextmanager

@@ -126,13 +126,14 @@ class SearchEngine:
             self._searcher = self._index.searcher()
             if self._index.schema != schema(languages) or self._searcher.num_docs != self.documents:
                 raise ValueError("its fields or its number of documents are wrong")
-        self._ranks: Numbers = load_array(self._folder / RANKS, np.float32, self.documents).astype(np.float64)
-        self._qualities = _qualities(self._folder, self.documents)
-        self._hosts = load_array(self._folder / HOSTS, np.uint64, self.documents)
+        self._ranks: Numbers = load_array(self._folder / RANKS, np.float32).astype(np.float64)
+        self._qualities = _qualities(self._folder, len(self._ranks))
+        self._hosts = load_array(self._folder / HOSTS, np.uint64, len(self._ranks))
         register(self._index)
         self._compilers = {
             language: Compiler(self._index.schema, self._weights, language, count / max(self.documents, 1))
             for language, count in languages.items()
+            if count
         }
         self._pages = PageStore(self._folder)
         self._check = BackgroundCheck(large_files)
@@ -244,7 +245,7 @@ class SearchEngine:
             result = self._searcher.search(query, limit, weight_by_field=PRIOR)
             found = self._searcher.fast_field_values(NUMBER, [address for _, address in result.hits])
             numbers = np.array(found, np.int64)
-            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self.documents:
+            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self._ranks):
                 raise ValueError("it refers to documents that do not exist")
         weighted = np.array([score for score, _ in result.hits], np.float64)
         # tantivy multiplied the text score by the stored prior; divide by it to use the current ranks instead.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,20 @@ from periplus.index.arrays import load_array
 from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import document_numbers
-from periplus.index.schema import CODE, FIELD_LANGUAGE, FULL_BARREL, HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, SITE
-from periplus.index.schema import URL_ID, URL_WORDS, field
+from periplus.index.schema import (
+    CODE,
+    FIELD_LANGUAGE,
+    FULL_BARREL,
+    HOSTS,
+    NUMBER,
+    PRIOR,
+    QUALITIES,
+    RANKS,
+    SITE,
+    URL_ID,
+    URL_WORDS,
+    field,
+)
 from periplus.text.analyzer import register
 
 
@@ -24,7 +37,7 @@ def urls_of(generation: Path) -> list[str]:
         return [pages.head(number).url for number in document_numbers(generation).tolist()]
 
 
-def content_of(generation: Path, matches: list[Query] | None = None) -> dict[str, Any]:
+def content_of(generation: Path) -> dict[str, Any]:
     """Everything that must be equal: documents, stored fields, words, figures, ranks, fast fields."""
     return {
         "documents": documents_of(generation),
@@ -108,7 +121,7 @@ def matches_of(generation: Path, words: list[str], languages: list[str]) -> dict
         terms = {word: Query.term_query(index.schema, name, word) for word in words}
         for word, query in terms.items():
             results[f"{name}:{word}"] = found(query)
-        for one, other in zip(words, words[1:], strict=False):
+        for one, other in pairwise(words):
             both = Query.boolean_query([(Occur.Must, terms[one]), (Occur.Must, terms[other])])
             results[f"{name}:{one} AND {other}"] = found(both)
             if name.startswith(("title", "body", "head", "anchors")):

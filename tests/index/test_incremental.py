@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -45,8 +47,8 @@ def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def never_full(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing but a setting or damage leads to a full build."""
-    monkeypatch.setattr(lineage, "MOST_REMOVED", 1.0)
-    monkeypatch.setattr(lineage, "MOST_NEW", 1.0)
+    monkeypatch.setattr(lineage, "MOST_REMOVED", math.inf)
+    monkeypatch.setattr(lineage, "MOST_NEW", math.inf)
 
 
 # -- what an update does --------------------------------------------------------------------------------------------
@@ -274,7 +276,7 @@ def test_the_old_generation_stays_as_it_was_and_shares_its_files(tmp_path: Path,
     assert files_of(old) == before
     assert new != old
     for name in ("texts.dat", "forward/text.npy", "vectors/vectors.npy"):
-        assert os.path.samefile(old / name, new / name)
+        assert (old / name).samefile(new / name)
     assert problems_of(old) == problems_of(new) == []
 
 
@@ -344,7 +346,7 @@ def test_every_part_is_much_larger_than_the_next() -> None:
     for _ in range(2_000):
         merged = parts_to_merge(sizes, 1)
         sizes = [*sizes[: len(sizes) - merged], sum(sizes[len(sizes) - merged :]) + 1]
-        assert all(one > 3 * other for one, other in zip(sizes, sizes[1:], strict=False))
+        assert all(one > 3 * other for one, other in pairwise(sizes))
     assert (sizes[0], sum(sizes)) == (100_000, 102_000)
     assert len(sizes) <= 3
 

@@ -47,7 +47,8 @@ def prior_factor(ranks: NDArray[np.float64], strength: float) -> NDArray[np.floa
 
 def stored_prior(rank: float, strength: float) -> float:
     """The value of `PRIOR` with which tantivy multiplies a text score by `prior_factor`."""
-    return float(2.0 ** float(prior_factor(np.array(rank), strength))) - 2.0
+    steps = round(math.log(max(rank, 1.0)) * (strength / _STEP))  # `prior_steps` of one rank, in a tenth of the time
+    return float(2.0 ** min(math.exp(steps * _STEP), _LARGEST_FACTOR)) - 2.0
 
 
 def field(name: str, language: str) -> str:

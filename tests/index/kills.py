@@ -35,7 +35,7 @@ def main() -> None:
     collection = open_collection(Path(sys.argv[1]))
     in_a_fork(lambda: index(collection).documents)
     work = Work(
-        do=lambda: index(collection),
+        do=lambda: index(collection, full=True),
         publishing=Generations.publish.__code__,
         generation=lambda: number_of(live_index(collection)),
         content=lambda: content(collection),

@@ -278,7 +278,7 @@ def test_too_little_memory_is_reported_with_what_to_change(tmp_path: Path, monke
     def too_much(*_: object) -> None:
         raise duckdb.OutOfMemoryException("no")
 
-    monkeypatch.setattr("periplus.index.build._Documents._prepare", too_much)
+    monkeypatch.setattr("periplus.index.plan.Plan._prepare", too_much)
     with pytest.raises(PeriplusError, match=r"Raise index\.memory_mb"):
         index(collection)
 
@@ -299,7 +299,7 @@ def test_a_generation_that_does_not_read_back_is_not_published(
 
     monkeypatch.setattr(IndexWriter, "finish", spoil)
     with pytest.raises(DamagedFile):
-        index(collection)
+        index(collection, full=True)
     with opened(collection) as engine:
         assert engine.generation == 1
 
@@ -323,12 +323,12 @@ def test_a_full_disk_is_reported_and_the_last_index_serves(tmp_path: Path) -> No
         for share in (0.05, 0.5, 0.9):
             ballast = fill(disk, int(size * share))
             with pytest.raises(DiskFull, match="No space left on device"):
-                index(collection)
+                index(collection, full=True)
             ballast.unlink()
             assert not list(collection.index.glob("*.tmp"))
             with opened(collection) as engine:
                 assert engine.search("page", mode="and").total == 500
-        assert index(collection).generation == 2
+        assert index(collection, full=True).generation == 2
 
 
 def test_a_second_build_is_refused_while_one_runs(tmp_path: Path) -> None:
@@ -344,10 +344,10 @@ def test_an_engine_keeps_answering_from_the_generation_it_opened(tmp_path: Path)
     with opened(collection) as engine:
         shelve(tmp_path, [Doc("http://b.test/", "Second", "word")])
         for _ in range(4):
-            index(collection)
+            index(collection, full=True)
         assert (collection.index / "gen-000001").is_dir(), "a generation that is searched is not removed"
         assert [hit.title for hit in engine.search("word").hits] == ["First"]
-    index(collection)
+    index(collection, full=True)
     assert not (collection.index / "gen-000001").exists()
     with opened(collection) as engine:
         assert engine.search("word").total == 2

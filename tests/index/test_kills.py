@@ -26,22 +26,24 @@ def _doc(url: str, text: str) -> Doc:
     return Doc(url, text[:40], text, body=f"<!doctype html><title>{text[:40]}</title><p>{text}</p>".encode())
 
 
-def built_after_kills(home: Path, kills: int) -> dict[str, int]:
+def built_after_kills(home: Path, kills: int, program: str) -> dict[str, int]:
     shelve(home, coast(60))
-    return swept(Path(__file__).with_name("kills.py"), home, kills)
+    return swept(Path(__file__).with_name(program), home, kills)
 
 
 @pytest.mark.slow
-def test_a_killed_build_changes_nothing_and_the_next_one_gives_the_same_answers(tmp_path: Path) -> None:
-    found = built_after_kills(tmp_path, 12)
+@pytest.mark.parametrize("program", ["kills.py", "update_kills.py"])
+def test_a_killed_build_changes_nothing_and_the_next_one_gives_the_same_answers(tmp_path: Path, program: str) -> None:
+    found = built_after_kills(tmp_path, 12, program)
     assert found["killed"] >= 9
     assert 0 < found["switched"] < 6
     assert (found["differing"], found["leftovers"]) == (0, 0)
 
 
 @pytest.mark.long
-def test_five_hundred_kills_change_nothing_either(tmp_path: Path) -> None:
-    found = built_after_kills(tmp_path, 500)
+@pytest.mark.parametrize("program", ["kills.py", "update_kills.py"])
+def test_five_hundred_kills_change_nothing_either(tmp_path: Path, program: str) -> None:
+    found = built_after_kills(tmp_path, 500, program)
     assert (found["differing"], found["leftovers"]) == (0, 0)
 
 
@@ -53,7 +55,7 @@ def test_the_command_may_be_killed_at_any_time(tmp_path: Path) -> None:
         expected = [hit.url for hit in engine.search("harbour reef", size=50).hits]
     chance = random.Random(8)
     for _ in range(4):
-        child = start("index", "--home", tmp_path)
+        child = start("index", "--full", "--home", tmp_path)
         time.sleep(0.5 + chance.random())
         child.kill()
         wait(child)

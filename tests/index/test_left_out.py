@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from crawl.crawling import environment, reach, run_crawl, typed
+from index.content import urls_of
 from index.live import live_index
 from periplus.config import Indexing
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
-from periplus.index.pagestore import PageStore
 from periplus.model import Decision, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store.batch import Batch, Settled, Written
 from periplus.store.catalog import Catalog
@@ -30,8 +30,7 @@ def build(collection: Collection, **scope: object) -> tuple[IndexSummary, set[st
     """The summary of a new generation under some rules of scope, and the URLs in it."""
     rules = page_rules(settings(**{f"scope__{name}": value for name, value in scope.items()}).scope)
     summary = build_index(collection, Indexing(memory_mb=128), rules=rules)
-    with PageStore(live_index(collection)) as pages:
-        return summary, {pages.head(number).url for number in range(len(pages))}
+    return summary, set(urls_of(live_index(collection)))
 
 
 @pytest.fixture

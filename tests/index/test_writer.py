@@ -13,7 +13,19 @@ from periplus.config import Indexing
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import Details, PageStore
-from periplus.index.schema import CODE, FIELD_LANGUAGE, HOSTS, NUMBER, PRIOR, RANKS, SITE, URL_ID, URL_WORDS, field
+from periplus.index.schema import (
+    CODE,
+    FIELD_LANGUAGE,
+    HOSTS,
+    NUMBER,
+    PRIOR,
+    RANKS,
+    SITE,
+    URL_ID,
+    URL_WORDS,
+    field,
+    prior_factor,
+)
 from periplus.index.vectors import open_vectors
 from periplus.index.writer import IndexWriter
 from periplus.model import ArchivePosition, Image, Quality, Video
@@ -183,14 +195,16 @@ def test_a_page_that_was_not_reparsed_has_no_quality_features(tmp_path: Path, fe
 
 
 @pytest.mark.parametrize(("rank", "strength"), [(1.0, 0.05), (50.0, 0.05), (50.0, 0.0), (0.2, 0.05), (1e6, 0.3)])
-def test_the_prior_multiplies_the_text_score_by_a_power_of_the_rank(
+def test_the_prior_multiplies_the_text_score_by_a_power_of_the_rank_to_the_nearest_step_of_5_percent(
     tmp_path: Path, rank: float, strength: float
 ) -> None:
     index = write(tmp_path, {"rank": rank}, strength=strength)
     query = Query.term_query(index.schema, field("title", "en"), "harbour")
     ((plain, _),) = index.searcher().search(query, 1).hits
     ((weighted, _),) = index.searcher().search(query, 1, weight_by_field=PRIOR).hits
-    assert weighted == pytest.approx(plain * max(rank, 1.0) ** strength, rel=1e-5)
+    exact, stored = max(rank, 1.0) ** strength, float(prior_factor(np.array(rank), strength))
+    assert weighted == pytest.approx(plain * stored, rel=1e-5)
+    assert stored == pytest.approx(exact, rel=0.026)
 
 
 def test_the_strongest_prior_is_still_a_number(tmp_path: Path) -> None:

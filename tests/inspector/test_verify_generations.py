@@ -65,7 +65,7 @@ def test_ranks_and_index_are_looked_at_when_the_catalog_is_damaged_too(home: Pat
 
 
 def test_a_rolled_back_index_is_sound_and_only_the_live_generation_is_checked(home: Path) -> None:
-    assert typed("index", "--home", home).code == 0
+    assert typed("index", "--full", "--home", home).code == 0
     assert typed("index", "--rollback", "--home", home).code == 0
     assert sound(home).checked["generations"] == 2
     WAYS["zeroed"](home / "index/gen-000002/heads.dat")

@@ -50,7 +50,7 @@ def test_a_healthy_collection_is_left_alone(home: Path) -> None:
 
 
 def test_a_rolled_back_index_is_left_alone_and_replaced_when_it_is_damaged(home: Path) -> None:
-    assert typed("index", "--home", home).code == 0
+    assert typed("index", "--full", "--home", home).code == 0
     assert typed("index", "--rollback", "1", "--home", home).code == 0
     assert typed("repair", "--home", home).out.startswith("No damage found")
     assert (home / "index/CURRENT").read_text() == "gen-000001\n"

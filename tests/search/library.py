@@ -19,7 +19,20 @@ from pyarrow import parquet
 from periplus.config import Indexing, Settings, load
 from periplus.graph.rank_writer import writing_ranks
 from periplus.index.build import IndexSummary, build_index
-from periplus.model import Decision, Fetch, Hit, Link, Page, QueuedUrl, Reason, Response, Results, UrlState, Verdict
+from periplus.model import (
+    Decision,
+    Fetch,
+    Hit,
+    Link,
+    Page,
+    Quality,
+    QueuedUrl,
+    Reason,
+    Response,
+    Results,
+    UrlState,
+    Verdict,
+)
 from periplus.search.engine import SearchEngine
 from periplus.store.archive import ArchiveWriter, archive_name
 from periplus.store.batch import Batch, Settled, Written
@@ -31,6 +44,7 @@ from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
 
 _WORKER = 0
+_NO_QUALITY = Quality()
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,8 @@ class Doc:
     mime: str = "text/html"
     noindex: bool = False
     links: tuple[Link, ...] = ()
+    signature: int = 0  # needs `shelve(..., reparsed=True)`, as does the quality
+    quality: Quality = _NO_QUALITY
 
     @property
     def payload(self) -> bytes:
@@ -65,17 +81,19 @@ class Doc:
             language=self.language,
             noindex=self.noindex,
             links=self.links,
+            signature=self.signature,
+            quality=self.quality,
         )
 
 
-def shelve(home: Path, docs: Iterable[Doc]) -> Collection:
+def shelve(home: Path, docs: Iterable[Doc], *, reparsed: bool = False) -> Collection:
     """Add pages to the collection in *home*, as one segment; it is made if there is none."""
     collection = create_collection(home)
     catalog = Catalog(collection.catalog, create=True)
     try:
         number = catalog.last_segment(_WORKER) + 1
         archive = ArchiveWriter(collection.archive, archive_name(_WORKER, number), 0)
-        segment = SegmentWriter(collection.segments, _WORKER, number)
+        segment = SegmentWriter(collection.segments, _WORKER, number, int(reparsed))
         settled = []
         for doc in docs:
             fetch = _fetched(doc, archive)
@@ -109,15 +127,18 @@ def _settled(fetch: Fetch) -> Settled:
     return Settled(item, UrlState.DONE, fetch.decision, fetch)
 
 
-def give_ranks(collection: Collection, ranks: Mapping[str, float]) -> None:
-    """Publishes the given ranks, relative to the rank of a page without links."""
+def give_ranks(
+    collection: Collection, ranks: Mapping[str, float], anchors: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """Publishes the given ranks, relative to the rank of a page without links, and anchor texts by URL."""
+    texts = {url_id(url): list(found) for url, found in (anchors or {}).items()}
     known = sorted((url_id(url), rank) for url, rank in ranks.items())
     floor = 1e-6
     with writing_ranks(collection.ranks) as draft:
         draft.save("ids", np.array([key for key, _ in known], "S16"))
         draft.save("numbers", np.arange(len(known), dtype=np.uint32))
         draft.save("ranks", np.array([rank * floor for _, rank in known], np.float32))
-        columns = [pa.array([], pa.binary(16)), pa.array([], pa.list_(pa.string()))]
+        columns = [pa.array(texts, pa.binary(16)), pa.array(texts.values(), pa.list_(pa.string()))]
         parquet.write_table(pa.table(columns, names=["target_id", "anchors"]), draft.path / "anchors.parquet")
         draft.publish(Figures(len(known), 0, 0, 1, 0.0, 0.85, floor, floor, ""), keep=2)
 
@@ -127,9 +148,9 @@ def settings(**flags: Any) -> Settings:
     return load(Path("no-such-folder"), {key.replace("__", "."): value for key, value in flags.items()}, {}).settings
 
 
-def index(collection: Collection, **flags: Any) -> IndexSummary:
-    """Build and publish a generation."""
-    return build_index(collection, Indexing(memory_mb=128, **flags))
+def index(collection: Collection, *, full: bool = False, **flags: Any) -> IndexSummary:
+    """Build and publish a generation; without *full* only when something has changed."""
+    return build_index(collection, Indexing(memory_mb=128, **flags), full=full)
 
 
 @contextmanager

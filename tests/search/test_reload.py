@@ -75,10 +75,10 @@ def test_a_generation_is_removed_when_no_search_uses_it_any_more(
     collection: Collection, engine: ReloadingEngine
 ) -> None:
     old = engine._live.engine  # an object that is still referenced must not keep the folder either
-    index(collection, generations=1)
+    index(collection, full=True, generations=1)
     assert names_in(collection.index) == ["CURRENT", "build.lock", "gen-000001", "gen-000002"]
     engine.reload()
-    index(collection, generations=1)
+    index(collection, full=True, generations=1)
     assert names_in(collection.index) == ["CURRENT", "build.lock", "gen-000002", "gen-000003"]
     assert old.generation == 1
 

@@ -3,7 +3,10 @@
 -- Given: pages (segments, with the file name as `segment` and the row number as `place`), ranks (url_id, rank),
 -- anchors (target_id, anchors), vanished (url_id, visited, reason: pages found gone, redirected or refused, and when),
 -- refused_hosts (host, reason) and refused_urls (url_id, reason): what the scope refuses, imported (url_id): pages that
--- are indexed although the scope refuses them. The texts of pages are not read here, so that everything fits in memory.
+-- are indexed although the scope refuses them, known_templates (host) and known_sites (host): hosts that were compared by
+-- an earlier build, styles (host, style): a hash of what the pages of a host repeat, previous (number, url_id,
+-- fingerprint): the documents of the generation that is continued. The texts of pages are not read here, so that
+-- everything fits in memory.
 
 -- name: versions
 CREATE TEMP TABLE versions AS
@@ -39,7 +42,9 @@ SELECT pages.url_id, pages.url, pages.host, pages.mime, pages.content_id, pages.
        pages.signature,
        pages.quality.length AS length,
        pages.quality.length + pages.quality.share + pages.quality.markup + pages.quality.links + pages.quality.language
-       + pages.quality.lines + pages.quality.title AS quality, pages.segment, pages.place
+       + pages.quality.lines + pages.quality.title AS quality, pages.segment, pages.place,
+       hash(pages.fetched_at, pages.archive, pages."offset", pages."length",
+            regexp_extract(pages.segment, '-r([0-9]+)[.]parquet$', 1)) AS version
 FROM pages JOIN versions ON pages.url_id = versions.url_id AND pages.fetched_at = versions.fetched_at
 LEFT JOIN left_out ON pages.url_id = left_out.url_id
 WHERE left_out.url_id IS NULL;
@@ -50,7 +55,7 @@ WHERE left_out.url_id IS NULL;
 CREATE TEMP TABLE originals AS
 SELECT row_number() OVER (ORDER BY rank DESC, is_unnamed, length(url), url, segment, place) AS ordinal, *
 FROM (
-    SELECT candidates.*, ranks.rank, anchors.target_id IS NULL AS is_unnamed,
+    SELECT candidates.*, ranks.rank, ranks.prior, anchors.target_id IS NULL AS is_unnamed,
            row_number() OVER (PARTITION BY candidates.content_id
                               ORDER BY ranks.rank DESC, anchors.target_id IS NULL, length(candidates.url),
                                        candidates.url, candidates.segment, candidates.place) AS preference
@@ -87,10 +92,9 @@ LEFT JOIN near_duplicates AS other ON other.copy = near_duplicates.original
 WHERE other.copy IS NULL;
 
 -- name: documents
--- The remaining pages, numbered in the order of the segments.
+-- The remaining pages.
 CREATE TEMP TABLE documents AS
-SELECT row_number() OVER (ORDER BY segment, place) - 1 AS number, ordinal, url_id, host, mime, language, content_id, rank,
-       quality, segment, place
+SELECT ordinal, url_id, host, mime, language, content_id, rank, prior, quality, segment, place, version
 FROM originals LEFT JOIN merged ON merged.copy = originals.ordinal
 WHERE merged.copy IS NULL;
 
@@ -100,11 +104,15 @@ SELECT language, count(*) FROM documents GROUP BY language;
 -- name: copies
 -- The other URLs of each document: those with the same content, and those of near-duplicates merged into it.
 CREATE TEMP TABLE copies AS
-SELECT DISTINCT documents.number, candidates.url
-FROM originals
-LEFT JOIN merged ON merged.copy = originals.ordinal
-JOIN documents ON documents.ordinal = coalesce(merged.original, originals.ordinal)
-JOIN candidates ON candidates.content_id = originals.content_id AND candidates.url_id <> documents.url_id;
+SELECT ordinal, list(url ORDER BY url) AS urls
+FROM (
+    SELECT DISTINCT documents.ordinal, candidates.url
+    FROM originals
+    LEFT JOIN merged ON merged.copy = originals.ordinal
+    JOIN documents ON documents.ordinal = coalesce(merged.original, originals.ordinal)
+    JOIN candidates ON candidates.content_id = originals.content_id AND candidates.url_id <> documents.url_id
+) AS other_urls
+GROUP BY ordinal;
 
 -- name: near_copies
 -- Near-duplicates with their originals, for `inspect url`.
@@ -120,7 +128,8 @@ SELECT host, segment, place
 FROM (
     SELECT host, segment, place, count(*) OVER (PARTITION BY host) AS pages,
            row_number() OVER (PARTITION BY host ORDER BY content_id) AS turn
-    FROM documents WHERE mime IN ('text/html', 'application/xhtml+xml')
+    FROM documents
+    WHERE mime IN ('text/html', 'application/xhtml+xml') AND host NOT IN (SELECT host FROM known_templates)
 ) AS turns
 WHERE pages >= ? AND turn <= ?
 ORDER BY pages DESC, host, turn
@@ -134,30 +143,77 @@ FROM (
     SELECT originals.host, originals.title, count(*) OVER (PARTITION BY originals.host) AS pages,
            row_number() OVER (PARTITION BY originals.host ORDER BY originals.content_id) AS turn
     FROM documents JOIN originals ON originals.ordinal = documents.ordinal
-    WHERE originals.title <> ''
+    WHERE originals.title <> '' AND originals.host NOT IN (SELECT host FROM known_sites)
 ) AS turns
 WHERE pages >= ? AND turn <= ?
 ORDER BY pages DESC, host, turn
 LIMIT ?;
 
 -- name: links
--- The number of links of every page of one segment, and the first of them. `arg_min` with a number is DuckDB's own: it
--- takes a third of the time of a window. Parameters: links per page, file.
+-- The number of links of every new document of one segment, and the first of them. `arg_min` with a number is DuckDB's
+-- own: it takes a third of the time of a window. Parameters: links per page, file.
 SELECT source_id, fetched_at, count(*) AS link_count, arg_min(target, file_row_number, ?) AS links
 FROM read_parquet(?, file_row_number = true)
+WHERE source_id IN (SELECT url_id FROM numbered WHERE is_new)
 GROUP BY source_id, fetched_at;
 
--- name: rows
--- The columns of a document that are not in the segments, in the order of its number. Quality is three quarters that of
--- the page and one quarter that of its host: the mean over its pages, where duplicates count 0.
-SELECT documents.number, documents.rank,
-       coalesce(0.75 * documents.quality + 0.25 * hosts.quality, 0.5) AS quality, documents.segment, documents.place, coalesce(anchors.anchors, []) AS anchors,
-       coalesce(copies.urls, []) AS copies
+-- name: fingerprints
+-- A hash of everything that a document is made of. Anchor texts are compared without their order.
+CREATE OR REPLACE TEMP TABLE fingerprints AS
+SELECT documents.ordinal,
+       hash(documents.version, documents.content_id, documents.prior, coalesce(styles.style, 0),
+            list_sort(coalesce(anchors.anchors, [])), coalesce(copies.urls, [])) AS fingerprint
 FROM documents
+LEFT JOIN styles ON styles.host = documents.host
 LEFT JOIN anchors ON anchors.target_id = documents.url_id
-LEFT JOIN (SELECT number, list(url ORDER BY url) AS urls FROM copies GROUP BY number) AS copies
-       ON copies.number = documents.number
+LEFT JOIN copies ON copies.ordinal = documents.ordinal;
+
+-- name: numbered
+-- The documents with their numbers: unchanged ones keep theirs, the others are numbered in the order of the segments.
+-- Not TEMP, so that `links` can run beside `rows`. Parameter: the first new number.
+CREATE OR REPLACE TABLE numbered AS
+SELECT documents.ordinal, documents.url_id, fingerprints.fingerprint, previous.number IS NULL AS is_new,
+       coalesce(previous.number, ? - 1 + row_number() OVER (PARTITION BY previous.number IS NULL
+                                                            ORDER BY documents.segment, documents.place)) AS number
+FROM documents JOIN fingerprints ON fingerprints.ordinal = documents.ordinal
+LEFT JOIN previous ON previous.url_id = documents.url_id AND previous.fingerprint = fingerprints.fingerprint;
+
+-- name: count_new
+SELECT count(*) FILTER (WHERE is_new) FROM numbered;
+
+-- name: removed
+-- The documents of the previous generation that are gone or changed.
+SELECT previous.number FROM previous LEFT JOIN numbered ON numbered.number = previous.number
+WHERE numbered.number IS NULL ORDER BY previous.number;
+
+-- name: numbers
+-- The documents of the generation, for the next update.
+SELECT number, url_id, fingerprint FROM numbered ORDER BY number;
+
+-- name: qualities
+-- The quality of every document: three quarters that of the page and one quarter that of its host, which is the mean
+-- over its pages, where duplicates count 0.
+CREATE TEMP TABLE qualities AS
+SELECT documents.ordinal, coalesce(0.75 * documents.quality + 0.25 * hosts.quality, 0.5) AS quality
+FROM documents
 LEFT JOIN (SELECT candidates.host, sum(documents.quality) / count(*) AS quality
            FROM candidates LEFT JOIN documents ON documents.url_id = candidates.url_id GROUP BY candidates.host) AS hosts
-       ON hosts.host = documents.host
-ORDER BY documents.number;
+       ON hosts.host = documents.host;
+
+-- name: kept
+-- The numbers of the documents that stay as they are.
+SELECT numbered.number, documents.rank, qualities.quality, documents.host
+FROM numbered JOIN documents ON documents.ordinal = numbered.ordinal
+JOIN qualities ON qualities.ordinal = numbered.ordinal
+WHERE NOT numbered.is_new;
+
+-- name: rows
+-- The columns of a new document that are not in the segments, in the order of its number.
+SELECT numbered.number, documents.rank, qualities.quality, documents.segment, documents.place,
+       coalesce(anchors.anchors, []) AS anchors, coalesce(copies.urls, []) AS copies
+FROM numbered JOIN documents ON documents.ordinal = numbered.ordinal
+JOIN qualities ON qualities.ordinal = numbered.ordinal
+LEFT JOIN anchors ON anchors.target_id = documents.url_id
+LEFT JOIN copies ON copies.ordinal = documents.ordinal
+WHERE numbered.is_new
+ORDER BY numbered.number;

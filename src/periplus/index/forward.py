@@ -6,6 +6,7 @@ Search scores candidates from these numbers, without unpacking or splitting a te
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
 from periplus.index.lexicon import COLUMNS, Lexicon
+from periplus.index.parts import Part, parts_of
+from periplus.store.arrays import new_array, write_array
 
 FOLDER = "forward"
 FACTS = "forward.json"
@@ -36,6 +39,7 @@ MOST_WORDS = _LEAD + (1 << 2 * _BITS) - 1  # distinct words that can be written,
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
+_NO_UNITS: U16 = np.empty(0, np.uint16)
 
 
 class Rows(NamedTuple):
@@ -43,6 +47,22 @@ class Rows(NamedTuple):
 
     words: U32  # of all documents, one after the other
     starts: NDArray[np.intp]  # of every document in `words`, and the end
+
+
+class _ForwardPart:
+    """The files of one part."""
+
+    def __init__(self, part: Part) -> None:
+        folder = part.folder / FOLDER
+        self.offsets: U64 = load_array(folder / "columns.npy", np.uint64)
+        self.size, rest = divmod(len(self.offsets) - 1, len(COLUMNS))
+        if rest or not len(self.offsets):
+            raise DamagedFile(f"{folder / 'columns.npy'} is damaged", f"it has {len(self.offsets)} offsets")
+        lengths = load_array(folder / "lengths.npy", np.uint32, self.size * len(COLUMNS))
+        self.lengths: U32 = lengths.reshape(self.size, len(COLUMNS))
+        self.path = folder / "text.npy"
+        self.units: U16 = load_array(self.path, np.uint16, int(self.offsets[-1]))
+        self.first, self.end = part.first, part.first + self.size
 
 
 class ForwardIndex:
@@ -54,37 +74,62 @@ class ForwardIndex:
         self.lexicon = Lexicon(folder, facts["languages"])
         self._size: int = facts["documents"]
         self._means: dict[str, float] = facts["mean_lengths"]
-        self._offsets: U64 = load_array(folder / "columns.npy", np.uint64, self._size * len(COLUMNS) + 1)
-        lengths = load_array(folder / "lengths.npy", np.uint32, self._size * len(COLUMNS))
-        self._lengths: U32 = lengths.reshape(self._size, len(COLUMNS))
-        self._path = folder / "text.npy"
-        self._units: U16 = load_array(self._path, np.uint16, int(self._offsets[-1]))
+        self._parts = [_ForwardPart(part) for part in parts_of(generation)]
+        self._firsts = np.array([part.first for part in self._parts])
+        ends = [part.end for part in self._parts]
+        if [*self._firsts.tolist(), facts["numbers"]] != [0, *ends]:
+            raise DamagedFile(f"{folder / 'columns.npy'} is damaged", "it has not the documents that its parts state")
 
     def __len__(self) -> int:
+        """The number of documents, without removed ones."""
         return self._size
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of documents in each part, with removed ones."""
+        return [part.size for part in self._parts]
 
     def words(self, number: int, field: str) -> U32:
         """The words of a field of a document, in order; 0 is a break between two values."""
-        first, last = FIELDS[field]
-        place = number * len(COLUMNS)
-        begin, end = int(self._offsets[place + first]), int(self._offsets[place + last + 1])
-        return decoded(self._units[begin:end], self._path)[0]
+        return self.read(np.array([number]), field).words
 
     def read(self, numbers: NDArray[np.integer], field: str) -> Rows:
         """The words of a field of several documents; much faster than one document at a time."""
-        first, last = FIELDS[field]
-        places = np.asarray(numbers, np.intp) * len(COLUMNS)
-        begins, ends = self._offsets[places + first].tolist(), self._offsets[places + last + 1].tolist()
-        parts = [self._units[begin:end] for begin, end in zip(begins, ends, strict=True)]
-        words, trails = decoded(np.concatenate(parts) if parts else np.empty(0, np.uint16), self._path)
-        starts = np.cumsum([0, *map(len, parts)])
+        return self.read_columns(numbers, *FIELDS[field])
+
+    def read_columns(self, numbers: NDArray[np.integer], first: int, last: int) -> Rows:
+        """The words of adjacent columns of several documents."""
+        units: list[U16] = [_NO_UNITS] * len(numbers)
+        for part, chosen in self._by_part(numbers):
+            places = (np.asarray(numbers, np.intp)[chosen] - part.first) * len(COLUMNS)
+            begins, ends = part.offsets[places + first].tolist(), part.offsets[places + last + 1].tolist()
+            for place, begin, end in zip(chosen.tolist(), begins, ends, strict=True):
+                units[place] = part.units[begin:end]
+        words, trails = decoded(np.concatenate(units) if units else _NO_UNITS, self._parts[0].path)
+        starts = np.cumsum([0, *map(len, units)])
         return Rows(words, starts - np.searchsorted(trails, starts))
 
     def lengths(self, numbers: NDArray[np.integer], field: str) -> U32:
         """The number of words in a field of each document, without breaks."""
         first, last = FIELDS[field]
-        total: U32 = self._lengths[numbers, first : last + 1].sum(axis=1, dtype=np.uint32)
+        total: U32 = self.column_lengths(numbers)[:, first : last + 1].sum(axis=1, dtype=np.uint32)
         return total
+
+    def column_lengths(self, numbers: NDArray[np.integer]) -> U32:
+        """The number of words in each column of each document, without breaks."""
+        found = np.zeros((len(numbers), len(COLUMNS)), np.uint32)
+        for part, chosen in self._by_part(numbers):
+            found[chosen] = part.lengths[np.asarray(numbers, np.intp)[chosen] - part.first]
+        return found
+
+    def _by_part(self, numbers: NDArray[np.integer]) -> Iterator[tuple[_ForwardPart, NDArray[np.intp]]]:
+        """The parts of the documents, each with the places of its documents in *numbers*."""
+        if len(self._parts) == 1:
+            yield self._parts[0], np.arange(len(numbers))
+            return
+        owners = np.searchsorted(self._firsts, numbers, side="right") - 1
+        for owner in np.unique(owners).tolist():
+            yield self._parts[owner], np.flatnonzero(owners == owner)
 
     def mean_length(self, field: str) -> float:
         """The mean number of words in a field, over the documents that have it; 1 when none has."""
@@ -129,13 +174,34 @@ def decoded(units: U16, path: Path) -> tuple[U32, NDArray[np.intp]]:
     return words[kept], trails
 
 
-def mean_lengths(lengths: U32) -> dict[str, float]:
-    """The mean length of every field over the documents that have it."""
-    means = {}
-    for field, (first, last) in FIELDS.items():
-        sizes = lengths[:, first : last + 1].sum(axis=1)
-        means[field] = float(sizes.sum() / max(np.count_nonzero(sizes), 1)) or 1.0
-    return means
+def mean_lengths(lengths: Iterable[U32]) -> dict[str, float]:
+    """The mean length of every field over the documents that have it; *lengths*: by document and column, in batches."""
+    words, documents = dict.fromkeys(FIELDS, 0), dict.fromkeys(FIELDS, 0)
+    for batch in lengths:
+        for field, (first, last) in FIELDS.items():
+            sizes = batch[:, first : last + 1].sum(axis=1)
+            words[field] += int(sizes.sum())
+            documents[field] += int(np.count_nonzero(sizes))
+    return {field: words[field] / max(documents[field], 1) or 1.0 for field in FIELDS}
+
+
+def merge_forward(folders: Sequence[Path], target: Path, is_kept: NDArray[np.bool_]) -> None:
+    """Copy the words of adjacent parts into one; *is_kept*: whether each document is, in the order of the numbers."""
+    parts = [_ForwardPart(Part(0, folder)) for folder in folders]
+    kept = np.split(np.repeat(is_kept, len(COLUMNS)), np.cumsum([len(COLUMNS) * part.size for part in parts])[:-1])
+    sizes = np.concatenate([np.diff(part.offsets) * own for part, own in zip(parts, kept, strict=True)])
+    offsets = np.concatenate([[0], np.cumsum(sizes, dtype=np.uint64)]).astype(np.uint64)
+    lengths = np.concatenate([part.lengths.reshape(-1) * own for part, own in zip(parts, kept, strict=True)])
+    folder = target / FOLDER
+    folder.mkdir(exist_ok=True)
+    write_array(folder / "columns.npy", offsets)
+    write_array(folder / "lengths.npy", lengths.astype(np.uint32))
+    text, done = new_array(folder / "text.npy", np.uint16, int(offsets[-1])), 0
+    for part, own in zip(parts, kept, strict=True):
+        edges = np.flatnonzero(np.diff(own, prepend=False, append=False)).reshape(-1, 2)
+        for start, end in part.offsets[edges].tolist():
+            text[done : done + end - start] = part.units[start:end]
+            done += end - start
 
 
 def _facts(path: Path) -> dict[str, Any]:
@@ -145,6 +211,6 @@ def _facts(path: Path) -> dict[str, Any]:
         raise DamagedFile(f"{path} is damaged", str(error)) from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise DamagedFile(f"{path} is damaged", f"it does not state format {FORMAT}")
-    if not {"documents", "languages", "mean_lengths"} <= facts.keys():
+    if not {"documents", "numbers", "languages", "mean_lengths"} <= facts.keys():
         raise DamagedFile(f"{path} is damaged", "it is incomplete")
     return facts

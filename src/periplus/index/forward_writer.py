@@ -1,14 +1,13 @@
-"""Writes the forward index of a generation in one pass over its documents."""
+"""Writes the forward index of a generation in one pass over its new documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from periplus.index.forward import (
@@ -19,27 +18,43 @@ from periplus.index.forward import (
     MOST_WORDS,
     OPENING_WORDS,
     U32,
+    ForwardIndex,
     encoded,
     mean_lengths,
 )
-from periplus.index.lexicon import COLUMNS, WordFigures, write_lexicon
+from periplus.index.lexicon import COLUMNS
+from periplus.index.lexicon_writer import NO_LEXICON, LexiconWriter
+from periplus.index.parts import part_folder
 from periplus.store.arrays import new_array, write_array
 from periplus.text.analyzer import LANGUAGES, language_of, url_parts
 from periplus.text.words import WordTable
 
 _AT_ONCE = 1 << 20  # words that are encoded together
+_DOCUMENTS_AT_ONCE = 2_000  # whose words are removed together
+_LENGTHS_AT_ONCE = 1 << 18  # documents
+
+
+class Continued(NamedTuple):
+    """The forward index that an update continues."""
+
+    words: ForwardIndex
+    is_kept: NDArray[np.bool_]  # whether each document is kept, by number
+    removed: NDArray[np.intp]  # numbers of the documents that this update removes
 
 
 class ForwardWriter:
     """Appends documents in the order of their numbers.
 
-    Words get their final numbers, by frequency, when all are counted. Until then they are in a temporary file.
+    Words get their final numbers when all are counted. Until then they are in a temporary file.
     """
 
-    def __init__(self, generation: Path, body_words: int) -> None:
-        self._folder = generation / FOLDER
-        self._folder.mkdir()
-        self._most = body_words
+    def __init__(self, generation: Path, body_words: int, before: Continued | None = None) -> None:
+        """*before*: what an update continues; the numbers of its documents follow."""
+        self._first = len(before.is_kept) if before else 0
+        self._folder, self._part = generation / FOLDER, part_folder(generation, self._first) / FOLDER
+        for folder in {self._folder, self._part}:
+            folder.mkdir(parents=True)
+        self._most, self._before = body_words, before
         self._table = WordTable(MOST_WORDS)
         self._sizes = bytearray()
         self._spill = (self._folder / "words.tmp").open("w+b")
@@ -62,34 +77,45 @@ class ForwardWriter:
     def finish(self) -> None:
         """Write all files."""
         sizes = np.frombuffer(self._sizes, np.uint32).reshape(-1, 2, len(COLUMNS))
-        totals = np.frombuffer(self._table.counts(), np.uint32).reshape(-1, len(COLUMNS)).sum(axis=1, dtype=np.int64)
-        order = np.concatenate([[0], 1 + np.argsort(-totals[1:], kind="stable")])
-        self._write_words(sizes[:, 0].reshape(-1), order, int(totals[order][FIRST_WIDE:].sum()))
+        lexicon = LexiconWriter(
+            self._before.words.lexicon.content() if self._before else NO_LEXICON, self._table, MOST_WORDS
+        )
+        self._write_words(sizes[:, 0].reshape(-1), lexicon)
         lengths = sizes[:, 1]
-        write_array(self._folder / "lengths.npy", lengths.reshape(-1))
-        letters, offsets = self._table.words()
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
-        words = pa.Array.from_buffers(pa.large_binary(), len(order), buffers).take(pa.array(order))
-        write_lexicon(self._folder, words, WordFigures(self._table, order), LANGUAGES)
-        facts = {"format": FORMAT, "documents": len(lengths), "languages": LANGUAGES}
-        (self._folder / FACTS).write_bytes(orjson.dumps({**facts, "mean_lengths": mean_lengths(lengths)}))
+        write_array(self._part / "lengths.npy", lengths.reshape(-1))
+        if self._before is not None:
+            _remove(self._before, lexicon)
+        lexicon.write(self._folder, LANGUAGES)
+        kept = np.flatnonzero(self._before.is_kept) if self._before else np.empty(0, np.intp)
+        facts = {
+            "format": FORMAT,
+            "documents": len(kept) + len(lengths),
+            "numbers": self._first + len(lengths),
+            "languages": LANGUAGES,
+            "mean_lengths": mean_lengths((*self._lengths(kept), lengths)),
+        }
+        (self._folder / FACTS).write_bytes(orjson.dumps(facts))
 
-    def _write_words(self, sizes: U32, order: NDArray[np.intp], wide_words: int) -> None:
-        """Encode the words with their final numbers; *order* has the words by final number."""
-        numbers = np.empty(len(order), np.uint32)
-        numbers[order] = np.arange(len(order), dtype=np.uint32)
+    def _lengths(self, kept: NDArray[np.intp]) -> Iterator[U32]:
+        for start in range(0, len(kept), _LENGTHS_AT_ONCE):
+            assert self._before is not None
+            yield self._before.words.column_lengths(kept[start : start + _LENGTHS_AT_ONCE])
+
+    def _write_words(self, sizes: U32, lexicon: LexiconWriter) -> None:
+        """Encode the words with their final numbers."""
+        wide_words = int(lexicon.totals[lexicon.numbers >= FIRST_WIDE].sum())
         ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        text = new_array(self._folder / "text.npy", np.uint16, int(ends[-1]) + wide_words)
+        text = new_array(self._part / "text.npy", np.uint16, int(ends[-1]) + wide_words)
         offsets, done, written = ends.copy(), 0, 0
         self._spill.seek(0)
         while chunk := self._spill.read(4 * _AT_ONCE):
-            units, wide = encoded(numbers[np.frombuffer(chunk, np.uint32)])
+            units, wide = encoded(lexicon.numbers[np.frombuffer(chunk, np.uint32)])
             text[written : written + len(units)] = units
             first, last = np.searchsorted(ends, [done, done + len(wide)], side="right")
             before = np.cumsum(wide)[ends[first:last] - done - 1]  # wide words of this chunk before each end
             offsets[first:last] = ends[first:last] + (written - done) + before
             done, written = done + len(wide), written + len(units)
-        write_array(self._folder / "columns.npy", offsets.astype(np.uint64))
+        write_array(self._part / "columns.npy", offsets.astype(np.uint64))
 
     def close(self) -> None:
         """Remove the temporary file."""
@@ -101,3 +127,13 @@ def _title_parts(title: str, short: str) -> tuple[str, ...]:
     """The title without the name of the site, then the rest of it."""
     before, _, after = title.partition(short) if short else ("", "", title)
     return short, before, after
+
+
+def _remove(before: Continued, lexicon: LexiconWriter) -> None:
+    """Subtract the words of removed documents from the figures of the lexicon."""
+    for start in range(0, len(before.removed), _DOCUMENTS_AT_ONCE):
+        some = before.removed[start : start + _DOCUMENTS_AT_ONCE]
+        for column in range(len(COLUMNS)):
+            lexicon.remove_words(before.words.read_columns(some, column, column).words, column)
+        words, starts = before.words.read_columns(some, 0, len(COLUMNS) - 1)
+        lexicon.remove_documents(words, np.repeat(np.arange(len(some)), np.diff(starts)))

@@ -1,8 +1,8 @@
 """The distinct words of an index generation: spelling, frequency, language and stem.
 
-Words are numbered by frequency, most frequent first; word 0 is a break between two values of a field. The *vocabulary*
-has the words of titles, headings, anchor texts, descriptions and openings in alphabetical order, for spelling
-correction and completion.
+A full build numbers words by frequency, most frequent first; an update appends its new words. Word 0 is a break between
+two values of a field. The *vocabulary* has the words of titles, headings, anchor texts, descriptions and openings in
+alphabetical order, for spelling correction and completion.
 """
 
 from __future__ import annotations
@@ -10,16 +10,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import compute as pc
 
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
-from periplus.store.arrays import write_array
 from periplus.text.analyzer import terms
 
 COLUMNS = (
@@ -34,7 +32,7 @@ COLUMNS = (
 _NAMES = ("url", "title", "headings", "anchors")
 _VOCABULARY = ("title", "headings", "anchors", "description", "opening")
 U32 = NDArray[np.uint32]
-_COUNTED = [COLUMNS.index(name) for name in _VOCABULARY]
+IN_VOCABULARY = [COLUMNS.index(name) for name in _VOCABULARY]
 _NAMED = [COLUMNS.index(name) for name in _NAMES]
 
 
@@ -43,7 +41,7 @@ class Lexicon:
 
     def __init__(self, folder: Path, languages: Sequence[str]) -> None:
         """*languages*: the names of the languages, in the order of their numbers."""
-        self._languages = languages
+        self._folder, self._languages = folder, languages
         self._words = Strings(folder / "words")
         size = len(self._words)
         self._sorted = load_array(folder / "sorted.npy", np.uint32, size)
@@ -56,6 +54,7 @@ class Lexicon:
         self.vocabulary: U32 = load_array(folder / "vocabulary.npy", np.uint32)  # word numbers
 
     def __len__(self) -> int:
+        """The number of words, with those that no page has any more."""
         return len(self._words)
 
     def word(self, number: int) -> str:
@@ -66,7 +65,7 @@ class Lexicon:
         """The number of a word; None when no page has it."""
         key = word.encode("utf-8", "surrogatepass")  # half a character is in no word
         place = bisect_left(self._sorted, key, key=self._words.__getitem__) if key else len(self)
-        if place < len(self) and self._words[found := int(self._sorted[place])] == key:
+        if place < len(self) and self._words[found := int(self._sorted[place])] == key and self._documents[found]:
             return found
         return None
 
@@ -74,11 +73,11 @@ class Lexicon:
         """The numbers of all words that the analyzer of a language reduces to this term."""
         own = self.number(term)
         same = [own] if own is not None and terms(language, term) == [term] else []
-        place = self._stems.find(_stem_key(term, language))
+        place = self._stems.find(stem_key(term, language))
         if place is None:
             return np.array(same, np.uint32)
         group = self._stem_words[int(self._stem_starts[place]) : int(self._stem_starts[place + 1])]
-        return np.concatenate([np.array(same, np.uint32), group])
+        return np.concatenate([np.array(same, np.uint32), group[self._documents[group] > 0]])
 
     def documents(self, numbers: U32) -> U32:
         """The document frequency of each word."""
@@ -102,7 +101,7 @@ class Lexicon:
 
     def vocabulary_counts(self, numbers: U32) -> U32:
         """How often each word occurs in titles, headings, anchor texts, descriptions and openings together."""
-        found: U32 = self._counts[numbers][:, _COUNTED].sum(axis=1, dtype=np.uint32)
+        found: U32 = self._counts[numbers][:, IN_VOCABULARY].sum(axis=1, dtype=np.uint32)
         return found
 
     def named_counts(self, numbers: U32) -> U32:
@@ -110,13 +109,40 @@ class Lexicon:
         found: U32 = self._counts[numbers][:, _NAMED].sum(axis=1, dtype=np.uint32)
         return found
 
+    def content(self) -> LexiconContent:
+        """Everything that an update continues."""
+        languages = load_array(self._folder / "languages.npy", np.uint64, len(self))
+        figures = WordFigures(self._counts, self._documents, languages, self._language)
+        return LexiconContent(
+            self._words.as_arrow(), figures, self._stems.as_arrow(), self._stem_starts, self._stem_words
+        )
+
+
+class WordFigures(NamedTuple):
+    """What is counted for every word."""
+
+    counts: U32  # occurrences, by word and column
+    documents: U32
+    languages: NDArray[np.uint64]  # of its documents, a bit per language
+    language: NDArray[np.uint8]  # of most of its documents
+
+
+class LexiconContent(NamedTuple):
+    """A lexicon as arrays."""
+
+    words: pa.LargeBinaryArray  # in the order of their numbers
+    figures: WordFigures
+    stems: pa.LargeBinaryArray  # keys, in order
+    stem_starts: NDArray[np.uint64]  # of the words of every stem, and the end
+    stem_words: U32
+
 
 class Strings:
     """Byte strings, concatenated, and their offsets; memory-mapped."""
 
     def __init__(self, path: Path) -> None:
         self._letters = load_array(path.with_suffix(".npy"), np.uint8)
-        self._offsets = load_array(_offsets_of(path), np.uint64)
+        self._offsets = load_array(offsets_of(path), np.uint64)
         if not len(self._offsets) or int(self._offsets[-1]) != len(self._letters):
             raise DamagedFile(f"{path.with_suffix('.npy')} is damaged", "its size does not match its offsets")
 
@@ -126,65 +152,22 @@ class Strings:
     def __getitem__(self, place: int) -> bytes:
         return self._letters[int(self._offsets[place]) : int(self._offsets[place + 1])].tobytes()
 
+    def as_arrow(self) -> pa.LargeBinaryArray:
+        """All strings, without a copy."""
+        buffers = [None, pa.py_buffer(self._offsets), pa.py_buffer(self._letters)]
+        return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
+
     def find(self, key: bytes) -> int | None:
         """The place of a string among sorted ones."""
         place = bisect_left(range(len(self)), key, key=self.__getitem__)
         return place if place < len(self) and self[place] == key else None
 
 
-def write_lexicon(folder: Path, words: pa.LargeBinaryArray, found: WordFigures, languages: Sequence[str]) -> None:
-    """Write the files that `Lexicon` reads; *words* are in the order of their numbers."""
-    write_strings(folder / "words", words)
-    alphabetical = pc.sort_indices(words).to_numpy().astype(np.uint32)
-    write_array(folder / "sorted.npy", alphabetical)
-    write_array(folder / "documents.npy", found.documents)
-    write_array(folder / "counts.npy", found.counts.reshape(-1))
-    write_array(folder / "language.npy", found.language)
-    used = found.counts[:, _COUNTED].sum(axis=1) > 0
-    write_array(folder / "vocabulary.npy", alphabetical[used[alphabetical]])
-    _write_stems(folder, words, found.languages, languages)
-
-
-class WordFigures:
-    """What the word table counted, by word."""
-
-    def __init__(self, table: Any, order: NDArray[np.intp]) -> None:
-        """*order*: the numbers of the table, in the order of the numbers of the lexicon."""
-        counts = np.frombuffer(table.counts(), np.uint32).reshape(-1, len(COLUMNS))
-        self.counts = counts[order]
-        self.documents = np.frombuffer(table.documents(), np.uint32)[order]
-        self.languages = np.frombuffer(table.languages(), np.uint64)[order]
-        self.language = np.frombuffer(table.language(), np.uint8)[order]
-
-
-def _write_stems(folder: Path, words: pa.LargeBinaryArray, seen: NDArray[np.uint64], languages: Sequence[str]) -> None:
-    """Group words by the terms of the analyzers. Words that are their own term are not stored."""
-    groups: dict[bytes, list[int]] = {}
-    for bit, language in enumerate(languages):
-        for number in np.flatnonzero(seen >> np.uint64(bit) & np.uint64(1)).tolist():
-            word = words[number].as_py().decode()
-            for term in terms(language, word):
-                if term != word:
-                    groups.setdefault(_stem_key(term, language), []).append(number)
-    keys = sorted(groups)
-    write_strings(folder / "stems", pa.array(keys, pa.large_binary()))
-    sizes = [len(groups[key]) for key in keys]
-    write_array(folder / "stem_starts.npy", np.cumsum([0, *sizes], dtype=np.uint64))
-    write_array(folder / "stem_words.npy", np.array([number for key in keys for number in groups[key]], np.uint32))
-
-
-def write_strings(path: Path, strings: pa.LargeBinaryArray) -> None:
-    """Write the files that `Strings` reads."""
-    _, offsets, letters = strings.buffers()
-    ends = np.frombuffer(offsets, np.uint64, len(strings) + 1) if len(strings) else np.zeros(1, np.uint64)
-    content = np.frombuffer(letters, np.uint8, int(ends[-1])) if ends[-1] else np.zeros(0, np.uint8)
-    write_array(path.with_suffix(".npy"), content)
-    write_array(_offsets_of(path), ends)
-
-
-def _offsets_of(path: Path) -> Path:
+def offsets_of(path: Path) -> Path:
+    """The file with the offsets of strings."""
     return path.with_name(f"{path.name}_offsets.npy")
 
 
-def _stem_key(term: str, language: str) -> bytes:
+def stem_key(term: str, language: str) -> bytes:
+    """How a stem is stored."""
     return f"{language}:{term}".encode()

@@ -1,11 +1,12 @@
 """Stores what results show of a page, by document number.
 
 Three files of compressed records: heads are small and read for every candidate. Texts and details are read for shown
-results and cached pages.
+results and cached pages. Each part of a generation has its own three files.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
@@ -13,7 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
-from periplus.index.records import Records, RecordWriter
+import numpy as np
+from numpy.typing import NDArray
+
+from periplus.errors import DamagedFile
+from periplus.index.parts import Part, parts_of
+from periplus.index.records import Records, RecordWriter, merge_records
 from periplus.model import ArchivePosition, Image, Quality, Video
 
 
@@ -60,10 +66,11 @@ _Tuple = TypeVar("_Tuple", bound=NamedTuple)
 class PageStoreWriter:
     """Appends pages in the order of their document numbers."""
 
-    def __init__(self, folder: Path) -> None:
-        self._heads = RecordWriter(folder / "heads", list(_HEAD), level=1)
-        self._texts = RecordWriter(folder / "texts", list(_TEXT), level=2)
-        self._details = RecordWriter(folder / "details", list(_DETAILS), level=1)
+    def __init__(self, folder: Path, first: int = 0) -> None:
+        """*first*: the number of the first page."""
+        self._heads = RecordWriter(folder / "heads", list(_HEAD), level=1, first=first)
+        self._texts = RecordWriter(folder / "texts", list(_TEXT), level=2, first=first)
+        self._details = RecordWriter(folder / "details", list(_DETAILS), level=1, first=first)
 
     def add(self, head: Head, text: str, details: Details) -> None:
         """Append the page with the next document number."""
@@ -83,16 +90,40 @@ class PageStoreWriter:
                 closing.callback(table.close)
 
 
+def merge_page_stores(folders: Sequence[Path], target: Path, is_kept: NDArray[np.bool_]) -> None:
+    """Copy the pages of adjacent parts into one; *is_kept*: whether each page is kept, in the order of the numbers."""
+    for name in ("heads", "texts", "details"):
+        merge_records([folder / name for folder in folders], target / name, is_kept)
+
+
+class _PartOfStore:
+    """Reads the pages of one part."""
+
+    def __init__(self, part: Part) -> None:
+        folder, first = part.folder, part.first
+        self.heads = Records(folder / "heads", _HEAD, first=first)
+        self.texts = Records(folder / "texts", _TEXT, first=first)
+        self.details = Records(folder / "details", _DETAILS, first=first)
+        self.first, self.end = first, first + len(self.heads)
+
+    @property
+    def tables(self) -> tuple[Records, Records, Records]:
+        """The three files."""
+        return self.heads, self.texts, self.details
+
+
 class PageStore:
     """Reads pages by document number."""
 
-    def __init__(self, folder: Path) -> None:
-        self._heads = Records(folder / "heads", _HEAD)
-        self._texts = Records(folder / "texts", _TEXT)
-        self._details = Records(folder / "details", _DETAILS)
+    def __init__(self, generation: Path) -> None:
+        self._parts = [_PartOfStore(part) for part in parts_of(generation)]
+        self._firsts = [part.first for part in self._parts]
+        if self._firsts != [0, *(part.end for part in self._parts[:-1])]:
+            raise DamagedFile(f"{generation} is damaged", "a part of the page store is missing")
 
     def __len__(self) -> int:
-        return len(self._heads)
+        """The number of the last page, plus 1."""
+        return self._parts[-1].end
 
     def __enter__(self) -> PageStore:
         return self
@@ -100,20 +131,29 @@ class PageStore:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    @property
+    def has_all_columns(self) -> bool:
+        """Whether all files have the columns that this release writes."""
+        expected = (list(_HEAD), list(_TEXT), list(_DETAILS))
+        return all(tuple(table.names for table in part.tables) == expected for part in self._parts)
+
+    def _part(self, number: int) -> _PartOfStore:
+        return self._parts[bisect_right(self._firsts, number) - 1]
+
     def head(self, number: int) -> Head:
         """The small part of a page."""
-        row = self._heads[number]
+        row = self._part(number).heads[number]
         row[-1] = tuple(row[-1])  # headings
         return Head(*row)
 
     def text(self, number: int) -> str:
         """The text of a page."""
-        (text,) = self._texts[number]
+        (text,) = self._part(number).texts[number]
         return str(text)
 
     def details(self, number: int) -> Details:
         """The part of a page that only shown results need."""
-        archive, same, keywords, categories, published, modified, quality, *rest = self._details[number]
+        archive, same, keywords, categories, published, modified, quality, *rest = self._part(number).details[number]
         link_count, links, images, videos = rest
         return Details(
             archive=_named(ArchivePosition, archive) if archive else None,
@@ -131,8 +171,9 @@ class PageStore:
 
     def close(self) -> None:
         """Close the files."""
-        for table in (self._heads, self._texts, self._details):
-            table.close()
+        for part in self._parts:
+            for table in part.tables:
+                table.close()
 
 
 def _named(kind: type[_Tuple], values: Sequence[Any]) -> _Tuple:

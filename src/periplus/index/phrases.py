@@ -25,7 +25,8 @@ from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
 from periplus.index.kinds import Kind
-from periplus.index.lexicon import Strings, write_strings
+from periplus.index.lexicon import Strings
+from periplus.index.lexicon_writer import write_strings
 from periplus.index.pagestore import PageStore
 from periplus.store.arrays import write_array
 from periplus.text.analyzer import folded

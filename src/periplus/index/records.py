@@ -8,17 +8,19 @@ knows, gives the others their defaults, and ignores columns of a later release.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import orjson
 import xxhash
 from isal import isal_zlib
+from numpy.typing import NDArray
 
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array, save_array
+from periplus.store.arrays import write_array
 
 _CHECKSUM_BYTES = 4
 _LIST = b"["  # the first byte of an uncompressed record; zlib begins with another one
@@ -32,15 +34,19 @@ def _checksum(record: bytes, number: int) -> bytes:
 class RecordWriter:
     """Appends records in the order of their numbers."""
 
-    def __init__(self, path: Path, columns: Sequence[str], level: int | None = None) -> None:
-        """The files are `path.dat` and `path.npy`; *level* is that of the compression, None for none."""
-        self._path, self._level = path, level
+    def __init__(self, path: Path, columns: Sequence[str], level: int | None = None, first: int = 0) -> None:
+        """The files are `path.dat` and `path.npy`; *level* is that of the compression, None for none.
+
+        *first*: the number of the first record.
+        """
+        self._path, self._level, self._first = path, level, first
         self._file = path.with_suffix(".dat").open("wb")
         self._offsets = [self._write(list(columns), _NAMES)]
 
     def add(self, values: Sequence[Any]) -> None:
         """Append the record with the next number: one value per column."""
-        self._offsets.append(self._offsets[-1] + self._write(values, len(self._offsets) - 1))
+        number = self._first + len(self._offsets) - 1
+        self._offsets.append(self._offsets[-1] + self._write(values, number))
 
     def _write(self, values: Sequence[Any], number: int) -> int:
         """Write a record; returns its length in bytes."""
@@ -63,12 +69,15 @@ class RecordWriter:
 class Records:
     """Reads records by number."""
 
-    def __init__(self, path: Path, defaults: dict[str, Any]) -> None:
-        """*defaults*: the columns to read, in order, each with the value for files that lack it."""
-        self._path = path.with_suffix(".dat")
+    def __init__(self, path: Path, defaults: dict[str, Any], *, first: int = 0) -> None:
+        """*defaults*: the columns to read, in order, each with the value for files that lack it.
+
+        *first*: the number of the first record.
+        """
+        self._path, self._first = path.with_suffix(".dat"), first
         self._offsets = load_array(path.with_suffix(".npy"), np.uint64)
         self._data = self._map()
-        names = self._values(0, int(self._offsets[0]), _NAMES)
+        self.names = names = self._values(0, int(self._offsets[0]), _NAMES)  # of the columns in the file
         self._columns = [(names.index(name) if name in names else None, value) for name, value in defaults.items()]
 
     def _map(self) -> mmap.mmap:
@@ -88,7 +97,8 @@ class Records:
 
     def __getitem__(self, number: int) -> list[Any]:
         """The values of a record, in the order of the columns that were asked for."""
-        row = self._values(int(self._offsets[number]), int(self._offsets[number + 1]), number)
+        place = number - self._first
+        row = self._values(int(self._offsets[place]), int(self._offsets[place + 1]), number)
         try:
             return [default if place is None else row[place] for place, default in self._columns]
         except (IndexError, TypeError) as error:
@@ -105,6 +115,17 @@ class Records:
             raise self.damaged(number) from error
         return values
 
+    def append_names(self, file: BinaryIO) -> int:
+        """Copy the record with the names of the columns to a file; returns its size."""
+        return file.write(memoryview(self._data)[: int(self._offsets[0])])
+
+    def append_to(self, file: BinaryIO, is_kept: NDArray[np.bool_]) -> NDArray[np.uint64]:
+        """Copy the kept records to a file, as they are; returns the size of every record there, 0 for the others."""
+        edges = np.flatnonzero(np.diff(is_kept, prepend=False, append=False)).reshape(-1, 2)
+        file.writelines(memoryview(self._data)[start:end] for start, end in self._offsets[edges].tolist())
+        sizes: NDArray[np.uint64] = np.diff(self._offsets) * is_kept
+        return sizes
+
     def damaged(self, number: int) -> DamagedFile:
         """The error that names the file and a record."""
         part = "its first record" if number == _NAMES else f"record {number}"
@@ -113,3 +134,41 @@ class Records:
     def close(self) -> None:
         """Close the file."""
         self._data.close()
+
+
+def merge_records(paths: Sequence[Path], target: Path, is_kept: NDArray[np.bool_]) -> None:
+    """Copy the records of adjacent files, in the order of their numbers, into one file.
+
+    *is_kept*: whether each record is kept, in the same order; the others become empty.
+    """
+    sizes, done = list[NDArray[np.uint64]](), 0
+    with target.with_suffix(".dat").open("wb") as file:
+        for path in paths:
+            records = Records(path, {})
+            if not sizes:
+                sizes.append(np.array([records.append_names(file)], np.uint64))
+            sizes.append(records.append_to(file, is_kept[done : done + len(records)]))
+            done += len(records)
+            records.close()
+    write_array(target.with_suffix(".npy"), np.cumsum(np.concatenate(sizes), dtype=np.uint64))
+
+
+def write_records(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write all records of new files, uncompressed."""
+    writer = RecordWriter(path, columns)
+    try:
+        for row in rows:
+            writer.add(row)
+        writer.finish()
+    finally:
+        writer.close()
+
+
+def read_records(path: Path, defaults: dict[str, Any]) -> Iterator[list[Any]]:
+    """All records of a file, in order."""
+    records = Records(path, defaults)
+    try:
+        for number in range(len(records)):
+            yield records[number]
+    finally:
+        records.close()

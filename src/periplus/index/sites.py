@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
 from periplus.index.arrays import load_array, save_array
-from periplus.index.records import Records, RecordWriter
+from periplus.index.records import Records, read_records, write_records
 from periplus.text.analyzer import OTHER, terms
 from periplus.url import url_key
 
@@ -101,14 +102,20 @@ def _name(part: str, titles: set[str]) -> str:
 def write_sites(folder: Path, sites: Iterable[Site]) -> None:
     """Write the files of sites into the folder of a generation."""
     known = sorted(sites, key=lambda site: url_key(site.host))
-    writer = RecordWriter(folder / _SITES, list(_COLUMNS))
-    try:
-        for site in known:
-            writer.add([getattr(site, name) for name in _COLUMNS])
-        writer.finish()
-    finally:
-        writer.close()
+    rows = ([getattr(site, name) for name in _COLUMNS] for site in known)
+    write_records(folder / _SITES, list(_COLUMNS), rows)
     save_array(folder / _KEYS, [url_key(site.host) for site in known], np.uint64)
+
+
+def read_sites(folder: Path) -> dict[str, Site]:
+    """All sites of a generation, by host."""
+    sites = (_restored(row) for row in read_records(folder / _SITES, _COLUMNS))
+    return {site.host: site for site in sites}
+
+
+def _restored(row: list[Any]) -> Site:
+    host, name, starts, ends, words = row
+    return Site(host, name, tuple(starts), tuple(ends), tuple(words))
 
 
 class Sites:
@@ -140,8 +147,7 @@ class Sites:
         number = int(np.searchsorted(self._keys, np.uint64(key)))
         if number == len(self._keys) or self._keys[number] != key:
             return None
-        host, name, starts, ends, words = self._records[number]
-        return Site(host, name, tuple(starts), tuple(ends), tuple(words))
+        return _restored(self._records[number])
 
     def close(self) -> None:
         """Close the files."""

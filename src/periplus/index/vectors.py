@@ -19,6 +19,7 @@ from periplus.index.forward import ForwardIndex, Rows
 from periplus.index.lexicon import Lexicon
 from periplus.index.svd import left_vectors
 from periplus.store.arrays import write_array
+from periplus.store.generations import link
 
 FOLDER = "vectors"
 DIMENSIONS = 128
@@ -101,3 +102,13 @@ def write_vectors(generation: Path, ranks: F32) -> None:
     write_array(folder / "terms.npy", terms.of_words)
     write_array(folder / "words.npy", terms.words)
     write_array(folder / "vectors.npy", found.astype(np.float16).reshape(-1))
+
+
+def keep_vectors(before: Path, generation: Path, words: int) -> None:
+    """Give a generation the vectors of the one before it; *words*: of its lexicon. New words have no vector."""
+    folder = generation / FOLDER
+    folder.mkdir()
+    for name in ("words.npy", "vectors.npy"):
+        link(before / FOLDER / name, folder / name)
+    terms = load_array(before / FOLDER / "terms.npy", np.uint16)
+    write_array(folder / "terms.npy", np.concatenate([terms, np.full(words - len(terms), NO_TERM, np.uint16)]))

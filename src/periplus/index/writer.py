@@ -9,15 +9,18 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from tantivy import Document, Index
 
 from periplus.config import Indexing
-from periplus.index.arrays import save_array
 from periplus.index.document_vectors import write_document_vectors
 from periplus.index.facets import facet_values
-from periplus.index.forward_writer import ForwardWriter
+from periplus.index.forward import ForwardIndex
+from periplus.index.forward_writer import Continued, ForwardWriter
 from periplus.index.kinds import Kind, page_kind
 from periplus.index.pagestore import Details, Head, PageStoreWriter
+from periplus.index.parts import part_folder
+from periplus.index.phrases import FOLDER as PHRASES
 from periplus.index.phrases import write_phrases
 from periplus.index.schema import (
     CODE,
@@ -34,9 +37,12 @@ from periplus.index.schema import (
     schema,
     stored_prior,
 )
-from periplus.index.vectors import write_vectors
+from periplus.index.update import Base, link_folder, link_tantivy, take_over_parts
+from periplus.index.vectors import keep_vectors, write_vectors
+from periplus.index.vocabulary import FOLDER as VOCABULARY
 from periplus.index.vocabulary import write_vocabulary
 from periplus.model import ArchivePosition, Image, Quality, Video
+from periplus.store.arrays import write_array
 from periplus.text.analyzer import language_of, register, url_words
 from periplus.text.code_tokens import code_tokens
 from periplus.text.unspaced import spaced
@@ -53,18 +59,21 @@ _WORDS = 200  # characters of keywords, and of the words of an image or video
 class IndexWriter:
     """Writes one generation: the tantivy index, the page store, the forward index, and arrays by document number."""
 
-    def __init__(self, folder: Path, settings: Indexing, languages: Iterable[str]) -> None:
-        """*languages*: those of all pages that will be added, as `language_of` names them."""
-        (folder / "tantivy").mkdir()
-        self._folder, self._strength, self._vectors = folder, settings.prior_strength, settings.vectors
-        self._index = Index(schema(languages), path=str(folder / "tantivy"))
+    def __init__(self, folder: Path, settings: Indexing, languages: Iterable[str], base: Base | None = None) -> None:
+        """*languages*: those of all pages, as `language_of` names them; *base*: the generation that is continued."""
+        self._folder, self._base = folder, base
+        self._strength, self._vectors = settings.prior_strength, settings.vectors
+        self._index = _new_index(folder / "tantivy", languages) if base is None else _linked_index(folder, base)
         register(self._index)
-        self._writer = self._index.writer(_HEAP, _THREADS)
-        self._pages = PageStoreWriter(folder)
-        self._forward = ForwardWriter(folder, settings.forward_words)
+        self._writer = self._index.writer(_HEAP, _THREADS if base is None else 1)  # each thread writes its own segment
+        self._first = base.first if base else 0
+        self._forward = ForwardWriter(folder, settings.forward_words, _continued(base))
+        self._pages = PageStoreWriter(part_folder(folder, self._first), self._first)
         self._ranks: list[float] = []
         self._qualities: list[float] = []
         self._hosts: list[int] = []
+        for number in base.removed.tolist() if base else ():
+            self._writer.delete_documents_by_term(NUMBER, number)
 
     def __enter__(self) -> IndexWriter:
         return self
@@ -79,7 +88,7 @@ class IndexWriter:
     def add(self, row: Mapping[str, Any]) -> None:
         """Add the document with the next number; *row* is one of `rows` in build.sql."""
         language = language_of(row["language"])
-        assert row["number"] == len(self._ranks), "numbers are dense"
+        assert row["number"] == self._first + len(self._ranks), "numbers are dense"
         kind = page_kind(row["url"], row["short_title"], row["mime"], row["text"])
         head = [spaced(part) for part in _head_parts(row) if part]
         self._writer.add_document(
@@ -107,20 +116,51 @@ class IndexWriter:
         self._hosts.append(url_key(row["host"]))
 
     def finish(self) -> int:
-        """Complete all files; returns the number of documents."""
+        """Complete all files; returns the number of documents that were added."""
         self._writer.commit()
         self._writer.wait_merging_threads()
         self._pages.finish()
         self._forward.finish()
-        save_array(self._folder / RANKS, self._ranks, np.float32)
-        save_array(self._folder / QUALITIES, self._qualities, np.float32)
-        save_array(self._folder / HOSTS, self._hosts, np.uint64)
-        if self._vectors:
+        base, added = self._base, len(self._ranks)
+        if base is not None:
+            take_over_parts(base, self._folder, added)
+        self._save(RANKS, np.array(self._ranks, np.float32), base.ranks if base else None)
+        self._save(QUALITIES, np.array(self._qualities, np.float32), base.qualities if base else None)
+        self._save(HOSTS, np.array(self._hosts, np.uint64), base.hosts if base else None)
+        if self._vectors and base is None:
             write_vectors(self._folder, np.array(self._ranks, np.float32))
             write_document_vectors(self._folder)
+        elif self._vectors and base is not None:
+            keep_vectors(base.folder, self._folder, len(ForwardIndex(self._folder).lexicon))
+            write_document_vectors(self._folder)
+        self._write_words(base)
+        return added
+
+    def _write_words(self, base: Base | None) -> None:
+        """Write the words and phrases for spelling and completion; an update keeps those of its base."""
+        if base is not None:
+            for name in (VOCABULARY, PHRASES):
+                link_folder(base.folder / name, self._folder / name)
+            return
         write_vocabulary(self._folder)
         write_phrases(self._folder, np.array(self._ranks, np.float32))
-        return len(self._ranks)
+
+    def _save(self, name: str, added: NDArray[Any], before: NDArray[Any] | None) -> None:
+        write_array(self._folder / name, added if before is None else np.concatenate([before, added]))
+
+
+def _new_index(folder: Path, languages: Iterable[str]) -> Index:
+    folder.mkdir()
+    return Index(schema(languages), path=str(folder))
+
+
+def _linked_index(folder: Path, base: Base) -> Index:
+    link_tantivy(base.folder / "tantivy", folder / "tantivy")
+    return Index.open(str(folder / "tantivy"))
+
+
+def _continued(base: Base | None) -> Continued | None:
+    return None if base is None else Continued(ForwardIndex(base.folder), base.is_kept, base.removed)
 
 
 def _head_parts(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from tantivy import Index, Query
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
+from periplus.index.parts import document_numbers
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.vectors import Vectors, open_vectors
 from periplus.index.vocabulary import MOST_EDITS, Vocabulary
@@ -101,7 +102,7 @@ def _term_report(generation: Path, word: str, language: str, most: int) -> dict[
     index = ForwardIndex(generation)
     term = " ".join(terms(language, word))
     numbers = index.ids_of(term, language)
-    scores, documents = _scores(index, numbers)
+    scores, documents = _scores(index, numbers, document_numbers(generation))
     return {
         "word": word,
         "term": term,
@@ -135,20 +136,22 @@ def _word(index: ForwardIndex, number: int) -> dict[str, Any]:
     return {"word": index.lexicon.word(number), "documents": documents, "counts": shown}
 
 
-def _scores(index: ForwardIndex, numbers: NDArray[np.uint32]) -> tuple[NDArray[np.float64], int]:
-    """The BM25 score of every document, and the number of documents with one of the words."""
+def _scores(
+    index: ForwardIndex, numbers: NDArray[np.uint32], documents: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], int]:
+    """The BM25 score of every document, by number, and the number of documents with one of the words."""
     wanted = np.zeros(len(index.lexicon), bool)
     wanted[numbers] = True
-    scores = np.zeros(len(index))
-    for start in range(0, len(index) if len(numbers) else 0, _AT_ONCE):
-        some = np.arange(start, min(start + _AT_ONCE, len(index)))
+    scores = np.zeros(sum(index.sizes))
+    for start in range(0, len(documents) if len(numbers) else 0, _AT_ONCE):
+        some = documents[start : start + _AT_ONCE]
         for field in _SCORED:
             words, starts = index.read(some, field)
             before = np.concatenate([[0], np.cumsum(wanted[words])])
             counts = before[starts[1:]] - before[starts[:-1]]
             scores[some] += saturation(counts, index.lengths(some, field), index.mean_length(field))
-    documents = int(np.count_nonzero(scores))
-    return scores * idf(documents, len(index)), documents
+    found = int(np.count_nonzero(scores))
+    return scores * idf(found, len(index)), found
 
 
 def _pages(generation: Path, scores: NDArray[np.float64], most: int) -> Iterator[dict[str, Any]]:

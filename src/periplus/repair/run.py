@@ -222,7 +222,8 @@ class _Repair:
         self._on_step("parsing pages for the index")
         reparse(self._collection, self._settings, everything=False)
         self._on_step("building the index")
-        summary = build_index(self._collection, self._settings.index, rules=page_rules(self._settings.scope))
+        rules = page_rules(self._settings.scope)
+        summary = build_index(self._collection, self._settings.index, rules=rules, full=True)
         self._remove_damaged(_INDEX)
         self._did(f"built the index, generation {summary.generation}")
 

@@ -49,20 +49,22 @@ class OpenIndex:
         self._generation, self.folder, self.number = generation, generation.folder, generation.number
         large_files = generation.check_on_opening()
         self.documents = int(generation.meta["documents"])
-        self.languages: dict[str, int] = generation.meta["languages"]  # number of pages by language
+        fields: dict[str, int] = generation.meta["languages"]  # number of pages by language
+        self.languages = {language: pages for language, pages in fields.items() if pages}
         with self.damage_reported():
             self._index = Index.open(str(self.folder / "tantivy"))
             self._searcher = self._index.searcher()
-            if self._index.schema != schema(self.languages) or self._searcher.num_docs != self.documents:
+            if self._index.schema != schema(fields) or self._searcher.num_docs != self.documents:
                 raise ValueError("its fields or its number of documents are wrong")
         register(self._index)
         self.schema = self._index.schema
         self.forward, self.pages, self.sites = ForwardIndex(self.folder), PageStore(self.folder), Sites(self.folder)
         self.vectors = open_vectors(self.folder, self.forward.lexicon)
-        self.document_vectors = open_document_vectors(self.folder, self.documents)
-        self.ranks: Numbers = load_array(self.folder / RANKS, np.float32, self.documents).astype(np.float64)
-        self.qualities: Numbers = load_array(self.folder / QUALITIES, np.float32, self.documents).astype(np.float64)
-        self.hosts = load_array(self.folder / HOSTS, np.uint64, self.documents)
+        self.document_vectors = open_document_vectors(self.folder)
+        self.ranks: Numbers = load_array(self.folder / RANKS, np.float32).astype(np.float64)
+        numbers = len(self.ranks)  # with those of removed documents
+        self.qualities: Numbers = load_array(self.folder / QUALITIES, np.float32, numbers).astype(np.float64)
+        self.hosts = load_array(self.folder / HOSTS, np.uint64, numbers)
         self.check = BackgroundCheck(large_files)
 
     def close(self) -> None:
@@ -80,7 +82,7 @@ class OpenIndex:
             numbers, kinds, dates = (
                 np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, KIND, DATE)
             )
-            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self.documents:
+            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self.ranks):
                 raise ValueError("it refers to documents that do not exist")
         return Matches(numbers, kinds, dates, result.count)  # type: ignore[attr-defined]  # missing in its stubs
 

@@ -8,6 +8,7 @@ generation is not removed.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -16,6 +17,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import accumulate, compress
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,10 @@ from periplus.store.durable import reporting_full_disk, sync_directory, sync_fil
 CURRENT = "CURRENT"
 META = "meta.json"
 _NAME = re.compile(r"gen-[0-9]+")
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV})
 _LISTED_BY = "`periplus generations` lists the generations."
 _SMALL_FILE = 8 << 20  # bytes; the content of larger files is checked after opening
+_SMALL_FILES = 64 << 20  # bytes of small files together; they are checked in some 20 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Kind:
 
 # Format 1: digests of ranks were SHA-256 under the key `sha256`; records of the page store had no checksums.
 RANK_KIND = Kind("rank", 2, 1, digits=1, lock="rank.lock", writing="ranking", named_sizes=True)
-INDEX_KIND = Kind("index", 3, 3, digits=6, lock="build.lock", writing="building the index", named_sizes=False)
+INDEX_KIND = Kind("index", 4, 4, digits=6, lock="build.lock", writing="building the index", named_sizes=False)
 
 
 class Generation:
@@ -71,23 +75,31 @@ class Generation:
         except BaseException:
             self.close()
             raise
-        self._files = _stored_files(folder, self.meta)
+        self.files = _stored_files(folder, self.meta)  # by name
 
     def require_sizes(self) -> None:
         """Check that every file exists with its size."""
-        for path, size, _ in self._files.values():
+        for path, size, _ in self.files.values():
             if (problem := wrong_size(path, size)) is not None:
                 raise DamagedFile(f"{path} is damaged", problem)
 
     def require_intact(self, names: Iterable[str] | None = None) -> None:
         """Check every byte of the named files; of all files without names."""
-        require_intact(self._files[name] for name in (self._files if names is None else names))
+        require_intact(self.files[name] for name in (self.files if names is None else names))
 
     def check_on_opening(self) -> list[StoredFile]:
-        """Check the sizes of all files, and the content of files up to 8 MB; returns the larger files."""
+        """Check the sizes of all files, and the content of small files; returns the others.
+
+        Small are files of up to 8 MB, the smallest first, until they are 64 MB together.
+        """
         self.require_sizes()
-        require_intact(file for file in self._files.values() if file.size <= _SMALL_FILE)
-        return [file for file in self._files.values() if file.size > _SMALL_FILE]
+        by_size = sorted(self.files.values(), key=lambda file: file.size)
+        totals = accumulate(file.size for file in by_size)
+        is_small = [
+            file.size <= _SMALL_FILE and total <= _SMALL_FILES for file, total in zip(by_size, totals, strict=True)
+        ]
+        require_intact(compress(by_size, is_small))
+        return [file for file, small in zip(by_size, is_small, strict=True) if not small]
 
 
 def _open_meta(folder: Path) -> int:
@@ -181,17 +193,20 @@ class Generations:
             finally:
                 shutil.rmtree(building, ignore_errors=True)  # it exists only after an error
 
-    def publish(self, building: Path, facts: dict[str, Any], keep: int) -> Path:
+    def publish(self, building: Path, facts: dict[str, Any], keep: int, continued: Generation | None = None) -> Path:
         """Make a finished folder the live generation, durably; removes all but the newest *keep* and those being read.
 
-        Every file is fsynced before the folder gets its name, and the folder before CURRENT names it.
+        Every file is fsynced before the folder gets its name, and the folder before CURRENT names it. Files that are
+        links to the same files of *continued* are durable already, and their digests are known.
         """
+        known = {} if continued is None else {_inode(file.path): file for file in continued.files.values()}
         files = {}
         for path in sorted(building.rglob("*")):
             if path.is_dir():
                 sync_directory(path)
             elif path.suffix != ".lock":  # lock files belong to the processes that have the index open
-                files[str(path.relative_to(building))] = self._synced(path)
+                linked = known.get(_inode(path))
+                files[str(path.relative_to(building))] = self._described(linked) if linked else self._synced(path)
         write_file(building / META, with_checksums({"format": self._kind.format, **facts, "files": files}))
         final = building.rename(building.with_suffix(""))
         sync_directory(self._folder)
@@ -227,7 +242,10 @@ class Generations:
     def _synced(self, path: Path) -> dict[str, Any] | list[Any]:
         """Fsync a file; returns its size and digest as `meta.json` has them."""
         sync_file(path)
-        size, digest = path.stat().st_size, file_digest(path).hex()
+        return self._described(StoredFile(path, path.stat().st_size, file_digest(path)))
+
+    def _described(self, file: StoredFile) -> dict[str, Any] | list[Any]:
+        size, digest = file.size, file.digest.hex()
         return {"bytes": size, "digest": digest} if self._kind.named_sizes else [size, digest]
 
     def _make_live(self, generation: Path) -> None:
@@ -264,6 +282,21 @@ def remove_generation(generation: Path) -> None:
             shutil.rmtree(generation.rename(removed))
     finally:
         os.close(lock)
+
+
+def link(source: Path, target: Path) -> None:
+    """Give a file of one generation to another one, as a hard link; as a copy where the file system has none."""
+    try:
+        os.link(source, target)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        shutil.copyfile(source, target)
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _remove(leftover: Path) -> None:

@@ -7,7 +7,7 @@ read as empty.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -93,14 +93,31 @@ def schema_version(path: Path) -> tuple[str, int] | None:
 
 def read_pages(path: Path, columns: Sequence[str], at_once: int) -> Iterator[pa.RecordBatch]:
     """Stream the rows of a segment in order, *at_once* per batch; missing columns are empty."""
+    for _, batch in read_some_pages(path, columns, at_once, lambda _start, _end: True):
+        yield batch
+
+
+def read_some_pages(
+    path: Path, columns: Sequence[str], at_once: int, is_wanted: Callable[[int, int], bool]
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Stream the row groups that are wanted, in batches, each with the number of its first row in the segment.
+
+    *is_wanted* is called with the first row of a row group and the row after its last.
+    """
     with parquet.ParquetFile(path) as file:
-        present = set(file.schema_arrow.names)
-        for batch in file.iter_batches(at_once, columns=[name for name in columns if name in present]):
-            arrays = [
-                batch.column(name) if name in present else _empty(PAGES.field(name).type, len(batch))
-                for name in columns
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, schema=pa.schema([PAGES.field(name) for name in columns]))
+        present, start = set(file.schema_arrow.names), 0
+        for group in range(file.num_row_groups):
+            end = start + file.metadata.row_group(group).num_rows
+            if is_wanted(start, end):
+                for batch in file.iter_batches(at_once, [group], [name for name in columns if name in present]):
+                    yield start, _with_all_columns(batch, columns, present)
+                    start += len(batch)
+            start = end
+
+
+def _with_all_columns(batch: pa.RecordBatch, columns: Sequence[str], present: set[str]) -> pa.RecordBatch:
+    arrays = [batch.column(name) if name in present else _empty(PAGES.field(name).type, len(batch)) for name in columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([PAGES.field(name) for name in columns]))
 
 
 def _empty(kind: pa.DataType, rows: int) -> pa.Array:

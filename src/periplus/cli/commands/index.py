@@ -14,7 +14,7 @@ from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.frontier.scope import page_rules
-from periplus.index.build import build_index
+from periplus.index.build import IndexSummary, build_index
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
 from periplus.store.compaction import compact
@@ -37,18 +37,25 @@ def command(
             help="Build nothing: verify generation N and make it live; without N, the last one before the live one.",
         ),
     ] = False,
+    full: Annotated[
+        bool,
+        typer.Option("--full", metavar="", help="Write the whole index anew, even if an update is enough."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Build the index from all crawled pages; the old index stays in use until the new one is complete.
+    """Bring the index up to date with all crawled pages; the old index stays in use until the new one is complete.
 
-    Pages are left out when they are gone or redirected, or when robots.txt or the current scope excludes them.
+    Only new and changed pages are written; the whole index is written anew when much has changed. Pages are left out
+    when they are gone or redirected, or when robots.txt or the current scope excludes them.
     """
+    if rollback and full:
+        raise UsageError("--rollback and --full exclude each other", hint="A rollback builds nothing.")
     if rollback:
         _roll_back(home, number, as_json=as_json)
     elif number is not None:
         raise UsageError(f"generation {number} is given without --rollback", hint="A build chooses its own number.")
     else:
-        _build(home, as_json=as_json)
+        _build(home, full=full, as_json=as_json)
 
 
 def _roll_back(home: Path, number: int | None, *, as_json: bool) -> None:
@@ -59,7 +66,7 @@ def _roll_back(home: Path, number: int | None, *, as_json: bool) -> None:
         print_table([("live", f"generation {live}")])
 
 
-def _build(home: Path, *, as_json: bool) -> None:
+def _build(home: Path, *, full: bool, as_json: bool) -> None:
     settings = load(home).settings
     collection = open_collection(home)
     with counter_progress("parsing", "pages") as progress:
@@ -67,13 +74,14 @@ def _build(home: Path, *, as_json: bool) -> None:
     with counter_progress("merging", "segments") as progress:
         compact(collection, on_progress=progress)
     with counter_progress("indexing", "pages") as progress:
-        summary = build_index(collection, settings.index, progress, page_rules(settings.scope))
+        summary = build_index(collection, settings.index, progress, page_rules(settings.scope), full=full)
     if as_json:
         print_json(asdict(summary) | {"unread": reading.unread, "failed_extractors": reading.failed_extractors})
     else:
         documents = f"{summary.documents:,} ({plural(summary.duplicates, 'duplicate')} merged)"
         print_table(
             [
+                ("build", _described(summary)),
                 ("documents", documents),
                 ("left out", by_count(summary.left_out)),
                 ("generation", str(summary.generation)),
@@ -82,3 +90,12 @@ def _build(home: Path, *, as_json: bool) -> None:
             ]
         )
         warn_about_unread(reading)
+
+
+def _described(summary: IndexSummary) -> str:
+    """How the index was built."""
+    if summary.build == "none":
+        return "nothing has changed"
+    if summary.build == "full":
+        return f"full ({summary.why})"
+    return f"update ({summary.added:,} added, {summary.removed:,} removed, {summary.kept:,} kept)"

@@ -1,0 +1,112 @@
+"""Does a build continue the live generation, or does it write everything anew?
+
+A full build begins a lineage, and updates continue it. Word numbers, word vectors, templates and the names of sites are
+those of the full build, so they become stale as documents change. Removed documents stay in the files. So a build is a
+full one when too much has changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from periplus import __version__
+from periplus.config import Indexing
+from periplus.errors import PeriplusError
+from periplus.index.pagestore import PageStore
+from periplus.index.plan import Plan
+from periplus.store.generations import Generation, Generations
+
+MOST_REMOVED = 0.2  # share of the document numbers that are not in use
+MOST_NEW = 0.5  # share of the documents that are newer than the last full build: then the index has doubled
+_CHECKED_BY_RECORD = ".dat"  # suffix of files whose records have checksums of their own
+_SETTINGS = ("prior_strength", "forward_words", "vectors")
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The generation that a build continues."""
+
+    before: Generation | None  # None: the build is a full one
+    why: str = ""  # it is a full one
+
+    @property
+    def first(self) -> int:
+        """The number of the first new document."""
+        return int(self.before.meta["numbers"]) if self.before is not None else 0
+
+    def languages(self, documents: dict[str, int]) -> dict[str, int]:
+        """The documents by language; 0 in a language that has fields in the index, but no document any more."""
+        with_fields: dict[str, int] = self.before.meta["languages"] if self.before is not None else {}
+        return dict(sorted({**dict.fromkeys(with_fields, 0), **documents}.items()))
+
+    def facts(self, plan: Plan, settings: Indexing) -> dict[str, Any]:
+        """What `meta.json` has for the next build."""
+        in_full_build = plan.total if self.before is None else self.before.meta["documents_in_full_build"]
+        return {
+            "release": __version__,
+            **{name: getattr(settings, name) for name in _SETTINGS},
+            "numbers": self.first + plan.added,
+            "documents_in_full_build": in_full_build,
+        }
+
+
+def continued(generations: Generations, plan: Plan, settings: Indexing, *, full: bool) -> Lineage:
+    """Choose the generation to continue, and number the documents of the plan; the caller closes the generation."""
+    before, why = (None, "--full was given") if full else _usable(generations, settings)
+    if before is not None:
+        try:
+            why = _compared(before, plan)
+        except PeriplusError as error:
+            why = error.sentence
+        except BaseException:
+            before.close()
+            raise
+        if not why:
+            return Lineage(before)
+        before.close()
+    plan.number_documents()
+    return Lineage(None, why)
+
+
+def _usable(generations: Generations, settings: Indexing) -> tuple[Generation | None, str]:
+    """The live generation when an update can continue it, or why it cannot."""
+    try:
+        before = generations.open_live()
+    except PeriplusError as error:
+        return None, error.sentence
+    if before is None:
+        return None, "there was no index"
+    if why := _unusable(before, settings):
+        before.close()
+        return None, why
+    return before, ""
+
+
+def _unusable(before: Generation, settings: Indexing) -> str:
+    changed = [name for name in _SETTINGS if before.meta.get(name) != getattr(settings, name)]
+    if changed:
+        return f"index.{changed[0]} has changed"
+    if before.meta.get("release") != __version__:
+        return "the last index was built by another release"
+    try:
+        before.require_sizes()
+        before.require_intact(name for name in before.files if not name.endswith(_CHECKED_BY_RECORD))
+        with PageStore(before.folder) as pages:
+            return "" if pages.has_all_columns else "the page store has other columns"
+    except PeriplusError as error:
+        return error.sentence
+
+
+def _compared(before: Generation, plan: Plan) -> str:
+    """Number the documents of the plan after those of a generation; returns why that is not worth it, or nothing."""
+    if new := plan.languages.keys() - before.meta["languages"].keys():
+        return f"no page was in the language {min(new)} before"
+    first = int(before.meta["numbers"])
+    plan.number_documents(before.folder, first)
+    numbers = first + plan.added
+    if numbers - plan.total > MOST_REMOVED * numbers:
+        return f"more than {MOST_REMOVED:.0%} of the documents were removed since the last full build"
+    if numbers - before.meta["documents_in_full_build"] > MOST_NEW * plan.total:
+        return "more than half of the documents are newer than the last full build"
+    return ""

@@ -1,0 +1,306 @@
+"""Which documents will the new generation have, which of them are new, and what are they made of?"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import xxhash
+from numpy.typing import NDArray
+
+from periplus.config import Indexing
+from periplus.errors import DamagedFile
+from periplus.index.left_out import PageRules, prepare
+from periplus.index.out_links import OutLinks
+from periplus.index.parts import DOCUMENTS
+from periplus.index.schema import prior_steps
+from periplus.index.sites import FEWEST_TITLES, TITLES_COMPARED, Site, compare_titles, read_sites
+from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates, read_templates
+from periplus.index.update import Base
+from periplus.model import Quality
+from periplus.store.collection import Collection
+from periplus.store.duckdb_session import batches, connect, plain_errors
+from periplus.store.ranks import open_ranks
+from periplus.store.schema import main_text, read_some_pages
+from periplus.store.sql_files import read_statements
+from periplus.text.analyzer import language_of
+from periplus.url import url_key
+
+ROWS_AT_ONCE = 512
+_KEPT_AT_ONCE = 65_536  # rows
+# fmt: off
+_COLUMNS = [
+    "url_id", "url", "host", "fetched_at", "mime", "title", "description", "keywords", "headings", "text", "language",
+    "archive", "offset", "length", "main", "categories", "images", "videos", "published", "modified", "quality",
+]
+# fmt: on
+_SAMPLES = 100_000  # pages compared to find templates; takes about 60 MB
+_TITLES = 500_000  # titles compared to find the names of sites; takes about 60 MB
+_NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
+_NO_DOCUMENTS = pa.table(
+    {
+        "number": pa.array([], pa.int64()),
+        "url_id": pa.array([], pa.binary(16)),
+        "fingerprint": pa.array([], pa.uint64()),
+    }
+)
+
+
+class Plan:
+    """The documents of the new generation, joined from pages, ranks and anchor texts."""
+
+    def __init__(
+        self,
+        collection: Collection,
+        segments: dict[Path, Path | None],
+        settings: Indexing,
+        spill: Path,
+        rules: PageRules | None,
+    ) -> None:
+        """*segments*: those of pages, each with its links; *spill*: a folder for what does not fit into memory."""
+        self._sql = read_statements("periplus.index", "build.sql")
+        self._segments, self._settings, self._spill = segments, settings, spill
+        self._collection, self._rules = collection, rules
+        self._ranks = open_ranks(collection.ranks)
+        if self._ranks is not None:
+            self._ranks.require_intact()
+        self._database = connect(spill, settings.memory_mb << 20, settings.threads)
+        with _plain_errors(), ExitStack() as undo:
+            undo.callback(self.close)
+            self._prepare()
+            undo.pop_all()
+
+    def __enter__(self) -> Plan:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop all tables and remove the spill files."""
+        self._database.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    @property
+    def rank_generation(self) -> int:
+        """The number of the rank generation in use; 0 when there is none."""
+        return self._ranks.number if self._ranks is not None else 0
+
+    # -- which documents ------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        names = list(map(str, sorted(self._segments)))
+        files = self._database.read_parquet(names, filename=True, file_row_number=True, union_by_name=True)
+        columns = ["*", "filename AS segment", "file_row_number AS place"]
+        if "signature" not in files.columns:  # no page was reparsed yet
+            features = ", ".join(f"'{name}': NULL::FLOAT" for name in Quality._fields)
+            columns += ["NULL::BIGINT AS signature", f"{{{features}}} AS quality"]
+        files.project(", ".join(columns)).create_view("pages")
+        self._database.execute(self._sql["versions"])
+        self.left_out = prepare(self._database, self._sql, self._collection, self._rules)
+        self._database.execute(self._sql["candidates"])
+        self._database.register("ranks", self._ranks_of_candidates())
+        self._prepare_anchors()
+        for name in ("originals", "near_duplicates", "merged", "documents", "copies", "qualities"):
+            self._database.execute(self._sql[name])
+            if name == "near_duplicates" and not self._settings.fold_near:
+                self._database.execute("DELETE FROM near_duplicates")
+        self.total = self._count("SELECT count(*) FROM documents")
+        self.languages = self._languages()
+        self.duplicates = self._count("SELECT count(DISTINCT url_id) FROM candidates") - self.total
+
+    def _languages(self) -> dict[str, int]:
+        """The number of documents in each language that has its own fields."""
+        documents: Counter[str] = Counter()
+        for declared, count in self._database.execute(self._sql["languages"]).fetchall():
+            documents[language_of(declared)] += count
+        return dict(sorted(documents.items()))
+
+    def _count(self, query: str) -> int:
+        ((count,),) = self._database.execute(query).fetchall()
+        return int(count)
+
+    def _ranks_of_candidates(self) -> pa.Table:
+        """PageRank relative to that of a page without links to it, at least 1; without ranks every page has 1."""
+        ids = (
+            self._database.sql("SELECT DISTINCT url_id FROM candidates")
+            .to_arrow_table()["url_id"]
+            .combine_chunks()
+            .cast(pa.binary(16))
+        )
+        if self._ranks is None:
+            relative = np.ones(len(ids))
+        else:
+            keys = np.frombuffer(ids.buffers()[1], "S16", len(ids), ids.offset * 16)
+            relative = np.maximum(self._ranks.of(keys) / self._ranks.figures.floor, 1.0).astype(np.float64)
+        steps = prior_steps(relative, self._settings.prior_strength).astype(np.int64)
+        return pa.table({"url_id": ids, "rank": pa.array(relative), "prior": pa.array(steps)})
+
+    def _prepare_anchors(self) -> None:
+        if self._ranks is None:
+            self._database.register("anchors", _NO_ANCHORS)
+        else:
+            self._database.read_parquet(str(self._ranks.anchors_file)).create_view("anchors")
+
+    # -- which of them are new ------------------------------------------------------------------------------------
+
+    def number_documents(self, before: Path | None = None, first: int = 0) -> None:
+        """Number the documents from 0 on; or continue a generation, whose unchanged documents keep their numbers.
+
+        *first*: the first new number. Sets `added`, the number of new documents, and `removed`, the numbers of the
+        documents of the generation that are gone or changed.
+        """
+        with _plain_errors():
+            self._compare_sites(before)
+            self._database.execute(self._sql["fingerprints"])
+            if before is None:
+                self._database.register("previous", _NO_DOCUMENTS)
+            else:
+                self._database.register("previous", self._database.read_parquet(str(before / DOCUMENTS)))
+            self._database.execute(self._sql["numbered"], [first])
+            self.added = self._count(self._sql["count_new"])
+            removed = self._database.execute(self._sql["removed"]).fetchnumpy()["number"]
+            self.removed: NDArray[np.intp] = np.asarray(removed, np.intp)
+
+    def _compare_sites(self, before: Path | None) -> None:
+        """Find what the pages of a host repeat; hosts that were compared for the generation *before* stay as then."""
+        known_lines = read_templates(before) if before is not None else {}
+        known_sites = read_sites(before) if before is not None else {}
+        self._database.register("known_templates", pa.table({"host": pa.array(known_lines, pa.string())}))
+        self._database.register("known_sites", pa.table({"host": pa.array(known_sites, pa.string())}))
+        self.template_lines = Templates(self._samples(), known_lines)
+        self.sites = known_sites | self._compare_titles()
+        styles = dict(self._styles())
+        self._database.register(
+            "styles",
+            pa.table({"host": pa.array(styles, pa.string()), "style": pa.array(styles.values(), pa.uint64())}),
+        )
+
+    def _styles(self) -> Iterator[tuple[str, int]]:
+        """Every host whose pages repeat something, with a hash of it."""
+        lines = self.template_lines.lines
+        for host in lines.keys() | self.sites.keys():
+            found, site = lines.get(host), self.sites.get(host, Site())
+            if found or site.starts or site.ends:
+                yield host, xxhash.xxh3_64_intdigest(repr((sorted(found or ()), site.starts, site.ends)).encode())
+
+    def _compare_titles(self) -> dict[str, Site]:
+        """The hosts with enough titles, and what their titles repeat."""
+        titles: dict[str, list[str]] = defaultdict(list)
+        limits = [FEWEST_TITLES, TITLES_COMPARED, _TITLES]
+        for host, title in self._database.execute(self._sql["titles"], limits).fetchall():
+            titles[host].append(title)
+        return compare_titles(titles)
+
+    def _samples(self) -> Iterator[tuple[str, str]]:
+        """Host and full text of the sample pages from which templates are found."""
+        wanted: dict[str, dict[int, str]] = defaultdict(dict)  # host by place by segment
+        limits = [FEWEST, PAGES_COMPARED, _SAMPLES]
+        for host, segment, place in self._database.execute(self._sql["samples"], limits).fetchall():
+            wanted[segment][place] = host
+        for segment, hosts in wanted.items():
+            yield from _texts(Path(segment), hosts)
+
+    def save_numbers(self, path: Path) -> None:
+        """Write number, URL id and fingerprint of every document, for the next update."""
+        with _plain_errors():
+            self._database.sql(self._sql["numbers"]).write_parquet(str(path))
+
+    def save_near_copies(self, path: Path) -> None:
+        """Write the near-duplicates and their originals to a file."""
+        with _plain_errors():
+            self._database.sql(self._sql["near_copies"]).write_parquet(str(path))
+
+    # -- what they are made of ------------------------------------------------------------------------------------
+
+    def base(self, before: Path, first: int) -> Base:
+        """What an update takes over from the generation *before*, with the current ranks and qualities."""
+        is_kept = np.zeros(first, bool)
+        ranks, qualities = np.ones(first, np.float32), np.zeros(first, np.float32)
+        hosts = np.zeros(first, np.uint64)
+        with _plain_errors():
+            for batch in batches(self._database, self._sql["kept"], _KEPT_AT_ONCE):
+                numbers, rank, quality, host = batch.columns
+                places = numbers.to_numpy()
+                is_kept[places] = True
+                ranks[places], qualities[places] = rank.to_numpy(), quality.to_numpy()
+                hosts[places] = _keys_of(host)
+        return Base(before, is_kept, self.removed, ranks, qualities, hosts)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Every new document in the order of its number: the columns of its segment, `rows` in build.sql, its links."""
+        with _plain_errors():
+            for page, chosen in self._chosen_pages():
+                text = self.template_lines.strip(page["host"], main_text(page["text"], page["main"]))
+                site = self.sites.get(page["host"])
+                short_title = site.short_title(page["title"]) if site else page["title"]
+                yield {**page, "features": page["quality"], **chosen, "text": text, "short_title": short_title}
+
+    def _chosen_pages(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """The columns of every new document: those of its segment with its links, and those of `rows` in build.sql."""
+        query = batches(self._database, self._sql["rows"], ROWS_AT_ONCE)
+        joined = _Joined(row for batch in query for row in batch.to_pylist())
+        while joined.next is not None:
+            name = joined.next["segment"]
+            links = OutLinks(self._database, self._sql["links"], self._segments[Path(name)])
+            has_rows = partial(joined.has_rows, name)
+            for start, batch in read_some_pages(Path(name), _COLUMNS, ROWS_AT_ONCE, has_rows):
+                here = joined.take(name, start + len(batch))
+                pages = batch.take(pa.array([row["place"] - start for row in here], pa.int64())).to_pylist()
+                for page, linked, row in zip(pages, links.of(pages), here, strict=True):
+                    yield page | linked, row
+            if joined.has_rows(name, 0, sys.maxsize):
+                raise DamagedFile(f"{name} is damaged", "it has fewer rows than were joined")
+
+
+class _Joined:
+    """The rows of `rows` in build.sql, in the order of segment and place."""
+
+    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
+        self._rows, self.next = rows, next(rows, None)
+
+    def has_rows(self, segment: str, _start: int, end: int) -> bool:
+        """Whether the next row is in a segment, before the place *end*."""
+        return self.next is not None and self.next["segment"] == segment and self.next["place"] < end
+
+    def take(self, segment: str, end: int) -> list[dict[str, Any]]:
+        """The next rows in a segment, before the place *end*."""
+        found = []
+        while self.next is not None and self.has_rows(segment, 0, end):
+            found.append(self.next)
+            self.next = next(self._rows, None)
+        return found
+
+
+def _texts(segment: Path, hosts: dict[int, str]) -> Iterator[tuple[str, str]]:
+    """Host and full text of the pages at the places in *hosts*."""
+    places = sorted(hosts)
+
+    def is_wanted(start: int, end: int) -> bool:
+        return bool(np.searchsorted(places, start) < np.searchsorted(places, end))
+
+    for start, batch in read_some_pages(segment, ["text"], ROWS_AT_ONCE, is_wanted):
+        here = [place for place in range(start, start + len(batch)) if place in hosts]
+        texts = batch.column(0).take(pa.array([place - start for place in here], pa.int64()))
+        yield from zip((hosts[place] for place in here), texts.to_pylist(), strict=True)
+
+
+def _keys_of(hosts: pa.StringArray) -> NDArray[np.uint64]:
+    """The hash of each host."""
+    encoded = hosts.dictionary_encode()
+    keys = np.array([url_key(host) for host in encoded.dictionary.to_pylist()], np.uint64)
+    found: NDArray[np.uint64] = keys[encoded.indices.to_numpy()]
+    return found
+
+
+def _plain_errors() -> AbstractContextManager[None]:
+    return plain_errors("pages", "index.memory_mb")

@@ -64,6 +64,8 @@ def _ours(collection: Collection, forward: bool, vectors: bool) -> Built:
     with ExitStack() as patches:
         if not forward:
             patches.enter_context(mock.patch.object(writer, "ForwardWriter", _NoForward))
+            patches.enter_context(mock.patch.object(writer, "write_vocabulary"))
+            patches.enter_context(mock.patch.object(writer, "write_phrases"))
             patches.enter_context(mock.patch.object(build, "require_forward"))
         before = _cpu()
         summary = build.build_index(collection, settings)

@@ -28,6 +28,8 @@ def pages() -> list[Doc]:
         Doc(f"{SITE}magick", title="mogrify - ImageMagick", text="The mogrify tool changes an image in place."),
         Doc(f"{SITE}modify", title="Modify files", text="Modify one file, modify many files. " * 5),
         Doc(f"{SITE}rare", title="A slip", text="This page writes enviroment once, and readFileSync twice."),
+        Doc(f"{SITE}theme", title="Environmint", text="A green theme."),
+        Doc(f"{SITE}dose", title="Dose", text="The dose of a medicine."),
         Doc(f"{SITE}unicode", title="Normalization of texts", text="The normalization of Unicode texts."),
         Doc(f"{SITE}coffee", title="Café au lait", text="Un café, deux cafés.", language="fr"),
         Doc(f"{SITE}reseau", title="Le réseau", text="Le trafic du réseau et le mot de passe.", language="fr"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -356,6 +357,22 @@ def test_many_small_updates_leave_few_parts_and_segments(tmp_path: Path, many_pa
         assert urls_of(generation) == [f"http://a.test/{one}" for one in range(n + 1)]
     assert 1 < most_parts <= 4
     assert most_segments <= 10
+
+
+@pytest.mark.long
+def test_the_two_thousandth_small_update_opens_within_200_ms(tmp_path: Path, never_full: None) -> None:
+    collection = shelve(tmp_path, pages(0, 4))
+    index(collection, vectors=False)
+    for n in range(4, 2_004):
+        shelve(tmp_path, pages(n, n + 1))
+        assert index(collection, vectors=False).build == "update"
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        with opened(collection) as engine:
+            times.append(time.perf_counter() - started)
+            assert engine.documents == 2_004
+    assert min(times) < 0.2
 
 
 def test_every_part_is_much_larger_than_the_next() -> None:

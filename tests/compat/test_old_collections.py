@@ -1,7 +1,8 @@
 """A collection that an earlier release made opens, continues, ranks and is indexed.
 
-Each archive beside this file is a small collection, named by the schema of its catalog: five URLs of `http://a.test/`,
-crawled, ranked and indexed. A release that changes a format adds one of its own.
+Each archive beside this file is a small collection, named by the schema of its catalog, and the format of its index if
+other than the first one with that schema: five URLs of `http://a.test/`, crawled, ranked and indexed. A release that
+changes a format adds one of its own.
 """
 
 from __future__ import annotations
@@ -35,6 +36,13 @@ def found(home: Path, query: str) -> list[str]:
     outcome = typed("search", query, "--home", home, "--json")
     assert outcome.code == 0, outcome.err
     return [hit["url"] for hit in outcome.json["results"]]
+
+
+def test_a_collection_of_this_format_is_searched_as_it_is_and_updated(tmp_path: Path) -> None:
+    home = unpacked(FOLDER / "catalog-8-index-4.tar.xz", tmp_path / "home")
+    assert found(home, "harbour Rome")[0] == "http://a.test/ostia"
+    assert typed("index", "--home", home, "--json").json["build"] in {"none", "full"}  # full: by another release
+    assert found(home, "harbour Rome")[0] == "http://a.test/ostia"
 
 
 @pytest.mark.parametrize("name", OLD_INDEX)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from tantivy import Index, Occur, Query
 
-from periplus.index.arrays import load_array
 from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import document_numbers
@@ -49,7 +48,7 @@ def content_of(generation: Path) -> dict[str, Any]:
 def documents_of(generation: Path) -> dict[str, Any]:
     """What is stored of every document, by URL."""
     numbers, found = document_numbers(generation), {}
-    arrays = [load_array(generation / name, kind) for name, kind in _ARRAYS.items()]
+    arrays = [np.load(generation / name) for name in (RANKS, QUALITIES, HOSTS)]
     forward = ForwardIndex(generation)
     with PageStore(generation) as pages:
         for number in numbers.tolist():
@@ -59,9 +58,6 @@ def documents_of(generation: Path) -> dict[str, Any]:
             figures = [round(float(array[number]), 5) for array in arrays]
             found[head.url] = (head, pages.text(number), pages.details(number), rows, figures)
     return found
-
-
-_ARRAYS = {RANKS: np.float32, QUALITIES: np.float32, HOSTS: np.uint64}
 
 
 def _row(forward: ForwardIndex, number: int, name: str) -> Any:

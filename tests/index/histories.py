@@ -16,8 +16,9 @@ from search.library import Doc, give_ranks, shelve
 
 # fmt: off
 WORDS = [
-    "harbour", "lighthouse", "reef", "tide", "anchor", "sail", "coast", "merge", "merges", "merging", "commits", "Häuser",
-    "Haus", "maison", "ville", "C++", "std::map", "--help", "deep", "water", "the", "of", "東京", "2024", "rare",
+    "harbour", "lighthouse", "reef", "tide", "anchor", "sail", "coast", "merge", "merges", "merging", "commits",
+    "Häuser", "Haus", "maison", "ville", "C++", "std::map", "--help", "deep", "water", "the", "of", "東京",
+    "2024", "rare",
 ]
 # fmt: on
 LANGUAGES = ("en", "de", "fr", "pl")

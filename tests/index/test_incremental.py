@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -91,6 +92,7 @@ def test_a_page_that_must_not_be_indexed_any_more_is_removed(tmp_path: Path) -> 
     assert content_of(live_index(collection)) == rebuilt(collection)
 
 
+@pytest.mark.slow
 def test_a_page_that_comes_back_is_found_again(tmp_path: Path, never_full: None) -> None:
     collection = shelve(tmp_path, pages(0, 9))
     index(collection)
@@ -113,6 +115,7 @@ def test_without_a_change_no_generation_is_published(tmp_path: Path) -> None:
     assert {path.name for path in collection.index.iterdir()} == {"gen-000001", "CURRENT", "build.lock"}
 
 
+@pytest.mark.slow
 def test_new_ranks_reach_the_index_though_no_page_is_written_again(tmp_path: Path) -> None:
     collection = shelve(tmp_path, pages(0, 30))
     give_ranks(collection, {"http://a.test/3": 2.0})
@@ -133,6 +136,18 @@ def test_a_page_whose_rank_changes_much_is_written_again(tmp_path: Path) -> None
     give_ranks(collection, {"http://a.test/3": 900.0})
     summary = index(collection)
     assert (summary.build, summary.added, summary.removed) == ("update", 1, 1)
+    assert content_of(live_index(collection)) == rebuilt(collection)
+
+
+def test_a_page_with_a_new_anchor_text_is_found_by_it(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, pages(0, 30))
+    give_ranks(collection, {}, {"http://a.test/3": ["chart", "map"], "http://a.test/4": ["lamp"]})
+    index(collection)
+    give_ranks(collection, {}, {"http://a.test/3": ["map", "chart"], "http://a.test/4": ["lamp", "beacon"]})
+    summary = index(collection)
+    assert (summary.build, summary.added, summary.removed) == ("update", 1, 1)
+    with opened(collection) as engine:
+        assert [hit.url for hit in engine.search("beacon").hits] == ["http://a.test/4"]
     assert content_of(live_index(collection)) == rebuilt(collection)
 
 
@@ -224,6 +239,7 @@ def test_when_a_fifth_was_removed_the_index_is_built_anew(tmp_path: Path) -> Non
     assert facts_of(live_index(collection))["numbers"] == 39
 
 
+@pytest.mark.slow
 def test_when_the_index_has_doubled_it_is_built_anew(tmp_path: Path) -> None:
     collection = shelve(tmp_path, pages(0, 20))
     index(collection)
@@ -314,6 +330,7 @@ def test_linked_files_are_not_read_again_to_publish_them(
     assert read.count("texts.dat") == 1, "that of the new part"
 
 
+@pytest.mark.slow
 def test_a_reader_keeps_its_generation_while_others_are_published(tmp_path: Path) -> None:
     collection = shelve(tmp_path, pages(0, 40))
     index(collection)
@@ -326,6 +343,7 @@ def test_a_reader_keeps_its_generation_while_others_are_published(tmp_path: Path
         assert engine.documents == 40
 
 
+@pytest.mark.slow
 def test_many_small_updates_leave_few_parts_and_segments(tmp_path: Path, many_parts: None, never_full: None) -> None:
     collection = shelve(tmp_path, pages(0, 4))
     index(collection, vectors=False)
@@ -341,6 +359,22 @@ def test_many_small_updates_leave_few_parts_and_segments(tmp_path: Path, many_pa
     assert most_segments <= 10
 
 
+@pytest.mark.long
+def test_the_two_thousandth_small_update_opens_within_200_ms(tmp_path: Path, never_full: None) -> None:
+    collection = shelve(tmp_path, pages(0, 4))
+    index(collection, vectors=False)
+    for n in range(4, 2_004):
+        shelve(tmp_path, pages(n, n + 1))
+        assert index(collection, vectors=False).build == "update"
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        with opened(collection) as engine:
+            times.append(time.perf_counter() - started)
+            assert engine.documents == 2_004
+    assert min(times) < 0.2
+
+
 def test_every_part_is_much_larger_than_the_next() -> None:
     sizes = [100_000]
     for _ in range(2_000):
@@ -351,6 +385,7 @@ def test_every_part_is_much_larger_than_the_next() -> None:
     assert len(sizes) <= 3
 
 
+@pytest.mark.slow
 def test_an_update_after_a_rollback_continues_the_live_generation(tmp_path: Path) -> None:
     collection = shelve(tmp_path, pages(0, 40))
     index(collection)
@@ -401,6 +436,7 @@ def test_a_part_that_is_missing_is_noticed(tmp_path: Path, many_parts: None) -> 
         PageStore(generation)
 
 
+@pytest.mark.slow
 def test_numbers_are_not_used_again(tmp_path: Path, never_full: None) -> None:
     collection = shelve(tmp_path, pages(0, 9))
     index(collection)

@@ -16,9 +16,9 @@ from index.content import content_of
 from index.kills import QUERIES
 from index.live import live_index, problems_of
 from killing import Work, in_a_fork, sweep
-from periplus.index import lineage, parts
+from periplus.index import build, lineage, parts
 from periplus.store.collection import Collection, open_collection
-from periplus.store.generations import Generations, number_of
+from periplus.store.generations import number_of
 from search.library import give_ranks, index, opened
 
 
@@ -47,9 +47,11 @@ def main() -> None:
     parts._SMALL = 4
     collection = open_collection(Path(sys.argv[1]))
     in_a_fork(lambda: index(collection, vectors=False).documents)
+    for _ in range(4):  # the first updates have fewer pages to replace and no generation to remove
+        in_a_fork(lambda: update(collection))
     work = Work(
         do=lambda: update(collection),
-        publishing=Generations.publish.__code__,
+        publishing=build._require_sound.__code__,  # `publish` is called for the ranks, too
         generation=lambda: number_of(live_index(collection)),
         content=lambda: content(collection),
         folder=collection.index,

@@ -304,6 +304,14 @@ def test_small_files_are_checked_when_an_index_is_opened_and_large_ones_are_retu
         check_on_opening(generation)
 
 
+def test_of_many_small_files_only_some_are_read_before_the_first_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SMALL_FILES", 2_500)
+    generation = publish(tmp_path, {f"{number}.npy": bytes(1_000 + number) for number in range(4)})
+    assert check_on_opening(generation) == ["2.npy", "3.npy"]
+
+
 def test_facts_changed_by_hand_are_noticed(tmp_path: Path) -> None:
     generation = publish(tmp_path)
     facts = json.loads((generation / META).read_text())

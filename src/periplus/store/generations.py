@@ -1,9 +1,9 @@
 """Publishes, opens, verifies and removes generations of the ranks and of the index.
 
 A generation is a folder, `gen-N`, written once and never changed. `CURRENT` names the live one. Its `meta.json` lists
-the files with sizes and digests. Two locks (`flock`) protect generations. A writer holds an exclusive lock on the lock
-file of the folder, so there is one writer at a time. A reader holds a shared lock on `meta.json`, and a locked
-generation is not removed.
+the files with sizes and digests. Generations of the index may share files, as hard links. Two locks (`flock`) protect
+generations. A writer holds an exclusive lock on the lock file of the folder, so there is one writer at a time. A reader
+holds a shared lock on `meta.json`, and a locked generation is not removed.
 """
 
 from __future__ import annotations
@@ -95,9 +95,7 @@ class Generation:
         self.require_sizes()
         by_size = sorted(self.files.values(), key=lambda file: file.size)
         totals = accumulate(file.size for file in by_size)
-        is_small = [
-            file.size <= _SMALL_FILE and total <= _SMALL_FILES for file, total in zip(by_size, totals, strict=True)
-        ]
+        is_small = [f.size <= _SMALL_FILE and total <= _SMALL_FILES for f, total in zip(by_size, totals, strict=True)]
         require_intact(compress(by_size, is_small))
         return [file for file, small in zip(by_size, is_small, strict=True) if not small]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from typing import Any
 
@@ -25,7 +26,7 @@ from periplus.search.query_tree import (
     loosened,
     wanted_words,
 )
-from search.hostile_queries import SHAPES
+from search.hostile_queries import PARTS, SHAPES
 from shared_data import shared
 
 A, B, C, CAR = Word("a"), Word("b"), Word("c"), Word("car")
@@ -275,6 +276,16 @@ def test_a_hostile_query_is_read_at_once(shape: str) -> None:
     assert time.process_time() - started < 2
     assert parsed.root is not None or parsed.hints
     assert tree(parsed.understood) == parsed.root
+
+
+@pytest.mark.slow
+def test_ten_thousand_random_queries_are_read_without_an_exception() -> None:
+    chance = random.Random(6)
+    for _ in range(10_000):
+        text = "".join(chance.choices(PARTS, k=chance.randrange(30)))
+        parsed = parse_query(text)
+        assert parsed.root is not None or parsed.hints, text
+        assert tree(parsed.understood) == parsed.root, text
 
 
 def test_every_naughty_string_is_a_query() -> None:

@@ -33,6 +33,7 @@ COLUMNS = (
 )  # "rest": the body after its opening
 _VOCABULARY = ("title", "headings", "anchors", "description", "opening")
 U32 = NDArray[np.uint32]
+U64 = NDArray[np.uint64]
 _COUNTED = [COLUMNS.index(name) for name in _VOCABULARY]
 
 
@@ -67,6 +68,10 @@ class Lexicon:
         if place < len(self) and self._words[found := int(self._sorted[place])] == key:
             return found
         return None
+
+    def sizes(self, numbers: U32) -> U64:
+        """The length of each word in bytes, in UTF-8."""
+        return self._words.sizes(numbers)
 
     def ids_of(self, term: str, language: str) -> U32:
         """The numbers of all words that the analyzer of a language reduces to this term."""
@@ -118,6 +123,11 @@ class Strings:
 
     def __getitem__(self, place: int) -> bytes:
         return self._letters[int(self._offsets[place]) : int(self._offsets[place + 1])].tobytes()
+
+    def sizes(self, places: U32) -> U64:
+        """The length of each string in bytes."""
+        found: U64 = self._offsets[places + np.uint32(1)] - self._offsets[places]
+        return found
 
     def find(self, key: bytes) -> int | None:
         """The place of a string among sorted ones."""

@@ -45,7 +45,7 @@ from periplus.search.query import parse_query
 from periplus.search.query_language import query_language
 from periplus.search.query_tree import And, Node, Or, Site, loosened, wanted_words
 from periplus.search.score import NEUTRAL_QUALITY, Numbers, by_numbers, contributions
-from periplus.search.snippet import make_snippet
+from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
@@ -187,7 +187,7 @@ class SearchEngine:
             search = _Search(parsed.root, page, size, wanted, ignored, hints, steps)
             shown, total = self._page(search, Mode(mode))
             with search.step("snippets"):
-                hits = tuple(self._hit(candidate, search, explain=explain) for candidate in shown)
+                hits = self._hits(shown, search, explain=explain)
         seconds = time.perf_counter() - started
         found = (hits, tuple(hints), steps, parsed.excluded)
         return Results(query, parsed.understood, total, True, seconds, page, size, *found)
@@ -282,10 +282,15 @@ class SearchEngine:
 
     # -- results ------------------------------------------------------------------------------------------------
 
-    def _hit(self, one: _Candidate, search: _Search, *, explain: bool) -> Hit:
+    def _hits(self, shown: list[_Candidate], search: _Search, *, explain: bool) -> tuple[Hit, ...]:
+        words = [word for word in wanted_words(search.root) if word not in search.ignored]
+        pages = [Shown(one.number, self._scored(one, search)[0], self._pages.text(one.number)) for one in shown]
+        snippets = make_snippets(pages, words, self._forward)
+        found = zip(shown, snippets, strict=True)
+        return tuple(self._hit(one, snippet, search, explain=explain) for one, snippet in found)
+
+    def _hit(self, one: _Candidate, snippet: Snippet, search: _Search, *, explain: bool) -> Hit:
         head, parts = self._scored(one, search)
-        wanted = search.wanted_in(head.language)
-        snippet = make_snippet(self._pages.text(one.number), head.description, wanted)
         return Hit(
             url=head.url,
             title=head.title or head.url,

@@ -78,7 +78,7 @@ def tree(text: str) -> Node | None:
         ("http://x/ localhost:80 std::map", And((Word("http://x/"), Word("localhost:80"), Word("std::map")))),
         ("[Errno 2] open", And((Word("[Errno 2]"), Word("open")))),
         ("[Errno  2]: open", And((Word("[Errno 2]:"), Word("open")))),
-        ("a[0] [b] [c d]e", And((Word("a[0]"), Word("[b]"), Word("[c"), Word("d]e")))),
+        ("a[0] [b] [c d]e", And((Word("a[0]"), Word("[b]"), Word("c"), Word("d]e")))),
         ("a site:example.org", And((A, Site("example.org")))),
         ("SITE:Example.ORG. a", And((Site("example.org"), A))),
         ("a -site:example.org", And((A, Not(Site("example.org"))))),
@@ -322,6 +322,8 @@ pieces = marks | st.sampled_from(["a", "b", "foo-bar", "İ", "ß", "ü.test", "\
 @example("-car -(boat) OR")
 @example("+a +OR b")
 @example("-[a b] [a  b]:")
+@example("a (b AND [c d) e f]")
+@example("site:.[x]y a")
 def test_the_printed_form_means_the_same(text: str) -> None:
     parsed = parse_query(text)
     again = parse_query(parsed.understood)

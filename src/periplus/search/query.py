@@ -58,6 +58,9 @@ _GRAMMAR = rf"""
 """
 _EMPTY_GROUP = re.compile(r"\(\s*\)")
 _LONE_MINUS = re.compile(r"(?<!\S)-+(?=[\s)]|$)")
+_OPEN_BRACKETS = re.compile(  # nothing closes them
+    rf'(?<![^\s()"])(?![-+]*{_BRACKETED})[-+\[]*\[(?=[^\s()"\]]*(?:[\s()"]|$))'
+)
 _QUOTED = re.compile(r'"[^"]*"')
 _TERM = re.compile(
     rf'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([{UNSPACED}]|{SPACED_WORD.pattern})'
@@ -154,7 +157,7 @@ def _repaired(text: str) -> tuple[str, list[str]]:
         text = _without_parentheses(text)
         which = "unmatched parentheses" if depth is None else f"parentheses nested deeper than {_MAX_DEPTH}"
         hints.append(f"Ignored {which}.")
-    text = _LONE_MINUS.sub(" ", text)
+    text = _LONE_MINUS.sub(" ", _OPEN_BRACKETS.sub(lambda found: found[0].replace("[", ""), text))
     while (emptied := _EMPTY_GROUP.sub(" ", text)) != text:
         text = emptied
     return text, hints

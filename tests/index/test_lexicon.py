@@ -36,6 +36,11 @@ def test_a_word_has_its_document_frequency_and_its_counts_by_field(lexicon: Lexi
     assert counts == {"url": 1, "headings": 1, "opening": 3}
 
 
+def test_the_size_of_every_word_is_known(lexicon: Lexicon) -> None:
+    numbers = np.arange(len(lexicon), dtype=np.uint32)
+    assert lexicon.sizes(numbers).tolist() == [len(lexicon.word(number).encode()) for number in range(len(lexicon))]
+
+
 def test_a_term_leads_to_all_words_with_that_stem(lexicon: Lexicon) -> None:
     words = [lexicon.word(number) for number in range(1, len(lexicon))]
     for term in {term for word in words for term in terms("en", word)}:

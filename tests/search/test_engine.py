@@ -356,3 +356,15 @@ def test_without_an_index_the_error_gives_advice(tmp_path: Path) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "A")])
     with pytest.raises(NoIndex, match="`periplus index` builds one"):
         SearchEngine.open(collection, settings())
+
+
+def test_the_best_pages_of_a_site_come_first_when_the_query_has_no_word(tmp_path: Path) -> None:
+    docs = [Doc(f"http://a.test/{number}", f"Page {number}", f"text {number}") for number in range(150)]
+    collection = shelve(tmp_path, [*docs, Doc("http://b.test/", "Other", "text")])
+    give_ranks(collection, {doc.url: 1.0 + number for number, doc in enumerate(docs)} | {"http://b.test/": 999.0})
+    index(collection)
+    with opened(collection, ranking__candidates=100) as engine:
+        for query in ("site:a.test", "site:a.test filetype:html", "lang:en -site:b.test"):
+            results = engine.search(query, size=5)
+            assert results.total == 150
+            assert urls(results) == [f"http://a.test/{number}" for number in (149, 148, 147, 146, 145)], query

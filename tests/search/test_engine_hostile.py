@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Iterator
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from periplus.model import Results
 from periplus.search.engine import Mode, SearchEngine
-from search.hostile_queries import SHAPES
+from search.hostile_queries import PARTS, SHAPES
 from search.library import Doc, library
 from shared_data import shared
 
@@ -66,6 +67,9 @@ WORST = {
     "many exclusions": "a " + "-b -(c OR x) " * 20,
     "every letter": " ".join("abcdefghijklmnopqrstuvwxyz0123456789"),
     "nested to the limit": "(a OR -(b " * 8 + "c" + "))" * 8,
+    "operators": 'a intitle:"a b" -intitle:c inurl:a -filetype:pdf lang:en after:2000 before:2030 site:h1.test/a/a',
+    "required words": "+a +b +(c OR +a) " * 12,
+    "as written": "c++ a.b -Wall [a b] _c " * 12,
     "sites": "a " + " OR ".join(f"site:h{number}.test" for number in range(20)),
 }
 
@@ -88,6 +92,23 @@ def test_half_a_character_is_neither_sought_nor_shown(engine: SearchEngine) -> N
     results = engine.search("a \udcff\ud800")
     assert results.query == "a ??"
     assert results.query.encode()
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
+    docs = [
+        Doc(f"http://{word}.test/", word, f"the {word} of a C++ page", language=word) for word in ("en", "de", "zh")
+    ]
+    with library(tmp_path_factory.mktemp("plain"), docs) as found:
+        yield found
+
+
+@pytest.mark.slow
+def test_two_thousand_random_queries_get_an_answer_each_in_time(plain: SearchEngine) -> None:
+    chance = random.Random(3)
+    for _ in range(2_000):
+        query = "".join(chance.choices(PARTS, k=chance.randrange(1, 20)))
+        answered(plain, query, chance.choice([*Mode]))
 
 
 @trying(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])

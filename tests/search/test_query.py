@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 from typing import Any
 
@@ -25,7 +26,7 @@ from periplus.search.query_tree import (
     loosened,
     wanted_words,
 )
-from search.hostile_queries import SHAPES
+from search.hostile_queries import PARTS, SHAPES
 from shared_data import shared
 
 A, B, C, CAR = Word("a"), Word("b"), Word("c"), Word("car")
@@ -77,7 +78,7 @@ def tree(text: str) -> Node | None:
         ("http://x/ localhost:80 std::map", And((Word("http://x/"), Word("localhost:80"), Word("std::map")))),
         ("[Errno 2] open", And((Word("[Errno 2]"), Word("open")))),
         ("[Errno  2]: open", And((Word("[Errno 2]:"), Word("open")))),
-        ("a[0] [b] [c d]e", And((Word("a[0]"), Word("[b]"), Word("[c"), Word("d]e")))),
+        ("a[0] [b] [c d]e", And((Word("a[0]"), Word("[b]"), Word("c"), Word("d]e")))),
         ("a site:example.org", And((A, Site("example.org")))),
         ("SITE:Example.ORG. a", And((Site("example.org"), A))),
         ("a -site:example.org", And((A, Not(Site("example.org"))))),
@@ -277,6 +278,16 @@ def test_a_hostile_query_is_read_at_once(shape: str) -> None:
     assert tree(parsed.understood) == parsed.root
 
 
+@pytest.mark.slow
+def test_ten_thousand_random_queries_are_read_without_an_exception() -> None:
+    chance = random.Random(6)
+    for _ in range(10_000):
+        text = "".join(chance.choices(PARTS, k=chance.randrange(30)))
+        parsed = parse_query(text)
+        assert parsed.root is not None or parsed.hints, text
+        assert tree(parsed.understood) == parsed.root, text
+
+
 def test_every_naughty_string_is_a_query() -> None:
     texts: list[str] = json.loads(shared("hostile/naughty_strings.json").read_text(encoding="utf-8"))
     for text in texts:
@@ -311,6 +322,8 @@ pieces = marks | st.sampled_from(["a", "b", "foo-bar", "İ", "ß", "ü.test", "\
 @example("-car -(boat) OR")
 @example("+a +OR b")
 @example("-[a b] [a  b]:")
+@example("a (b AND [c d) e f]")
+@example("site:.[x]y a")
 def test_the_printed_form_means_the_same(text: str) -> None:
     parsed = parse_query(text)
     again = parse_query(parsed.understood)

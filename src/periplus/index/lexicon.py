@@ -34,6 +34,7 @@ _VOCABULARY = ("title", "headings", "anchors", "description", "opening")
 U32 = NDArray[np.uint32]
 IN_VOCABULARY = [COLUMNS.index(name) for name in _VOCABULARY]
 _NAMED = [COLUMNS.index(name) for name in _NAMES]
+U64 = NDArray[np.uint64]
 
 
 class Lexicon:
@@ -68,6 +69,10 @@ class Lexicon:
         if place < len(self) and self._words[found := int(self._sorted[place])] == key and self._documents[found]:
             return found
         return None
+
+    def sizes(self, numbers: U32) -> U64:
+        """The length of each word in bytes, in UTF-8."""
+        return self._words.sizes(numbers)
 
     def ids_of(self, term: str, language: str) -> U32:
         """The numbers of all words that the analyzer of a language reduces to this term."""
@@ -156,6 +161,11 @@ class Strings:
         """All strings, without a copy."""
         buffers = [None, pa.py_buffer(self._offsets), pa.py_buffer(self._letters)]
         return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
+
+    def sizes(self, places: U32) -> U64:
+        """The length of each string in bytes."""
+        found: U64 = self._offsets[places + np.uint32(1)] - self._offsets[places]
+        return found
 
     def find(self, key: bytes) -> int | None:
         """The place of a string among sorted ones."""

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -19,22 +19,21 @@ from tantivy import Query
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
+from periplus.index.pagestore import Head
 from periplus.model import CachedPage, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.correction import Corrected, corrected
 from periplus.search.features import FeatureRows
-from periplus.search.match_positions import QueryWords
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.query import parse_query
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.query_terms import QueryTerms
 from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
-from periplus.search.snippet import make_snippet
+from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
-from periplus.text.analyzer import language_of
 
 _FEW_PAGES = 10  # with all words; with fewer, a hint says so
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
@@ -67,14 +66,6 @@ class _Search:
     language: QueryLanguage
     all_words: Query  # matches pages that match `root`
     steps: dict[str, float]
-    wanted: dict[str, QueryWords] = field(default_factory=dict)  # by language, for snippets
-
-    def wanted_in(self, language: str) -> QueryWords:
-        """The query words for a page in this language."""
-        name = language_of(language)
-        if name not in self.wanted:
-            self.wanted[name] = QueryWords(" ".join(self.words), name)
-        return self.wanted[name]
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -238,11 +229,14 @@ class SearchEngine:
         complete = set(numbers)
         if search.node != search.root:
             complete = set(self.index.among(search.all_words, numbers))
-        return tuple(self._hit(one, search, all_words=one.number in complete, explain=explain) for one in found)
+        pages = [Shown(number, self.index.pages.head(number), self.index.pages.text(number)) for number in numbers]
+        snippets = make_snippets(pages, search.words, self.index.forward)
+        return tuple(
+            self._hit(one, page.head, snippet, all_words=one.number in complete, explain=explain)
+            for one, page, snippet in zip(found, pages, snippets, strict=True)
+        )
 
-    def _hit(self, one: Scored, search: _Search, *, all_words: bool, explain: bool) -> Hit:
-        head = self.index.pages.head(one.number)
-        snippet = make_snippet(self.index.pages.text(one.number), head.description, search.wanted_in(head.language))
+    def _hit(self, one: Scored, head: Head, snippet: Snippet, *, all_words: bool, explain: bool) -> Hit:
         parts = contributions(one.features, self._weights) | {"crowding": one.crowding}
         return Hit(
             url=head.url,

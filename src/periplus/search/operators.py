@@ -70,7 +70,9 @@ def _site(value: str) -> Site | None:
     """The host and path in the value of site:, which may be a host, a pattern such as *.example.org, or a URL."""
     found = _HOST.match(value.partition(" ")[0].lower())
     host, path = (found[1].strip("*."), found[2] or "") if found else ("", "")
-    if not host.isascii():
+    if host.startswith("["):  # an IPv6 address
+        host = host.partition("]")[0] + "]"
+    elif not host.isascii():
         address = Canonicalizer().canonical(f"http://{host}/")
         host = host_of(address) if address is not None else host
     return Site(host, path.rstrip("/*") if path.partition("/")[2].strip("/*") else "") if host else None

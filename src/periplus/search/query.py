@@ -34,6 +34,7 @@ from periplus.text.unspaced import UNSPACED
 _MAX_LENGTH = 2048  # characters
 _MAX_TERMS = 64
 _MAX_DEPTH = 16  # nested parentheses
+_BRACKETED = r'\[[^\s()"\[\]]+(?:\s+[^\s()"\[\]]+)+\][.,:;]*(?=[\s()"]|$)'  # [Errno 2]
 _GRAMMAR = rf"""
     start: _any?
     _any: either | both | _item
@@ -51,12 +52,15 @@ _GRAMMAR = rf"""
     OPTION.5: /{OPTION}/
     OPERATOR.3: /(?:{NAMES}):(?:"[^"]*"|[^\s()"]+)/i
     PHRASE.3: /"[^"]*"/
-    BRACKETED.3: /\[[^\s()"\[\]]+(?:\s+[^\s()"\[\]]+)+\][.,:;]*(?=[\s()"]|$)/
+    BRACKETED.3: /{_BRACKETED}/
     WORD: /[^\s()"]+/
     %ignore /\s+/
 """
 _EMPTY_GROUP = re.compile(r"\(\s*\)")
 _LONE_MINUS = re.compile(r"(?<!\S)-+(?=[\s)]|$)")
+_OPEN_BRACKETS = re.compile(  # nothing closes them
+    rf'(?<![^\s()"])(?![-+]*{_BRACKETED})[-+\[]*\[(?=[^\s()"\]]*(?:[\s()"]|$))'
+)
 _QUOTED = re.compile(r'"[^"]*"')
 _TERM = re.compile(
     rf'(?<![^\s()"])(?:OR|AND)(?![^\s()"])|([{UNSPACED}]|{SPACED_WORD.pattern})'
@@ -65,6 +69,7 @@ _CUT_OFF = re.compile(r'(?:(?<![^\s()"])(?:OR|AND|-+)|[\s(])*$')  # what a query
 _OPTION = re.compile(OPTION)
 _OPERATOR = re.compile(rf"(?:{NAMES}):.+", re.IGNORECASE)
 _MARKS = re.compile(r'[()"]')
+_PIECE = re.compile(rf"[-+]*{_BRACKETED}|\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +157,7 @@ def _repaired(text: str) -> tuple[str, list[str]]:
         text = _without_parentheses(text)
         which = "unmatched parentheses" if depth is None else f"parentheses nested deeper than {_MAX_DEPTH}"
         hints.append(f"Ignored {which}.")
-    text = _LONE_MINUS.sub(" ", text)
+    text = _LONE_MINUS.sub(" ", _OPEN_BRACKETS.sub(lambda found: found[0].replace("[", ""), text))
     while (emptied := _EMPTY_GROUP.sub(" ", text)) != text:
         text = emptied
     return text, hints
@@ -180,6 +185,10 @@ def _joined(kind: type[And] | type[Or], nodes: list[Node]) -> Node | None:
     return kind(tuple(flat)) if len(flat) > 1 else flat[0] if flat else None
 
 
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
     return Lark(_GRAMMAR, parser="lalr", lexer="basic")  # "basic" makes a token independent of its context
@@ -199,7 +208,7 @@ class _TreeBuilder(Transformer[Token, Node | None]):
     def plain(self, text: str) -> Node | None:
         """The words of a query with a syntax error; exclusions and operators still apply."""
         words: list[Node] = []
-        for piece in _MARKS.sub(" ", text).split():
+        for piece in map(_one_line, _PIECE.findall(_MARKS.sub(" ", text))):
             bare = piece if _OPTION.match(piece) else piece.lstrip("-+")
             if bare and bare not in {"OR", "AND"}:
                 node = self.OPERATOR(bare) if _OPERATOR.fullmatch(bare) else self.WORD(bare)
@@ -225,7 +234,7 @@ class _TreeBuilder(Transformer[Token, Node | None]):
         return inner if isinstance(inner, Not | Site | Field | Required | None) else Required(inner)
 
     def PHRASE(self, token: str) -> Node | None:  # noqa: N802 - lark calls it by the name of the terminal
-        words = " ".join(token[1:-1].split())
+        words = _one_line(token[1:-1])
         return Phrase(words) if words else None
 
     def OPERATOR(self, token: str) -> Node | None:  # noqa: N802
@@ -238,7 +247,7 @@ class _TreeBuilder(Transformer[Token, Node | None]):
         return Word(str(token))
 
     def BRACKETED(self, token: str) -> Node:  # noqa: N802
-        return Word(" ".join(token.split()))
+        return Word(_one_line(token))
 
     def WORD(self, token: str) -> Node | None:  # noqa: N802
         self.hint(hint_about(token))

@@ -33,7 +33,10 @@ def command(
     explain: Annotated[bool, typer.Option("--explain", metavar="", help="Show the parts of each score.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Search the collection. The query may contain "phrases", -exclusions, OR, AND, parentheses and site:host."""
+    """Search the collection. The query may contain "phrases", -exclusions, OR, AND, parentheses and operators.
+
+    Operators: site:, intitle:, inurl:, filetype:, lang:, before: and after:.
+    """
     if require_all and any_word:
         raise UsageError("--and and --or cannot be combined")
     mode = Mode.AND if require_all else Mode.OR if any_word else Mode.AUTO
@@ -61,6 +64,8 @@ def _show(results: Results) -> None:
     console = Console(highlight=False)
     for hint in results.hints:
         console.print(Text(f"({printable(hint)})", style="yellow"))
+    if results.excluded:
+        console.print(Text(f"(without {', '.join(map(printable, results.excluded))})", style="yellow"))
     for place, hit in enumerate(results.hits, (results.page - 1) * results.size + 1):
         _show_hit(console, place, hit)
     count = plural(results.total, "result") if results.total_is_exact else f"at least {results.total:,} results"

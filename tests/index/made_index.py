@@ -28,7 +28,8 @@ def write_forward(folder: Path, rows: Iterable[dict[str, Any]], body_words: int 
     writer = ForwardWriter(folder, body_words)
     try:
         for row in rows:
-            writer.add({**PAGE, **row})
+            page = {**PAGE, **row}
+            writer.add({"short_title": page["title"], **page})
         writer.finish()
     finally:
         writer.close()

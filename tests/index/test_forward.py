@@ -15,7 +15,7 @@ from index.damage import WAYS
 from index.made_index import PAGE, write_forward
 from periplus.errors import DamagedFile
 from periplus.index.forward import FIELDS, FIRST_WIDE, FOLDER, MOST_WORDS, OPENING_WORDS, ForwardIndex, decoded, encoded
-from periplus.text.analyzer import url_words
+from periplus.text.analyzer import url_parts
 from periplus.text.words import split
 
 TEXTS = st.text("abC é漢.1\n", max_size=30)
@@ -37,7 +37,7 @@ def spelled(index: ForwardIndex, number: int, field: str) -> list[str]:
 
 def values(row: dict[str, Any], field: str) -> list[str]:
     row = {**PAGE, **row}
-    several = {"url": [url_words(row["url"])], "headings": [*row["headings"], *row["categories"], row["keywords"]]}
+    several = {"url": url_parts(row["url"]), "headings": [*row["headings"], *row["categories"], row["keywords"]]}
     return several.get(field) or (row[field] if field == "anchors" else [row[field] or ""])
 
 
@@ -57,9 +57,24 @@ def test_a_page_has_its_words_by_field_in_order(tmp_path: Path) -> None:
     index = write_forward(tmp_path, [PAGE])
     assert spelled(index, 0, "title") == ["merging"]
     assert spelled(index, 0, "headings") == ["merge", "commits", "", "see", "also"]
-    assert spelled(index, 0, "url") == ["example", "org", "docs", "merge", "commits"]
+    assert spelled(index, 0, "url") == ["example", "org", "", "docs", "", "merge", "commits"]
     assert spelled(index, 0, "opening")[:6] == ["how", "branches", "are", "merged", "a", "commit"]
     assert spelled(index, 0, "body") == ["a", "commit", "merges", "two", "branches", "commits", "are", "cheap"]
+
+
+@pytest.mark.parametrize(
+    ("title", "short", "words"),
+    [
+        ("Merging - Git", "Merging", ["merging", "", "git"]),
+        ("Git: merging", "merging", ["merging", "", "git"]),
+        ("Git | Merging | 2.0", "Merging", ["merging", "", "git", "", "2", "0"]),
+        ("Merging", "Merging", ["merging"]),
+        ("", "", []),
+    ],
+)
+def test_the_name_of_the_site_follows_the_title(tmp_path: Path, title: str, short: str, words: list[str]) -> None:
+    index = write_forward(tmp_path, [{"title": title, "short_title": short}])
+    assert spelled(index, 0, "title") == words
 
 
 @settings(max_examples=60, deadline=None)

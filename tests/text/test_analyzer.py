@@ -24,6 +24,7 @@ from periplus.text.analyzer import (
     start_of,
     terms,
     tokens,
+    url_parts,
     url_words,
 )
 from periplus.text.unspaced import spaced
@@ -211,6 +212,20 @@ def test_the_index_has_the_same_positions_as_tokens() -> None:
 )
 def test_the_words_of_a_url_are_percent_decoded(url: str, words: list[str]) -> None:
     assert terms(OTHER, url_words(url)) == words
+
+
+@pytest.mark.parametrize(
+    ("url", "parts"),
+    [
+        ("http://example.org/docs/Merge-Commits.html", ["example.org", "docs", "Merge-Commits"]),
+        ("http://example.org/docs/index.html", ["example.org", "docs", ""]),
+        ("http://example.org/", ["example.org", ""]),
+        ("http://example.org/a.b/c.tar.gz?x=1", ["example.org", "a.b", "c.tar.gz?x=1"]),
+        ("http://example.org/caf%C3%A9.PHP", ["example.org", "café"]),
+    ],
+)
+def test_a_url_has_parts(url: str, parts: list[str]) -> None:
+    assert url_parts(url) == parts
 
 
 def begins_right(word: str, language: str) -> bool:

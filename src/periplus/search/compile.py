@@ -8,6 +8,7 @@ unless they are quoted, required or excluded.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tantivy import FieldType, Occur, Query, Schema
 
@@ -19,6 +20,7 @@ from periplus.search.query_tree import And, Field, Node, Not, Or, Phrase, Requir
 from periplus.text.analyzer import OTHER, Token, tokens, url_words
 from periplus.text.code_tokens import code_tokens
 
+_CACHED = 512  # words
 _Clause = tuple[Occur, Query]
 _NONE = frozenset[str]()
 
@@ -32,6 +34,7 @@ class Compiler:
         factor = _length_correction(share)
         self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
         self._url_weight, self._code_weight = weights.field_url, weights.field_code
+        self._words = lru_cache(_CACHED)(self._word_clause)  # a search compiles its words several times
 
     def compile(self, node: Node, ignored: frozenset[str]) -> Query | None:
         """The tantivy query, or None when the query has no searchable word; *ignored* are its stop words.
@@ -67,7 +70,7 @@ class Compiler:
     def _clauses(self, nodes: tuple[Node, ...], ignored: frozenset[str]) -> list[_Clause]:
         return [clause for part in nodes if (clause := self._clause(part, ignored)) is not None]
 
-    def _words(self, text: str) -> _Clause | None:
+    def _word_clause(self, text: str) -> _Clause | None:
         """A word or phrase in any field.
 
         A code-like token of one term, such as `C++`, must be on the page as written: its term alone would find C, too.

@@ -28,7 +28,7 @@ from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.query import parse_query
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.query_terms import QueryTerms
-from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words
+from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words, widened
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.store.archive import read_response
@@ -63,6 +63,7 @@ class _Search:
     root: Node
     node: Node  # what candidates must match
     words: list[str]  # to find; without the ignored ones
+    variants: dict[str, list[str]]  # other right spellings of words, such as American for British
     language: QueryLanguage
     all_words: Query  # matches pages that match `root`
     steps: dict[str, float]
@@ -186,9 +187,10 @@ class SearchEngine:
     def _begin(self, root: Node, mode: Mode, steps: dict[str, float]) -> _Search:
         words = wanted_words(root)
         language = query_language(words, self.index)
-        node = root if mode is Mode.AND else loosened(root)
         kept = [word for word in words if word not in language.ignored]
-        return _Search(root, node, kept, language, self._finder.matching(root, language), steps)
+        variants = {word: self._speller.variants(word) for word in kept if word.isalpha()}
+        node = root if mode is Mode.AND else widened(loosened(root), variants)
+        return _Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
 
     def _count(self, root: Node) -> int:
         """The number of pages that match a query."""
@@ -197,7 +199,7 @@ class SearchEngine:
     def _ranked(self, search: _Search, depth: int) -> tuple[list[Scored], int]:
         """The matches of a query in order, at least *depth* of them as long as there are more; and their number."""
         with search.step("terms"):
-            terms = QueryTerms(search.words, self.index.forward, search.language.possible)
+            terms = QueryTerms(search.words, self.index.forward, search.language.possible, search.variants)
         ranked: list[Scored] = []
         selection = self._finder.selection(search.node, search.words, search.language)
         while len(ranked) < depth:

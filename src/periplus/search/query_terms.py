@@ -6,7 +6,7 @@ term is two or more characters side by side.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -53,9 +53,19 @@ class Hits(NamedTuple):
 class QueryTerms:
     """The distinct terms of a query, as they are looked up in the forward index."""
 
-    def __init__(self, texts: Iterable[str], forward: ForwardIndex, languages: Sequence[str]) -> None:
-        """*texts*: the words and phrases to find; *languages*: those of the pages, as `language_of` names them."""
+    def __init__(
+        self,
+        texts: Iterable[str],
+        forward: ForwardIndex,
+        languages: Sequence[str],
+        variants: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """*texts*: the words and phrases to find; *languages*: those of the pages, as `language_of` names them.
+
+        *variants*: other spellings of words that count as these words.
+        """
         self._forward = forward
+        self._variants = {word.lower(): forms for word, forms in (variants or {}).items()}
         texts = list(texts)
         words = [word for text in texts for word in (*split(blanked(text)), *pieces(text))]
         self.terms = self._distinct(dict.fromkeys(words), languages)[:MOST_TERMS]
@@ -83,7 +93,8 @@ class QueryTerms:
         parts = split(word)
         if len(parts) != 1:  # characters of a script without spaces
             return tuple(self._forward.ids_of(part, OTHER) for part in parts)
-        stems = {(term, language) for language in languages for term in terms(language, word)}
+        forms = (word, *self._variants.get(word, ()))
+        stems = {(term, language) for form in forms for language in languages for term in terms(language, form)}
         numbers = [self._forward.ids_of(term, language) for term, language in stems]
         return (np.unique(np.concatenate(numbers)) if numbers else np.empty(0, np.uint32),)
 

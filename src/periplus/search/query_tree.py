@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from periplus.text.code_tokens import code_tokens
@@ -135,6 +136,21 @@ def loosened(node: Node) -> Node:
     if not loose or len(loose) + len(required) < 2:
         return node
     return And((Or((*loose, *required)), *strict)) if strict else Or(tuple(loose))
+
+
+def widened(node: Node, variants: Mapping[str, Sequence[str]]) -> Node:
+    """The query for partial matches in which another spelling of a word suffices, too."""
+    match node:
+        case Or(nodes):
+            words = {part.text for part in nodes if isinstance(part, Word)}
+            more = [form for word, forms in variants.items() if word in words for form in forms if form not in words]
+            return Or((*nodes, *map(Word, more)))
+        case And(nodes):
+            return And(tuple(widened(part, variants) if isinstance(part, Or) else part for part in nodes))
+        case Word(text) if variants.get(text):
+            return Or((node, *map(Word, variants[text])))
+        case _:
+            return node
 
 
 def _terms(node: Node) -> list[Node]:

@@ -20,6 +20,7 @@ from tantivy import Index, Query
 
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
+from periplus.garbage import rare_garbage_collection
 from periplus.index.forward import ForwardIndex
 from periplus.index.left_out import PageRules, prepare
 from periplus.index.out_links import OutLinks
@@ -56,6 +57,7 @@ def near_copy(generation: Path, url: str) -> Copy | None:
 
 
 _ROWS_AT_ONCE = 512
+_OBJECTS_BETWEEN_COLLECTIONS = 20_000  # 8 % less CPU time than with 700
 # fmt: off
 _COLUMNS = [
     "url_id", "url", "host", "fetched_at", "mime", "title", "description", "keywords", "headings", "text", "language",
@@ -92,7 +94,11 @@ def build_index(
     """
     started = time.monotonic()
     generations = Generations(collection.index, INDEX_KIND)
-    with _live_segments(collection) as segments, generations.writing() as folder:
+    with (
+        rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
+        _live_segments(collection) as segments,
+        generations.writing() as folder,
+    ):
         with _Documents(collection, segments, settings, folder / "spill", rules) as documents:
             written = _write(documents, folder, settings, progress)
             documents.save_near_copies(folder / NEAR_COPIES)

@@ -60,10 +60,13 @@ def beside_lucene(result: dict[str, Any], documents: Path, cache: Path, options:
 
 def measured(collection: Collection, documents: Path, rounds: int) -> dict[str, Any]:
     measure.save_documents(collection, documents)
-    plain = best([measure.ours(collection, forward=False) for _ in range(rounds)])
-    with_vectors = best([measure.ours(collection, forward=True, vectors=True) for _ in range(rounds)])
-    forward = best([measure.ours(collection, forward=True) for _ in range(rounds)])
-    raw = min(measure.raw_tantivy(forward.folder, documents) for _ in range(rounds))
+    plains, forwards, vectors, raws = [], [], [], []
+    for _ in range(rounds):  # every kind once, so that a busy moment of the machine affects all of them
+        plains.append(measure.ours(collection, forward=False))
+        vectors.append(measure.ours(collection, forward=True, vectors=True))
+        forwards.append(measure.ours(collection, forward=True))
+        raws.append(measure.raw_tantivy(forwards[-1].folder, documents))
+    plain, with_vectors, forward, raw = best(plains), best(vectors), best(forwards), min(raws)
     sizes = {name: _size(forward.folder, *patterns) for name, patterns in PARTS.items()}
     text = measure.text_bytes(documents)
     return {

@@ -7,7 +7,6 @@ per second than when the system moves them from core to core.
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -38,6 +37,7 @@ from periplus.fetch.request import user_agent
 from periplus.frontier.admission import open_admission
 from periplus.frontier.queues import Queues
 from periplus.frontier.traps import Traps
+from periplus.garbage import rare_garbage_collection
 from periplus.model import Decision
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
@@ -48,7 +48,7 @@ from periplus.store.recovery import recover
 from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer
 
-_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000  # 5 % less CPU time than with 700
 _PROGRESS_EVERY = 0.5  # seconds
 
 
@@ -67,7 +67,7 @@ async def _work(
     drop_loaded_code_pages()
     pa.set_memory_pool(pa.system_memory_pool())  # the allocator that the calls above configure
     with (
-        _rare_garbage_collection(),
+        rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
         closing(Catalog(assignment.collection.catalog)) as catalog,
         closing(_page_reader(assignment, shared, number)) as reader,
     ):
@@ -102,19 +102,6 @@ def keep_to_one_core(worker: int, workers: int) -> None:
     if workers >= len(cores) > 1:
         with suppress(OSError):  # a core may have been taken offline since
             os.sched_setaffinity(0, {cores[worker % len(cores)]})
-
-
-@contextmanager
-def _rare_garbage_collection() -> Iterator[None]:
-    """Collect garbage rarely: a crawl makes millions of small objects and few cycles, and searching them costs 5 %."""
-    before = gc.get_threshold()
-    gc.freeze()  # what is loaded now stays loaded
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 20, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 def _recover(

@@ -21,6 +21,7 @@ from tantivy import Index, Query
 
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
+from periplus.garbage import rare_garbage_collection
 from periplus.index.forward import ForwardIndex
 from periplus.index.left_out import PageRules
 from periplus.index.lineage import Lineage, continued
@@ -54,6 +55,7 @@ def near_copy(generation: Path, url: str) -> Copy | None:
     return Copy(found[0]["url"], found[0]["original"], found[0]["bits"]) if found else None
 
 
+_OBJECTS_BETWEEN_COLLECTIONS = 20_000  # 8 % less CPU time than with 700
 _AGAIN = "The last index stays in use. Run `periplus index` again."
 
 
@@ -90,6 +92,7 @@ def build_index(
     started = time.monotonic()
     generations = Generations(collection.index, INDEX_KIND)
     with (
+        rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
         _live_segments(collection) as segments,
         generations.writing() as folder,
         Plan(collection, segments, settings, folder / "spill", rules) as plan,

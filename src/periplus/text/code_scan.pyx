@@ -16,74 +16,54 @@ cdef enum:
 
 cdef bytes CLASS_BYTES = _CLASSES
 cdef bytes END_BYTES = _AT_END
-cdef const char* CLASSES = CLASS_BYTES
-cdef const char* AT_END = END_BYTES
-cdef size_t AT_END_SIZE = len(_AT_END)
-cdef size_t LONGEST = _LONGEST
-if _LONGEST >= ROOM or len(_CLASSES) != 256:
+cdef const unsigned char* CLASSES = CLASS_BYTES
+cdef const unsigned char* AT_END = END_BYTES
+cdef Py_ssize_t AT_END_SIZE = len(_AT_END)
+cdef Py_ssize_t LONGEST = _LONGEST
+if _LONGEST > ROOM or len(_CLASSES) != 256:
     raise ImportError("the longest token does not fit")
-
-
-cdef struct Run:
-    char text[ROOM]  # in lower case
-    size_t size  # may exceed the room; such a run is no token
-    bint has_token  # a mark has another character after it
-    bint has_mark
-    bint is_option  # hyphens, then a letter or digit
-    bint is_at_hyphens  # only hyphens so far
 
 
 def find_tokens(str text, Py_ssize_t most):
     """The distinct tokens among the first *most* characters, in lower case: those with a mark, then options."""
+    cdef bytes encoded = text[:most].encode("ascii", "replace")
+    cdef const unsigned char* letters = encoded
+    cdef Py_ssize_t size = len(encoded), start, place = 0, mark
     cdef dict marked = {}, options = {}
-    cdef Py_UCS4 code
-    cdef char kind
-    cdef Run run
-    cdef Py_ssize_t place = 0
-    reset(&run)
-    for code in text:
-        if place == most:
-            break
-        place += 1
-        kind = CLASSES[code] if code < 128 else b" "
-        if kind != b" ":
-            extend(&run, <char>code, kind)
-        elif run.size:
-            finish(&run, marked, options)
-    if run.size:
-        finish(&run, marked, options)
+    cdef bint has_token
+    while place < size:
+        if CLASSES[letters[place]] == b" ":
+            place += 1
+            continue
+        start, mark = place, -1
+        while place < size and CLASSES[letters[place]] != b" ":
+            if mark < 0 and CLASSES[letters[place]] == b"M":
+                mark = place
+            place += 1
+        if mark >= 0 or letters[start] == b"-":  # neither: a word, as nearly all runs are
+            has_token = mark >= 0 and (mark + 1 < place or letters[mark] == b"#")
+            if (has_token or is_option(letters, start, place)) and place - start <= LONGEST:
+                add_token(marked if has_token else options, letters + start, place - start)
     marked.update(options)
     return b" ".join(marked).decode("ascii")
 
 
-cdef inline void reset(Run* run) noexcept:
-    run.size = 0
-    run.has_token = run.has_mark = run.is_option = False
-    run.is_at_hyphens = True
+cdef inline bint is_option(const unsigned char* letters, Py_ssize_t start, Py_ssize_t end) noexcept:
+    """Whether a run begins with hyphens, then a letter or digit."""
+    cdef Py_ssize_t place = start
+    while place < end and letters[place] == b"-":
+        place += 1
+    return start < place < end and CLASSES[letters[place]] == b"a"
 
 
-cdef inline void extend(Run* run, char letter, char kind) noexcept:
-    """Append a character to a run; letters become lower case."""
-    if run.has_mark:
-        run.has_token = True
-    if kind == b"M":
-        run.has_mark = True
-        run.has_token = run.has_token or letter == b"#"
-    if run.is_at_hyphens and kind != b"-":
-        run.is_at_hyphens = False
-        run.is_option = kind == b"a" and run.size > 0
-    if run.size < ROOM:
-        run.text[run.size] = letter + 32 if b"A" <= letter <= b"Z" else letter
-    run.size += 1
-
-
-cdef int finish(Run* run, dict marked, dict options) except -1:
-    """Store a run that is a token, without the punctuation at its end."""
-    cdef size_t size = run.size
-    if (run.has_token or run.is_option) and size <= LONGEST:
-        while size and memchr(AT_END, run.text[size - 1], AT_END_SIZE) != NULL:
-            size -= 1
-        if size:
-            (marked if run.has_token else options)[PyBytes_FromStringAndSize(run.text, size)] = None
-    reset(run)
+cdef int add_token(dict tokens, const unsigned char* letters, Py_ssize_t size) except -1:
+    """Add a token in lower case, without the punctuation at its end."""
+    cdef char[ROOM] lower
+    cdef Py_ssize_t place
+    while size and memchr(AT_END, letters[size - 1], AT_END_SIZE) != NULL:
+        size -= 1
+    for place in range(size):
+        lower[place] = letters[place] + 32 if b"A" <= letters[place] <= b"Z" else letters[place]
+    if size:
+        tokens[PyBytes_FromStringAndSize(lower, size)] = None
     return 0

@@ -13,7 +13,7 @@ from periplus.errors import BadUrl
 from periplus.evaluation.collection_figures import CollectionFigures
 from periplus.evaluation.document_index import indexed_documents
 from periplus.evaluation.judgements import JudgedQuery, Judgements, address_key
-from periplus.evaluation.metrics import DEPTH, METRICS, Figures, figures, mean_figures
+from periplus.evaluation.metrics import DEPTH, METRICS, Figures, Scale, figures, mean_figures
 from periplus.evaluation.profiles import PROFILES, Matched, ranked
 from periplus.evaluation.significance import Comparison, compare
 from periplus.search.engine import SearchEngine
@@ -61,10 +61,10 @@ class JudgedIndex:
             self._keys[number] = self.key(self.name(number, engine))
         return self._keys[number]
 
-    def figures(self, query: JudgedQuery, numbers: Iterable[int], least_right: int, engine: SearchEngine) -> Figures:
+    def figures(self, query: JudgedQuery, numbers: Iterable[int], scale: Scale, engine: SearchEngine) -> Figures:
         """The figures of the results of a query; results with the same comparable name count once."""
         keys = dict.fromkeys(self.key_of(number, engine) for number in numbers)
-        return figures([query.grades.get(key, 0) for key in keys], query.grades.values(), least_right)
+        return figures([query.grades.get(key, 0) for key in keys], query.grades.values(), scale)
 
     def is_indexed(self, name: str, engine: SearchEngine) -> bool:
         """Whether the index has the document that judgements call *name*."""
@@ -121,14 +121,14 @@ def evaluate(
         with index.engine(settings) as engine:
             for query in judgements.queries:
                 numbers = [one.number for one in engine.features(query.text, DEPTH)]
-                found[OURS][query.id] = index.figures(query, numbers, judgements.least_right, engine)
+                found[OURS][query.id] = index.figures(query, numbers, judgements.scale, engine)
     if references:
         more = settings.ranking.model_copy(update={"candidates": _REFERENCE_CANDIDATES})
         with index.engine(settings.model_copy(update={"ranking": more})) as engine:
             collection = CollectionFigures(engine.index)
             for query in judgements.queries:
                 for profile, numbers in _by_references(engine, collection, query.text, references).items():
-                    found[profile][query.id] = index.figures(query, numbers, judgements.least_right, engine)
+                    found[profile][query.id] = index.figures(query, numbers, judgements.scale, engine)
     return {profile: Evaluation(profile, found[profile], judgements.groups()) for profile in profiles}
 
 

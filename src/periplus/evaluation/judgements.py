@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from periplus.errors import UsageError
+from periplus.evaluation.metrics import Scale
 
 TRAIN, DEV = "train", "dev"
 _USUAL_GRADE = 3
@@ -48,13 +49,13 @@ class JudgedQuery:
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """Judged queries, and the grade from which a document is right."""
+    """Judged queries, and what their grades mean."""
 
     queries: Sequence[JudgedQuery]
-    least_right: int
+    scale: Scale
 
     def only(self, queries: Sequence[JudgedQuery]) -> Judgements:
-        """Some of the queries; the grade stays the same."""
+        """Some of the queries; the meaning of grades stays the same."""
         return replace(self, queries=queries)
 
     def split(self, name: str) -> Judgements:
@@ -91,8 +92,12 @@ def read_judgements(queries: Path, qrels: Path | None, key: Callable[[str], str]
         raise UsageError(
             f"no query in {queries} has an answer", hint="The ids of queries and judgements must be the same."
         )
-    # A page is right from grade 2 when every query has such a page: grade 1 is then "useful".
-    return Judgements(found, 2 if all(max(query.grades.values()) >= 2 for query in found) else 1)
+    return Judgements(found, _scale(found, exponential=qrels is None))
+
+
+def _scale(queries: Sequence[JudgedQuery], *, exponential: bool) -> Scale:
+    """When every query has a document of grade 2, documents of grade 1 are useful but not right."""
+    return Scale(2 if all(max(query.grades.values()) >= 2 for query in queries) else 1, exponential)
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:

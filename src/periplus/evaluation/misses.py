@@ -34,7 +34,7 @@ def misses(index: JudgedIndex, judgements: Judgements, settings: Settings) -> It
         for query in judgements.queries:
             found = engine.features(query.text, DEPTH)
             grades = [query.grades.get(index.key_of(one.number, engine), 0) for one in found]
-            place = next((at for at, grade in enumerate(grades) if grade >= judgements.least_right), None)
+            place = next((at for at, grade in enumerate(grades) if grade >= judgements.scale.least_right), None)
             if place != 0:
                 yield _miss(query, found, place, settings.ranking, index, engine)
 

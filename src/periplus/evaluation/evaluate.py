@@ -47,6 +47,11 @@ class JudgedIndex:
             engine.close()
 
     @property
+    def size(self) -> int | None:
+        """The number of documents in the file; None for a collection."""
+        return None if self._ids is None else len(self._ids)
+
+    @property
     def key(self) -> Callable[[str], str]:
         """Makes the names of documents in judgements comparable."""
         return str if self._ids is not None else address_key

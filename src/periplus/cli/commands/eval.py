@@ -36,13 +36,13 @@ def command(
         ),
     ] = None,
     profile: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="NAME",
-            help=f"Ranking to measure; repeatable; others are compared with the first. One of "
-            f"{', '.join(ALL_PROFILES)}, or `{_EVERY}`.",
+            help=f"Ranking to measure; repeatable; the others are compared with the first. One of "
+            f"{', '.join(ALL_PROFILES)}, or `{_EVERY}`. Without it: `{OURS}`, with the weights of the settings.",
         ),
-    ] = [OURS],  # noqa: B006  # typer copies it
+    ] = None,
     split: Annotated[Split, typer.Option(help="Half of the queries to use, by a hash of their ids.")] = Split.ALL,
     show_misses: Annotated[
         bool, typer.Option("--misses", metavar="", help="List lost queries, and the features that lost them.")
@@ -54,7 +54,7 @@ def command(
 
     A page is right from grade 2 when every query has such a page, else from grade 1.
     """
-    profiles = _profiles(profile)
+    profiles = _profiles(profile or [OURS])
     settings = load(home).settings
     with open_judged_index(home, docs, settings) as index:
         judged = judged_queries(queries, qrels, index.key, split)

@@ -36,8 +36,8 @@ def test_answers_may_be_in_a_third_column_with_or_without_a_grade(tmp_path: Path
 
 
 def test_queries_without_an_answer_do_not_count(tmp_path: Path) -> None:
-    found = judged(tmp_path, "1\tdeep\n2\treef\n3\twater\n", "1 0 a 1\n2 0 a 0\n2 0 b -1\n")
-    assert [query.id for query in found.queries] == ["1"]
+    found = judged(tmp_path, "1\tdeep\n2\treef\n3\twater\n", "1 0 a 1\n1 0 b -2\n2 0 a 0\n2 0 b -1\n")
+    assert [(query.id, dict(query.grades)) for query in found.queries] == [("1", {"a": 1, "b": 0})]
 
 
 def test_grade_1_is_right_as_soon_as_one_query_has_nothing_better(tmp_path: Path) -> None:

@@ -62,6 +62,13 @@ def test_regularisation_makes_weights_smaller() -> None:
     assert learn(found, CURRENT, (), 10.0)["title"] < 0.3 < learn(found, CURRENT, (), 0.01)["title"]
 
 
+def test_a_feature_that_hardly_varies_gets_no_huge_weight() -> None:
+    found = examples(title=2.0, front=2.0)
+    for one in found:
+        one.features[:, FEATURES.index("front")] *= 1e-4
+    assert learn(found, CURRENT, (), 0.01)["front"] < 10.0
+
+
 def test_the_same_examples_give_the_same_weights() -> None:
     assert learn(examples(title=1.0), CURRENT, (), 0.01) == learn(examples(title=1.0), CURRENT, (), 0.01)
 

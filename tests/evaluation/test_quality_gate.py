@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from periplus.config import Settings
+from periplus.config import Settings, load
 from periplus.demo.home import collection
 from periplus.evaluation.evaluate import OURS, evaluate, open_judged_index
 from periplus.evaluation.judgements import read_judgements
@@ -28,8 +28,9 @@ AGAINST_BM25 = {"cranfield": 1.02, "cacm": 0.83, "nfcorpus": 0.95}  # measured: 
 
 @pytest.mark.slow
 def test_the_demo_answers_questions_about_the_library_of_python(demo: Demo) -> None:
-    settings = Settings()
-    with open_judged_index(collection(demo.home), None, settings) as index:
+    home = collection(demo.home)
+    settings = load(home, environment={}).settings
+    with open_judged_index(home, None, settings) as index:
         judged = read_judgements(QUERIES, None, index.key)
         found = evaluate(index, judged, [OURS], settings)[OURS].means
     assert len(judged.queries) > 60

@@ -67,6 +67,8 @@ class DocumentIndex(NamedTuple):
 def indexed_documents(path: Path, settings: Indexing) -> Iterator[DocumentIndex]:
     """The index of a file with a JSON object per line: `id`, `title`, `text`, and `language` if it is not English."""
     documents = list(_documents(path))
+    if not documents:
+        raise UsageError(f"{path} has no documents")
     with tempfile.TemporaryDirectory(prefix="periplus-eval-") as folder:
         collection = create_collection(Path(folder))
         _write(collection, documents, settings)
@@ -78,7 +80,7 @@ def _documents(path: Path) -> Iterator[_Document]:
         try:
             found = json.loads(line)
             title, language = found.get("title") or "", found.get("language") or _LANGUAGE
-            yield _Document(str(found["id"]), str(title), str(found["text"]), str(language))
+            yield _Document(str(found["id"]), str(title), str(found["text"] or ""), str(language))
         except (ValueError, TypeError, AttributeError, KeyError):
             raise UsageError(f"line {number} of {path} is not an object with `id`, `title` and `text`") from None
 

@@ -17,6 +17,7 @@ from periplus.search.open_index import Numbers
 from periplus.search.score import FEATURES
 
 _LOWERING = frozenset({"generated"})  # features that may only lower a score; all others may only raise it
+_LEAST_DEVIATION = 0.05  # a feature that varies less gets a smaller weight, not a huge one
 _STEPS, _SMALLEST_STEP, _PRECISION = 100, 1e-4, 1e-10
 
 
@@ -42,9 +43,10 @@ def learn(
     sizes = [len(one.grades) for one in useful]
     targets = np.concatenate([_shares(one.grades) for one in useful])
     starts = np.cumsum([0, *sizes[:-1]])
-    loss = _Loss(matrix[:, free] / deviations[free], offsets, targets, starts, l2)
+    scales = np.maximum(deviations[free], _LEAST_DEVIATION)
+    loss = _Loss(matrix[:, free] / scales, offsets, targets, starts, l2)
     signs = np.array([-1.0 if FEATURES[at] in _LOWERING else 1.0 for at in free])
-    found = _with_signs(loss, signs) / deviations[free]
+    found = _with_signs(loss, signs) / scales
     return {**current, **{FEATURES[at]: float(weight) for at, weight in zip(free, found, strict=True)}}
 
 

@@ -14,7 +14,7 @@ from periplus.cli.commands.eval import app
 from periplus.errors import UsageError
 from periplus.evaluation.evaluate import ALL_PROFILES
 from periplus.evaluation.metrics import METRICS
-from search.library import index, shelve
+from search.library import Doc, index, shelve
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,14 @@ def test_addresses_are_compared_without_scheme_and_suffix(home: Path, tmp_path: 
     exact = measured("--home", home, "--queries", write_queries(tmp_path))
     loose = measured("--home", home, "--queries", write_queries(tmp_path, right="https://{place}.test/harbour.html"))
     assert exact["mrr"] == loose["mrr"] > 0
+
+
+def test_two_addresses_of_one_page_count_once(tmp_path: Path) -> None:
+    urls = ("http://a.test/reef", "http://a.test/reef.html", "http://a.test/reef/")
+    index(shelve(tmp_path / "home", [Doc(url, "Reef", f"A reef {number}.") for number, url in enumerate(urls)]))
+    (tmp_path / "q").write_text("1\treef\thttp://a.test/reef\n")
+    found = measured("--home", tmp_path / "home", "--queries", tmp_path / "q")
+    assert (found["r@100"], found["ndcg@10"], found["p@10"]) == (1.0, 1.0, 0.1)
 
 
 def test_a_file_of_documents_is_searched_without_a_collection(tmp_path: Path) -> None:
@@ -115,4 +123,7 @@ def test_mistakes_on_the_command_line_are_named(home: Path, tmp_path: Path) -> N
         run("--home", home, "--queries", queries, "--profile", "best")
     (tmp_path / "docs.jsonl").write_text('{"id": 1, "title": "x", "text": "y"}\n["no object"]\n')
     with pytest.raises(UsageError, match=r"line 2 of .* is not an object with `id`, `title` and `text`"):
+        run("--queries", queries, "--docs", tmp_path / "docs.jsonl")
+    (tmp_path / "docs.jsonl").write_text("\n")
+    with pytest.raises(UsageError, match="has no documents"):
         run("--queries", queries, "--docs", tmp_path / "docs.jsonl")

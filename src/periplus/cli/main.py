@@ -31,6 +31,8 @@ COMMANDS = {
     "compact": "Merge small segments into larger ones.",
     "search": "Search the collection in the terminal.",
     "serve": "Serve the search site.",
+    "eval": "Measure the ranking with judged queries.",
+    "tune": "Learn the weights of the ranking from judged queries.",
     "top": "List the pages or hosts with the highest PageRank.",
     "status": "Show the URLs and pages of a collection, and its last crawl.",
     "runs": "List the crawls so far, with the time spent in each step.",

@@ -173,6 +173,14 @@ class SearchEngine:
         search = self._begin(other.root if other and other.is_used else root, Mode.AUTO, {})
         return self._ranked(search, 1)[0][:most]
 
+    def candidates(self, query: str) -> Candidates | None:
+        """The first block of candidates of a query, for other rankings to score; None when there is no match."""
+        root = parse_query(query).root
+        if root is None:
+            return None
+        search = self._begin(root, Mode.AUTO, {})
+        return self._finder.selection(search.node, search.words, search.language).next()
+
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
         number = self.index.find(url)

@@ -6,6 +6,7 @@ term is two or more characters side by side.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -67,8 +68,10 @@ class QueryTerms:
         self._forward = forward
         self._variants = {word.lower(): forms for word, forms in (variants or {}).items()}
         texts = list(texts)
-        words = [word for text in texts for word in (*split(blanked(text)), *pieces(text))]
-        self.terms = self._distinct(dict.fromkeys(words), languages)[:MOST_TERMS]
+        words = Counter(word for text in texts for word in (*split(blanked(text)), *pieces(text)))
+        counts = self._counted(words, languages)[:MOST_TERMS]
+        self.terms = [term for term, _ in counts]
+        self.counts = np.array([count for _, count in counts])  # how often each term is in the query
         bare = _bare_words(texts)
         self.is_bare = np.array([term.text in bare for term in self.terms], bool)
         self.names = [frozenset((term.text, *terms(OTHER, term.text))) for term in self.terms]
@@ -78,16 +81,20 @@ class QueryTerms:
     def __len__(self) -> int:
         return len(self.terms)
 
-    def _distinct(self, words: Iterable[str], languages: Sequence[str]) -> list[Term]:
-        """The terms of the words; a word with the same stem as an earlier one is left out."""
-        found, known = [], set[int]()
-        for word in words:
+    def _counted(self, words: Mapping[str, int], languages: Sequence[str]) -> list[tuple[Term, int]]:
+        """The terms of the words, with their counts; words with the same stem are one term."""
+        terms, counts = list[Term](), list[int]()
+        known: dict[int, int] = {}  # the place of a term, by word number
+        for word, count in words.items():
             term = Term(word, self._parts(word, languages))
             numbers = set(term.parts[0].tolist()) if len(term.parts) == 1 else set()
-            if not numbers or not numbers <= known:
-                found.append(term)
-                known |= numbers
-        return found
+            if numbers and numbers <= known.keys():
+                counts[known[min(numbers)]] += count
+                continue
+            known |= dict.fromkeys(numbers - known.keys(), len(terms))
+            terms.append(term)
+            counts.append(count)
+        return list(zip(terms, counts, strict=True))
 
     def _parts(self, word: str, languages: Sequence[str]) -> tuple[U32, ...]:
         parts = split(word)

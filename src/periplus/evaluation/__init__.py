@@ -1,0 +1,1 @@
+"""Measures the ranking with judged queries, and learns its weights."""

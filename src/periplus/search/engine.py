@@ -41,6 +41,7 @@ from periplus.search.background_check import BackgroundCheck
 from periplus.search.compile import Compiler
 from periplus.search.host_limit import limit_per_host
 from periplus.search.match_positions import QueryWords
+from periplus.search.options import read_options
 from periplus.search.query import parse_query
 from periplus.search.query_language import query_language
 from periplus.search.query_tree import And, Node, Or, Site, loosened, wanted_words
@@ -178,7 +179,7 @@ class SearchEngine:
             raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
         query = query.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
-        parsed = parse_query(query)
+        parsed = read_options(parse_query(query), self._count)
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         total, hits = 0, tuple[Hit, ...]()
         if parsed.root is not None:
@@ -247,6 +248,10 @@ class SearchEngine:
         compiled = [compiler.compile(node, ignored) for compiler in self._compilers.values()]
         queries = [query for query in compiled if query is not None]
         return _merged([self._matches(query, limit) for query in queries], limit)
+
+    def _count(self, node: Node) -> int:
+        """The number of pages that match a query."""
+        return self._candidates(node, frozenset(), 1).total
 
     def _matches(self, query: Query, limit: int) -> _Found:
         with self._damage_reported():

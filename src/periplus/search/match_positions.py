@@ -11,22 +11,14 @@ import heapq
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
+from periplus.search.word_forms import Match
 from periplus.text.analyzer import content_terms, folded, start_of, terms
 from periplus.text.unspaced import blanked, pieces
 
 _LETTER = r"[^\W_]"
 _TAMIL_LETTER = r"[\u0b82-\u0bd7\w]"  # `re` counts a vowel sign as no letter
 _WORD = re.compile(f"{_LETTER}+")
-
-
-class Match(NamedTuple):
-    """A query word in a text, as a range of characters."""
-
-    start: int
-    end: int
-    term: str
 
 
 class QueryWords:

@@ -37,7 +37,7 @@ _NOISE = re.compile(  # every alternative begins with a rare letter, so `re` ski
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\W\d_a-z])|(?<=[。！？])")  # noqa: RUF001
 _SYMBOLS = str.maketrans("", "", "{}()[];=<>|&$#@\\_/*+~^`%")
-_MENU = re.compile(r"[|»›→←▲▼·•]")  # noqa: RUF001
+_MENU = re.compile(r"[|»›→←▲▼·•╰├│─]")  # noqa: RUF001
 _LONG = 60  # bytes in UTF-8: prose has such lines, and a Chinese character says as much as three letters
 _MANY_SYMBOLS = 0.08  # of the characters of a line of code
 

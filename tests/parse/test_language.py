@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from parse.documents import real_pages
 from periplus.parse.charset import decode
-from periplus.parse.language import SAMPLE, Language, detect, primary
+from periplus.parse.language import SAMPLE, Language, code_of, detect, primary
 
 _TEXTS = {
     "en": "The harbour lies behind a long sandbank, and ships wait there for the flood before they enter it.",
@@ -88,3 +88,23 @@ def test_real_pages_have_the_same_language_whatever_they_declare() -> None:
         if alone.certainty > 0.9 and len(text) > 300 and detect(text, "it").code != alone.code != "it":
             swayed.append(name)
     assert not swayed
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("de", "de"),
+        ("German", "de"),
+        ("de-AT", "de"),
+        ("NORWEGIAN", "no"),
+        ("nb", "no"),
+        ("Chinese", "zh"),
+        ("hebrew", "he"),
+        ("xx", ""),
+        ("klingonese", ""),
+        ("zzb", ""),
+        ("", ""),
+    ],
+)
+def test_a_language_has_a_code_by_its_english_name_or_tag(name: str, code: str) -> None:
+    assert code_of(name) == code

@@ -58,6 +58,8 @@ def marked(text: str, query: str, language: str, index: ForwardIndex) -> list[st
         ("-Wall", "the wall of gcc -Wall", ["-Wall"]),
         ("std::map", "a std::map of maps", ["std", "map"]),
         ("unseen", "Unseen words", ["Unseen"]),
+        ("c café", "c, café", ["c", "café"]),
+        ("run", "東京run", ["run"]),
         ("(x|y)*", "x y z", ["x", "y"]),
         ("", "x y z", []),
     ],

@@ -34,6 +34,7 @@ class FakeEngine:
     exact: bool = True
     hints: tuple[str, ...] = ()
     understood: str | None = None
+    excluded: tuple[str, ...] = ()
     archive: Mapping[str, CachedPage] = field(default_factory=lambda: {ARCHIVED.url: ARCHIVED})
     generation: int = 7
     documents: int = 12_345
@@ -52,7 +53,8 @@ class FakeEngine:
         hits = tuple(hit if explain else dataclasses.replace(hit, explain={}) for hit in shown)
         understood = query if self.understood is None else self.understood
         steps = {"parse": 0.0002, "candidates": 0.0081, "odd name!": 0.001}
-        return Results(query, understood, total, self.exact, 0.0123, page, size, hits, self.hints, steps)
+        told = (self.hints, steps, self.excluded)
+        return Results(query, understood, total, self.exact, 0.0123, page, size, hits, *told)
 
     def cached(self, url: str) -> CachedPage | None:
         """The page, if it is in the archive."""

@@ -123,6 +123,12 @@ def test_the_parsed_query_and_the_hints_are_shown(site: Site, engine: FakeEngine
     assert [item.text for item in hints[1].select("li")] == ["One <i>.", "Two."]
 
 
+def test_what_was_excluded_is_shown(site: Site, engine: FakeEngine) -> None:
+    engine.excluded = ("car", '"<big> cat"')
+    (hint,) = site.get("/search?q=jaguar").page.select(".hint")
+    assert hint.text == 'Without car, "<big> cat"'
+
+
 def test_hits_with_only_some_words_are_set_apart(site: Site, engine: FakeEngine) -> None:
     engine.hits = [HARBOUR, replace(PDF, all_words=False)]
     items = site.get("/search?q=a+b").page.select("ol.hits > li")

@@ -153,7 +153,7 @@ def _plain_terms(engine: SearchEngine, text: str) -> QueryTerms:
     words = [*split(blanked(text)), *pieces(text)]
     language = query_language(words, engine.index)
     kept = [word for word in words if word not in language.ignored]
-    return QueryTerms(kept, engine.index.forward, language.leaders)
+    return QueryTerms(kept, engine.index.forward, language.possible)
 
 
 def as_json(evaluation: Evaluation, base: Evaluation | None = None) -> dict[str, Any]:

@@ -76,8 +76,6 @@ class Compiler:
         A code-like token of one term, such as `C++`, must be on the page as written: its term alone would find C, too.
         """
         words, codes = tokens(self._language, text), code_tokens(text).split()
-        if len(words) < 2 and codes:
-            return Occur.Must, _every([self._as_written(code, self._code_weight) for code in codes])
         fields = [(name, weight, words) for name, weight in self._weights.items()]
         fields.append((URL_WORDS, self._url_weight, tokens(OTHER, text)))
         queries = [self._in_field(name, found, weight) for name, weight, found in fields if found and weight > 0]

@@ -25,6 +25,7 @@ from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.correction import Corrected, corrected
 from periplus.search.features import FeatureRows
 from periplus.search.open_index import Numbers, OpenIndex
+from periplus.search.options import read_options
 from periplus.search.query import parse_query
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.query_terms import QueryTerms
@@ -130,7 +131,7 @@ class SearchEngine:
             raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
         query = query.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
-        parsed = parse_query(query)
+        parsed = read_options(parse_query(query), self._count)
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         hits, total, complete = tuple[Hit, ...](), 0, 0
         other: Corrected | None = None
@@ -166,7 +167,7 @@ class SearchEngine:
 
     def features(self, query: str, most: int) -> list[Scored]:
         """The best results of a query with their features, without results that are only partly scored."""
-        root = parse_query(query).root
+        root = read_options(parse_query(query), self._count).root
         if root is None:
             return []
         other = corrected(root, self._speller, self._count)
@@ -175,7 +176,7 @@ class SearchEngine:
 
     def candidates(self, query: str) -> Candidates | None:
         """The first block of candidates of a query, for other rankings to score; None when there is no match."""
-        root = parse_query(query).root
+        root = read_options(parse_query(query), self._count).root
         if root is None:
             return None
         search = self._begin(root, Mode.AUTO, {})

@@ -23,8 +23,8 @@ _LEAD = 60  # characters before the first match, in a sentence that is too long
 _REACH = 600  # characters before and after a match that its block may have
 _SHORT_TEXT = 3_000  # characters: a text that is searched as a whole
 _READ = 50_000  # characters that are searched for words that the forward index lacks
-_MARGINS = (400, 2_500)  # characters around the estimated place of the best window
-_WINDOW = 500  # characters of the best window
+_MARGINS = (300, 2_500)  # characters around the estimated place of the best window
+_WINDOW = 300  # characters of the best window
 _SAMPLE = 1_000  # characters that show how many bytes a character has
 _SHORT = 100  # characters: a longer description is better than such a passage
 _WORTH_FILLING = 70  # characters that are left for another block
@@ -37,7 +37,7 @@ _NOISE = re.compile(  # every alternative begins with a rare letter, so `re` ski
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\W\d_a-z])|(?<=[。！？])")  # noqa: RUF001
 _SYMBOLS = str.maketrans("", "", "{}()[];=<>|&$#@\\_/*+~^`%")
-_MENU = re.compile(r"[|»›→←▲▼·•]")  # noqa: RUF001
+_MENU = re.compile(r"[|»›→←▲▼·•╰├│─]")  # noqa: RUF001
 _LONG = 60  # bytes in UTF-8: prose has such lines, and a Chinese character says as much as three letters
 _MANY_SYMBOLS = 0.08  # of the characters of a line of code
 
@@ -64,6 +64,7 @@ class _Block(NamedTuple):
     start: int
     end: int
     matches: list[Match]
+    terms: set[str]
 
 
 def make_snippets(pages: Sequence[Shown], wanted: Sequence[str], index: ForwardIndex) -> list[Snippet]:
@@ -122,10 +123,12 @@ def _blocks(text: str, matches: list[Match], title: str) -> list[_Block]:
     for match in matches:
         if blocks and match.start < blocks[-1].end:
             blocks[-1].matches.append(match)
+            blocks[-1].terms.add(match.term)
             continue
         start = text.rfind("\n", max(match.start - _REACH, 0), match.start) + 1 or max(match.start - _REACH, 0)
         end = text.find("\n", match.end, match.end + _REACH)
-        blocks.append(_Block(start, end if end >= 0 else min(match.end + _REACH, len(text)), [match]))
+        end = end if end >= 0 else min(match.end + _REACH, len(text))
+        blocks.append(_Block(start, end, [match], {match.term}))
     return [block for block in blocks if text[block.start : block.end] != title]
 
 
@@ -148,7 +151,7 @@ def _best(text: str, blocks: list[_Block], forms: WordForms, has: set[str]) -> _
     """The block with the most important words that *has* lacks; readable blocks and early ones win."""
     best, best_score = None, 0.0
     for block in blocks:
-        gain = forms.weight({match.term for match in block.matches} - has)
+        gain = forms.weight(block.terms - has)
         if gain > best_score and (score := gain * _quality(text[block.start : block.end])) > best_score:
             best, best_score = block, score
     return best

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from periplus.index.forward import U32, ForwardIndex
 from periplus.text.analyzer import OTHER, content_terms, terms
 from periplus.text.code_tokens import code_tokens
-from periplus.text.unspaced import blanked, pieces
+from periplus.text.unspaced import UNSPACED, blanked, pieces
 
 _MOST = 200  # matches of one start of a word in a text
 _START = 3  # letters that spellings with one common start share at least
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 _TAMIL_WORD = re.compile(r"[\u0b82-\u0bd7\w]+")  # `re` counts a vowel sign as no letter
 
 
@@ -63,9 +63,8 @@ class WordForms:
         """The query words from *start* to *end* of a text, in order."""
         lower = _lower(text[start:end])
         found: list[Match] = []
-        spaced = blanked(lower)
         for prefix in self._starts:
-            self._find_words(spaced, prefix, start, found)
+            self._find_words(lower, prefix, start, found)
         for exact in self._exact:
             places = islice(exact.finditer(lower), _MOST)
             found += [Match(start + place.start(), start + place.end(), place[0]) for place in places]
@@ -81,7 +80,8 @@ class WordForms:
         at, most = lower.find(prefix), len(found) + _MOST
         while at >= 0 and len(found) < most:
             end = at + len(prefix)
-            if not at or not lower[at - 1].isalnum():  # not the middle of a word
+            before = lower[at - 1] if at else " "
+            if not before.isalnum() or (not before.isascii() and not self._word.match(before)):  # the start of a word
                 word = self._word.match(lower, at)
                 if word is not None:
                     end = word.end()
@@ -114,7 +114,11 @@ def _common_starts(words: Iterable[str]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for word in words:
         groups.setdefault(word[:_START], []).append(word)
-    return [_common_start(min(group), max(group)) for group in groups.values()]
+    starts: list[str] = []
+    for start in sorted(_common_start(min(group), max(group)) for group in groups.values()):
+        if not starts or not start.startswith(starts[-1]):  # the shorter start finds these words, too
+            starts.append(start)
+    return starts
 
 
 def _common_start(first: str, last: str) -> str:

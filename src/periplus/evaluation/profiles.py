@@ -57,7 +57,8 @@ class Matched:
     @property
     def idf(self) -> Numbers:
         """The inverse document frequency of each term."""
-        return self._query.idf
+        idf: Numbers = self._query.idf
+        return idf
 
     @property
     def counts(self) -> Numbers:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.index.forward import ForwardIndex, Rows
-from periplus.text.analyzer import OTHER, terms
+from periplus.text.analyzer import OTHER, is_stop_word, terms
 from periplus.text.bm25 import idf
 from periplus.text.code_tokens import code_tokens
 from periplus.text.unspaced import blanked, pieces
@@ -69,13 +69,13 @@ class QueryTerms:
         self._variants = {word.lower(): forms for word, forms in (variants or {}).items()}
         texts = list(texts)
         words = Counter(word for text in texts for word in (*split(blanked(text)), *pieces(text)))
-        counts = self._counted(words, languages)[:MOST_TERMS]
+        counts = self._counted(_content(words, languages), languages)[:MOST_TERMS]
         self.terms = [term for term, _ in counts]
         self.counts = np.array([count for _, count in counts])  # how often each term is in the query
         bare = _bare_words(texts)
         self.is_bare = np.array([term.text in bare for term in self.terms], bool)
         self.names = [frozenset((term.text, *terms(OTHER, term.text))) for term in self.terms]
-        self.idf = np.array([self._idf(term) for term in self.terms])
+        self.idf = np.array([self._idf(term) for term in self.terms]) * self.counts
         self._codes = self._numbered_parts()
 
     def __len__(self) -> int:
@@ -158,6 +158,14 @@ class QueryTerms:
             if number is not None:
                 found[number] = (first, second)
         return found
+
+
+def _content(words: Mapping[str, int], languages: Sequence[str]) -> Mapping[str, int]:
+    """The words without those that are stop words in all languages ("m" of "I'm"); all when there is nothing else."""
+    kept = {
+        word: count for word, count in words.items() if not all(is_stop_word(language, word) for language in languages)
+    }
+    return kept or words
 
 
 def _bare_words(texts: Iterable[str]) -> frozenset[str]:

@@ -99,62 +99,62 @@ class Indexing(Section):
 class Ranking(Section):
     """How results are ordered: each weight multiplies a feature, and the score is the sum of the products."""
 
-    text: float = Field(default=1.58, description="Weight of the logarithm of the text score (BM25 of title and text).")
+    text: float = Field(default=1.76, description="Weight of the logarithm of the text score (BM25 of title and text).")
     coverage: float = Field(
-        default=1.46,
+        default=1.0,
         description="Weight of the cube of the share of the query that the page has; a rare word is a larger share.",
     )
     window: float = Field(
-        default=1.39,
+        default=1.19,
         description="Weight of the cube of the largest share of the query within 30 words of text, or in the title.",
     )
     pairs: float = Field(
-        default=1.59, description="Weight of the share of neighbouring query words that are neighbours on the page."
+        default=1.6, description="Weight of the share of neighbouring query words that are neighbours on the page."
     )
     title: float = Field(
-        default=1.08, description="Weight of the share of the query in the title; the name of the site does not count."
+        default=1.09, description="Weight of the share of the query in the title; the name of the site does not count."
     )
     title_exact: float = Field(
-        default=1.67, description="Weight of how much of the title is the query, and of the query is the title."
+        default=1.63, description="Weight of how much of the title is the query, and of the query is the title."
     )
-    headings: float = Field(default=0.88, description="Weight of the share of the query in the headings.")
+    headings: float = Field(default=0.85, description="Weight of the share of the query in the headings.")
     anchors: float = Field(default=0.3, description="Weight of the logarithm of the text score of the anchor texts.")
-    url: float = Field(default=0.06, description="Weight of the share of the query in the path of the URL.")
+    url: float = Field(default=0.03, description="Weight of the share of the query in the path of the URL.")
     url_tail: float = Field(
-        default=1.46,
+        default=1.47,
         description="Weight of the share of the query in the last part of the URL, when it has no other words.",
     )
     site: float = Field(
-        default=5.09, description="Weight of the share of the query that names the site: in its host or in most titles."
+        default=6.16, description="Weight of the share of the query that names the site: in its host or in most titles."
     )
     front: float = Field(
         default=4.0, description="Weight of pages near the front page of the site that the whole query names."
     )
     meaning_title: float = Field(
-        default=1.13, description="Weight of the similarity of query and title by word vectors."
+        default=1.09, description="Weight of the similarity of query and title by word vectors."
     )
     meaning_headings: float = Field(
-        default=1.33, description="Weight of the similarity of query and headings by word vectors."
+        default=1.32, description="Weight of the similarity of query and headings by word vectors."
     )
     meaning_opening: float = Field(
-        default=2.96, description="Weight of the similarity of query and the start of the text by word vectors."
+        default=3.15, description="Weight of the similarity of query and the start of the text by word vectors."
     )
     language: float = Field(
-        default=0.21, description="Weight of the probability that the query is in the language of the page."
+        default=0.2, description="Weight of the probability that the query is in the language of the page."
     )
     code: float = Field(
-        default=1.38,
+        default=1.42,
         description="Weight of code-like tokens of the query (`C++`, `std::map`) that the page has as written.",
     )
     generated: float = Field(
-        default=-2.03, description="Weight of source listings, generated indexes and release notes."
+        default=-2.33, description="Weight of source listings, generated indexes and release notes."
     )
-    length: float = Field(default=0.28, description="Weight of the logarithm of the number of words of the text.")
+    length: float = Field(default=0.3, description="Weight of the logarithm of the number of words of the text.")
     rank: float = Field(
         default=0.3, description="Weight of the logarithm of PageRank, which is 0 for a page without links to it."
     )
     quality: float = Field(
-        default=0.43,
+        default=0.32,
         description="Weight of the quality of the page and its host (-0.5 to 0.5): text, language, no duplicates.",
     )
     freshness: float = Field(

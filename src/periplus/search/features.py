@@ -31,7 +31,7 @@ class FeatureRows:
 
     def __init__(self, index: OpenIndex, query: QueryTerms, candidates: Candidates) -> None:
         self._index, self._query, self._pages = index, query, candidates
-        self._total = max(float(query.idf.sum()), 1e-9)
+        self._total = max(float(query.weights.sum()), 1e-9)
 
     def compute(self) -> dict[str, Numbers]:
         """Every feature by name."""
@@ -41,7 +41,7 @@ class FeatureRows:
         return {
             "text": np.log1p(self._bm25(self._in_title, "title") + self._bm25(self._in_body, "body")),
             "coverage": self._share(in_title | (self._in_body.counts > 0) | self._named) ** _STRESS,
-            "window": np.maximum(self._best_window(), self._share(in_title)) ** _STRESS,
+            "window": np.maximum(self._best_window(), self._share(in_title)) ** (_STRESS + 1),
             "pairs": self._pairs(),
             "title": self._title(in_title),
             "title_exact": self._title_exact() * self._share(in_title | self._named),
@@ -65,7 +65,7 @@ class FeatureRows:
 
     def _share(self, found: Booleans) -> Numbers:
         """The share of the weight of the query that these terms have."""
-        shares: Numbers = found @ self._query.idf / self._total
+        shares: Numbers = found @ self._query.weights / self._total
         return shares
 
     def _in(self, field: str) -> Hits:
@@ -90,7 +90,7 @@ class FeatureRows:
     def _bm25(self, hits: Hits, field: str) -> Numbers:
         forward = self._index.forward
         lengths = forward.lengths(self._pages.numbers, field)[:, None]
-        scores: Numbers = saturation(hits.counts, lengths, forward.mean_length(field)) @ self._query.idf
+        scores: Numbers = saturation(hits.counts, lengths, forward.mean_length(field)) @ self._query.weights
         return scores
 
     # -- the address and the site ---------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class FeatureRows:
 
     def _title(self, in_title: Booleans) -> Numbers:
         """The share of the query in the title, without the words that name the site unless there are no others."""
-        other = np.where(self._named, 0.0, self._query.idf)
+        other = np.where(self._named, 0.0, self._query.weights)
         totals = other.sum(axis=1)
         shares: Numbers = (other * in_title).sum(axis=1) / np.maximum(totals, 1e-9)
         return np.where(totals > 0, shares, self._share(in_title | self._named))
@@ -178,7 +178,7 @@ class FeatureRows:
         for term in range(len(self._query)):
             places = np.where(hits.term == term, hits.at, _FAR)
             following = np.minimum.accumulate(places[::-1])[::-1]
-            covered += self._query.idf[term] * (following < ends)
+            covered += self._query.weights[term] * (following < ends)
         best = np.zeros(len(self._pages.numbers))
         np.maximum.at(best, hits.document, covered)
         return best / self._total
@@ -186,7 +186,7 @@ class FeatureRows:
     def _pairs(self) -> Numbers:
         """The share of the neighbouring terms of the query that are neighbours in the text or title."""
         found = _neighbours(self._in_body) | _neighbours(self._in_title)
-        weights = np.minimum(self._query.idf[:-1], self._query.idf[1:])
+        weights = np.minimum(self._query.weights[:-1], self._query.weights[1:])
         shares: Numbers = found @ weights / max(float(weights.sum()), 1e-9)
         return shares
 
@@ -196,7 +196,7 @@ class FeatureRows:
         if vectors is None or documents is None:
             return np.zeros((len(self._pages.numbers), 3))
         words, weights = [], []
-        for term, weight in zip(self._query.terms, self._query.idf.tolist(), strict=True):
+        for term, weight in zip(self._query.terms, self._query.weights.tolist(), strict=True):
             known = [vectors.representative(part) for part in term.parts if len(part)]
             words += known
             weights += [weight] * len(known)

@@ -75,7 +75,8 @@ class QueryTerms:
         bare = _bare_words(texts)
         self.is_bare = np.array([term.text in bare for term in self.terms], bool)
         self.names = [frozenset((term.text, *terms(OTHER, term.text))) for term in self.terms]
-        self.idf = np.array([self._idf(term) for term in self.terms]) * self.counts
+        self.idf = np.array([self._idf(term) for term in self.terms])
+        self.weights = self.idf * self.counts
         self._codes = self._numbered_parts()
 
     def __len__(self) -> int:

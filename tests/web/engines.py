@@ -38,21 +38,47 @@ class FakeEngine:
     generation: int = 7
     documents: int = 12_345
     is_damaged: bool = False
+    with_all_words: int | None = None  # None: all pages have them
+    corrected: str = ""
+    suggestion: str = ""
+    excluded: tuple[str, ...] = ()
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     asked: list[dict[str, object]] = field(default_factory=list)
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 15,
+        explain: bool = False,
+        mode: str = "auto",
+        verbatim: bool = False,
     ) -> Results:
         """A slice of the hits."""
-        self.asked.append({"query": query, "page": page, "size": size, "explain": explain, "mode": mode})
+        self.asked.append(
+            {"query": query, "page": page, "size": size, "explain": explain, "mode": mode, "verbatim": verbatim}
+        )
         self.before()
         total = len(self.hits) if self.total is None else self.total
         shown = self.hits[(page - 1) * size : page * size]
         hits = tuple(hit if explain else dataclasses.replace(hit, explain={}) for hit in shown)
-        understood = query if self.understood is None else self.understood
-        steps = {"parse": 0.0002, "candidates": 0.0081, "odd name!": 0.001}
-        return Results(query, understood, total, self.exact, 0.0123, page, size, hits, self.hints, steps)
+        return Results(
+            query=query,
+            understood=query if self.understood is None else self.understood,
+            total=total,
+            total_is_exact=self.exact,
+            seconds=0.0123,
+            page=page,
+            size=size,
+            hits=hits,
+            hints=self.hints,
+            steps={"parse": 0.0002, "candidates": 0.0081, "odd name!": 0.001},
+            excluded=self.excluded,
+            with_all_words=total if self.with_all_words is None else self.with_all_words,
+            corrected="" if verbatim else self.corrected,
+            suggestion="" if verbatim else self.suggestion,
+        )
 
     def cached(self, url: str) -> CachedPage | None:
         """The page, if it is in the archive."""

@@ -123,10 +123,37 @@ def test_the_parsed_query_and_the_hints_are_shown(site: Site, engine: FakeEngine
     assert [item.text for item in hints[1].select("li")] == ["One <i>.", "Two."]
 
 
-def test_hits_with_only_some_words_are_set_apart(site: Site, engine: FakeEngine) -> None:
-    engine.hits = [HARBOUR, replace(PDF, all_words=False)]
+def test_a_corrected_query_is_shown_with_the_way_back(site: Site, engine: FakeEngine) -> None:
+    engine.corrected = "new harbour"
+    page = site.get("/search?q=new+harbuor&page=2").page
+    note = page.select(".hint[role=note]")[0]
+    assert " ".join(note.text.split()) == "Showing results for new harbour. Search instead for new harbuor."
+    back = note.select("a")[0]
+    assert (back.attrs["href"], back.text) == ("/search?q=new+harbuor&exact=1", "new harbuor")
+    assert page.select("h1")[0].text == "Results for new harbour"
+    as_typed = site.get(str(back.attrs["href"])).page
+    assert not as_typed.select(".hint")
+    assert engine.asked[-1]["verbatim"] is True
+    assert as_typed.select("nav.paging a[rel=next]")[0].attrs["href"] == "/search?q=new+harbuor&exact=1&page=2"
+
+
+def test_a_query_that_may_have_been_meant_is_one_step_away(site: Site, engine: FakeEngine) -> None:
+    engine.suggestion = "harbour <b>"
+    note = site.get("/search?q=harbuor&exact=0").page.select(".hint[role=note]")[0]
+    assert " ".join(note.text.split()) == "Did you mean harbour <b>?"
+    assert note.select("a")[0].attrs["href"] == "/search?q=harbour+%3Cb%3E"
+
+
+def test_the_page_says_how_many_have_all_words(site: Site, engine: FakeEngine) -> None:
+    engine.with_all_words = 12
+    summary = site.get("/search?q=new+harbour").page.select(".summary")[0].text
+    assert summary == "12 pages have all your words, 30 some (0.012 s)"
+
+
+def test_hits_with_only_some_words_are_marked(site: Site, engine: FakeEngine) -> None:
+    engine.hits = [replace(PDF, all_words=False), HARBOUR, replace(PDF, all_words=False)]
     items = site.get("/search?q=a+b").page.select("ol.hits > li")
-    assert [item.has_class("divider") for item in items] == [False, True, False]
+    assert ["Some words are missing" in item.text for item in items] == [True, False, True]
 
 
 def test_a_hit_without_reasons_or_snippet_is_shown_without_them(site: Site, engine: FakeEngine) -> None:

@@ -47,11 +47,18 @@ class ReloadingEngine:
         self._watcher.start()
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 15,
+        explain: bool = False,
+        mode: str = Mode.AUTO,
+        verbatim: bool = False,
     ) -> Results:
         """One page of results."""
         with self._acquired() as engine:
-            return engine.search(query, page=page, size=size, explain=explain, mode=mode)
+            return engine.search(query, page=page, size=size, explain=explain, mode=mode, verbatim=verbatim)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""

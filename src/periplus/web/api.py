@@ -20,9 +20,12 @@ def encode_results(results: Results) -> bytes:
         {
             "query": results.query,
             "understood": results.understood,
+            "corrected": results.corrected,
+            "suggestion": results.suggestion,
             "excluded": results.excluded,
             "total": results.total,
             "total_is_exact": results.total_is_exact,
+            "with_all_words": results.with_all_words,
             "seconds": results.seconds,
             "page": results.page,
             "size": results.size,

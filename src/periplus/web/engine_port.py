@@ -15,10 +15,19 @@ class Engine(Protocol):
     """
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 15,
+        explain: bool = False,
+        mode: str = "auto",
+        verbatim: bool = False,
     ) -> Results:
-        """One page of results. *mode* is "and" (a page must have all words), "or" (any word) or "auto" (all words;
-        partial matches follow when fewer than ten pages have all). Any text is a valid query; hints name its mistakes.
+        """One page of results. Any text is a valid query; hints name its mistakes.
+
+        *mode* is "and" (a page must have all words), "or" (any word) or "auto" (any word; pages with more of the query
+        come first). *verbatim*: without spelling correction.
         """
         ...
 

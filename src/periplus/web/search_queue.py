@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -46,10 +47,16 @@ class SearchQueue:
 
     async def search(self, request: Request, parameters: SearchParameters, *, explain: bool) -> Results:
         """Runs one search."""
-        query, page, size, mode = parameters.query, parameters.page, parameters.size, parameters.mode
-        return await self.work(
-            request, lambda: self._engine.search(query, page=page, size=size, explain=explain, mode=mode)
+        search = partial(
+            self._engine.search,
+            parameters.query,
+            page=parameters.page,
+            size=parameters.size,
+            explain=explain,
+            mode=parameters.mode,
+            verbatim=parameters.exact,
         )
+        return await self.work(request, search)
 
     async def cached(self, request: Request, url: str) -> CachedPage | None:
         """Reads an archived page."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -149,6 +150,39 @@ def test_scores_fall_where_no_host_is_in_the_way(engine: SearchEngine) -> None:
 
 def test_without_explain_the_parts_are_empty(engine: SearchEngine) -> None:
     assert all(hit.explain == {} for hit in engine.search("harbour").hits)
+
+
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        ("deep reef", {}),
+        ("lighthuose reef", {}),
+        ("lighthuose reef", {"verbatim": True}),
+        ("deep reef", {"mode": Mode.AND}),
+        ("site:h1.test", {}),
+    ],
+)
+def test_weights_and_features_give_the_score_of_every_result(
+    engine: SearchEngine, query: str, options: dict[str, Any]
+) -> None:
+    results = engine.search(query, size=100, **options)
+    table = engine.feature_table(query, 70, **options)
+    assert [(row.url, row.score) for row in table.rows] == [(hit.url, hit.score) for hit in results.hits[:70]]
+    for row in table.rows:
+        assert list(row.features) == list(table.weights) == list(FEATURES)
+        total = sum(table.weights[name] * value for name, value in row.features.items()) + row.crowding
+        assert row.score == pytest.approx(total, abs=1e-9)
+
+
+def test_a_query_without_words_has_no_features(engine: SearchEngine) -> None:
+    table = engine.feature_table("", 70)
+    assert (table.rows, list(table.weights)) == ((), list(FEATURES))
+
+
+def test_there_are_features_of_results_beyond_the_first_block(many: SearchEngine) -> None:
+    table = many.feature_table("harbour \udcff", 200)
+    assert [row.url for row in table.rows] == urls(many.search("harbour \udcff", size=200))
+    assert len(table.rows) == 200
 
 
 def test_a_result_tells_where_it_comes_from(tmp_path: Path) -> None:

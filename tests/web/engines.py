@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from periplus.model import CachedPage, Hit, Results
+from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
 
 CRAWLED = 1_772_600_700.0  # 4 March 2026, 05:05 UTC
 
@@ -79,6 +79,12 @@ class FakeEngine:
             corrected="" if verbatim else self.corrected,
             suggestion="" if verbatim else self.suggestion,
         )
+
+    def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
+        """The same three results."""
+        self.asked.append({"query": query, "most": most, "mode": mode, "verbatim": verbatim})
+        rows = [FeatureRow(HARBOUR.url, 2.0 - number, {"text": 1.0}, -1.0 * number) for number in range(3)]
+        return FeatureTable({"text": 2.0}, tuple(rows[:most]))
 
     def cached(self, url: str) -> CachedPage | None:
         """The page, if it is in the archive."""

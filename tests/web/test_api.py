@@ -116,3 +116,14 @@ def test_the_time_of_each_step_is_where_a_browser_shows_it(site: Site) -> None:
     expected = "total;dur=12.300, parse;dur=0.200, candidates;dur=8.100, odd_name_;dur=1.000"
     for path in ("/api/search", "/search"):
         assert site.get(path, q="x").headers["server-timing"] == expected
+
+
+def test_features_and_weights_come_when_they_are_requested(site: Site, engine: FakeEngine) -> None:
+    plain = site.get("/api/search", q="harbour").json
+    assert {"weights", "features"}.isdisjoint(plain)
+    found = site.get("/api/search", q="harbour", features=1, mode="and", exact=1).json
+    assert list(found) == [*plain, "weights", "features"]
+    assert found["weights"] == {"text": 2.0}
+    assert found["features"][1] == {"url": HARBOUR.url, "score": 1.0, "features": {"text": 1.0}, "crowding": -1.0}
+    assert engine.asked[-1] == {"query": "harbour", "most": 200, "mode": "and", "verbatim": True}
+    assert site.get("/api/search", q="harbour", features="many").status == 400

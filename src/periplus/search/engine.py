@@ -20,7 +20,7 @@ from tantivy import Query
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.pagestore import Head
-from periplus.model import CachedPage, Hit, Results
+from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.correction import Corrected, corrected
 from periplus.search.features import FeatureRows
@@ -128,7 +128,7 @@ class SearchEngine:
         if page < 1 or size < 1:
             raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
-        query = query.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
+        query = _valid_text(query)
         parsed = parse_query(query)
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         hits, total, complete = tuple[Hit, ...](), 0, 0
@@ -163,14 +163,20 @@ class SearchEngine:
             suggestion=str(other.root) if other and not other.is_used else "",
         )
 
-    def features(self, query: str, most: int) -> list[Scored]:
-        """The best results of a query with their features, without results that are only partly scored."""
-        root = parse_query(query).root
+    def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:
+        """The best results of a query with their features."""
+        root = parse_query(_valid_text(query)).root
         if root is None:
             return []
-        other = corrected(root, self._speller, self._count)
-        search = self._begin(other.root if other and other.is_used else root, Mode.AUTO, {})
-        return self._ranked(search, 1)[0][:most]
+        other = None if verbatim else corrected(root, self._speller, self._count)
+        search = self._begin(other.root if other and other.is_used else root, Mode(mode), {})
+        return self._ranked(search, most)[0][:most]
+
+    def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
+        """The weights, and URL, score and features of the best results of a query."""
+        weights = dict(zip(FEATURES, weight_vector(self._weights).tolist(), strict=True))
+        found = self.features(query, most, mode=mode, verbatim=verbatim)
+        return FeatureTable(weights, tuple(map(self._feature_row, found)))
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
@@ -236,8 +242,16 @@ class SearchEngine:
             for one, page, snippet in zip(found, pages, snippets, strict=True)
         )
 
+    def _feature_row(self, one: Scored) -> FeatureRow:
+        features = dict(zip(FEATURES, one.features.tolist(), strict=True))
+        score = sum(self._parts(one).values())
+        return FeatureRow(self.index.pages.head(one.number).url, score, features, one.crowding)
+
+    def _parts(self, one: Scored) -> dict[str, float]:
+        return contributions(one.features, self._weights) | {"crowding": one.crowding}
+
     def _hit(self, one: Scored, head: Head, snippet: Snippet, *, all_words: bool, explain: bool) -> Hit:
-        parts = contributions(one.features, self._weights) | {"crowding": one.crowding}
+        parts = self._parts(one)
         return Hit(
             url=head.url,
             title=head.title or head.url,
@@ -262,6 +276,11 @@ def _hints(search: _Search, total: int, complete: int) -> list[str]:
         return []
     with_all = "No page has" if complete == 0 else "Only 1 page has" if complete == 1 else f"Only {complete} pages have"
     return [f"{with_all} all your words. Other results have some of them."]
+
+
+def _valid_text(query: str) -> str:
+    """The query in valid Unicode: a lone surrogate becomes a question mark."""
+    return query.encode("utf-8", "replace").decode()
 
 
 def _charset(headers: dict[str, str]) -> str:

@@ -15,7 +15,7 @@ from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage, FeatureTable, Results
 from periplus.search.engine import Mode, SearchEngine
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations, number_of
@@ -59,6 +59,11 @@ class ReloadingEngine:
         """One page of results."""
         with self._acquired() as engine:
             return engine.search(query, page=page, size=size, explain=explain, mode=mode, verbatim=verbatim)
+
+    def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
+        """The weights, and URL, score and features of the best results."""
+        with self._acquired() as engine:
+            return engine.feature_table(query, most, mode=mode, verbatim=verbatim)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from periplus.model import Hit, Results
+from periplus.model import FeatureTable, Hit, Results
 
 
 def as_json(value: dict[str, Any]) -> bytes:
@@ -14,8 +14,9 @@ def as_json(value: dict[str, Any]) -> bytes:
     return orjson.dumps(value)
 
 
-def encode_results(results: Results) -> bytes:
-    """Encodes results as JSON; clients depend on these keys."""
+def encode_results(results: Results, table: FeatureTable | None = None) -> bytes:
+    """Encodes results, and weights and features if there are any, as JSON; clients depend on these keys."""
+    tuning = {} if table is None else {"weights": table.weights, "features": table.rows}
     return as_json(
         {
             "query": results.query,
@@ -32,6 +33,7 @@ def encode_results(results: Results) -> bytes:
             "hints": results.hints,
             "steps": results.steps,
             "results": [_hit(hit) for hit in results.hits],
+            **tuning,
         }
     )
 

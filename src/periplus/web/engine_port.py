@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage, FeatureTable, Results
 
 
 class Engine(Protocol):
@@ -29,6 +29,10 @@ class Engine(Protocol):
         *mode* is "and" (a page must have all words), "or" (any word) or "auto" (any word; pages with more of the query
         come first). *verbatim*: without spelling correction.
         """
+        ...
+
+    def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
+        """The weights, and URL, score and features of the *most* best results."""
         ...
 
     def cached(self, url: str) -> CachedPage | None:

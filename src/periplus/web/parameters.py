@@ -34,6 +34,7 @@ class SearchParameters:
     explain: bool = False
     mode: str = "auto"
     exact: bool = False  # without spelling correction
+    features: bool = False  # with weights and features; for the API
 
     def link(self, page: int = 1, query: str | None = None, mode: str | None = None, exact: bool | None = None) -> str:
         """The URL of another result page, or of this search with other parameters; defaults are left out."""
@@ -58,6 +59,7 @@ def read(parameters: Mapping[str, str]) -> SearchParameters:
         _switch("explain", parameters.get("explain", "")),
         _choice("mode", parameters.get("mode", "")),
         _switch("exact", parameters.get("exact", "")),
+        _switch("features", parameters.get("features", "")),
     )
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage, FeatureTable, Results
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
 
@@ -57,6 +57,11 @@ class SearchQueue:
             verbatim=parameters.exact,
         )
         return await self.work(request, search)
+
+    async def feature_table(self, request: Request, parameters: SearchParameters, most: int) -> FeatureTable:
+        """Computes the features of the *most* best results."""
+        query, mode, verbatim = parameters.query, parameters.mode, parameters.exact
+        return await self.work(request, lambda: self._engine.feature_table(query, most, mode=mode, verbatim=verbatim))
 
     async def cached(self, request: Request, url: str) -> CachedPage | None:
         """Reads an archived page."""

@@ -213,7 +213,9 @@ def test_the_file_stays_below_its_limit_and_the_oldest_results_go_first(collecti
 def test_a_file_larger_than_a_lowered_limit_is_emptied(collection: Collection) -> None:
     kept_file(collection)
     with closing(sqlite3.connect(collection.result_cache)) as database, database:
-        database.execute("UPDATE results SET content = zeroblob(1000000)")
+        database.execute(
+            "INSERT INTO results SELECT 99, x'00', generation, x'00', zeroblob(2000000) FROM results LIMIT 1"
+        )
     assert collection.result_cache.stat().st_size > 1 << 20
     with serving(collection, serve__cache_mb=1) as engine:
         engine.search("harbour")

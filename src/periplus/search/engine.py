@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -67,14 +67,19 @@ class _Search:
     all_words: Query  # matches pages that match `root`
     steps: dict[str, float]
 
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Measures a step; the times of a repeated step add up."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.steps[name] = self.steps.get(name, 0.0) + time.perf_counter() - started
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """Measures a step."""
+        return _timed(self.steps, name)
+
+
+@contextmanager
+def _timed(steps: dict[str, float], name: str) -> Iterator[None]:
+    """Measures a step; the times of a repeated step add up."""
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        steps[name] = steps.get(name, 0.0) + time.perf_counter() - started
 
 
 class SearchEngine:
@@ -190,11 +195,12 @@ class SearchEngine:
     # -- the stages -----------------------------------------------------------------------------------------------
 
     def _begin(self, root: Node, mode: Mode, steps: dict[str, float]) -> _Search:
-        words = wanted_words(root)
-        language = query_language(words, self.index)
-        node = root if mode is Mode.AND else loosened(root)
-        kept = [word for word in words if word not in language.ignored]
-        return _Search(root, node, kept, language, self._finder.matching(root, language), steps)
+        with _timed(steps, "parse"):
+            words = wanted_words(root)
+            language = query_language(words, self.index)
+            node = root if mode is Mode.AND else loosened(root)
+            kept = [word for word in words if word not in language.ignored]
+            return _Search(root, node, kept, language, self._finder.matching(root, language), steps)
 
     def _count(self, root: Node) -> int:
         """The number of pages that match a query."""
@@ -205,7 +211,8 @@ class SearchEngine:
         with search.step("terms"):
             terms = QueryTerms(search.words, self.index.forward, search.language.possible)
         ranked: list[Scored] = []
-        selection = self._finder.selection(search.node, search.words, search.language)
+        with search.step("candidates"):
+            selection = self._finder.selection(search.node, search.words, search.language)
         while len(ranked) < depth:
             with search.step("candidates"):
                 block = selection.next()

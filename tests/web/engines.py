@@ -20,7 +20,7 @@ HARBOUR = Hit(
     fetched_at=CRAWLED,
     mime="text/html",
     language="en",
-    explain={"text": 2.0, "title_words": 1.0, "url_rank": 0.25},
+    explain={"text": 2.0, "title": 1.0, "url_tail": 0.0, "rank": 0.25},
 )
 ARCHIVED = CachedPage(HARBOUR.url, CRAWLED, "text/html", b"<!doctype html><title>Ostia</title><p>The harbour of Rome.")
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from periplus.config import Serving
+from periplus.web.explanations import LABELS
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Site, searching
 
@@ -84,7 +85,12 @@ def test_a_result_shows_where_it_leads_and_why_it_matches(site: Site) -> None:
 def test_a_result_says_why_it_stands_there(site: Site, engine: FakeEngine) -> None:
     table = site.get("/search?q=harbour").page.select("li.hit details.why table")[0]
     rows = [(row.select("th")[0].text, row.select("td")[0].text) for row in table.select("tbody tr, tfoot tr")]
-    assert rows == [("text", "2.0000"), ("title words", "1.0000"), ("url rank", "0.2500"), ("Score", "3.2500")]
+    assert rows == [
+        ("Frequency of your words (BM25)", "2.0000"),
+        ("Your words in the title", "1.0000"),
+        ("Links to the page (PageRank)", "0.2500"),
+        ("Score", "3.2500"),
+    ]
     assert engine.asked[-1]["explain"] is True
 
 
@@ -235,6 +241,14 @@ def test_no_page_holds_inline_code_or_loads_from_elsewhere(site: Site, path: str
 @pytest.mark.parametrize("path", PATHS[:2])
 def test_a_page_is_small(site: Site, path: str) -> None:
     assert len(site.get(path).body) < 45_000
+
+
+def test_a_page_is_small_with_the_reasons_of_a_real_search(site: Site, engine: FakeEngine) -> None:
+    many = dict.fromkeys(list(LABELS)[:16], 0.5) | dict.fromkeys(list(LABELS)[16:], 0.0)
+    engine.hits = 40 * [replace(HARBOUR, explain=many, score=8.0)]
+    answer = site.get("/search?q=harbour")
+    assert len(answer.page.select("details.why tbody tr")) == 15 * 11
+    assert len(answer.body) < 45_000
 
 
 def test_searches_are_not_for_other_crawlers(site: Site) -> None:

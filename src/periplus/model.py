@@ -408,6 +408,24 @@ class Results:
 
 
 @dataclass(frozen=True, slots=True)
+class FeatureRow:
+    """The features of one result; its score is the sum of weight times feature, plus `crowding`."""
+
+    url: str
+    score: float
+    features: dict[str, float]
+    crowding: float  # 0, or less when better results of the same host come first
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """The features of the best results of a query, for tuning the weights."""
+
+    weights: dict[str, float]  # by feature
+    rows: tuple[FeatureRow, ...]  # best first
+
+
+@dataclass(frozen=True, slots=True)
 class CachedPage:
     """The archived response body of a page."""
 

@@ -62,6 +62,13 @@ def without_measurements(answer: Any) -> Any:
     return answer | {name: MEASURED[name] for name in ("seconds", "steps")} | {"results": results}
 
 
+def test_the_keys_of_features_are_described(site: Site, answer: Any) -> None:
+    found = site.get("/api/search", q="harbour rome", size=1, features=1).json
+    keys = [key for key in found if key not in answer]
+    assert keys_of("Features") == keys + list(found["features"][0])
+    assert len(found["features"]) == 2
+
+
 def test_the_parts_of_the_score_in_the_example_add_up() -> None:
     (result,) = EXAMPLE["results"]
     assert sum(result["explain"].values()) == pytest.approx(result["score"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -12,13 +13,17 @@ from hypothesis import strategies as st
 
 from periplus.errors import NoIndex, UsageError
 from periplus.model import Results
+from periplus.search import engine as engine_module
+from periplus.search.candidates import CandidateFinder
 from periplus.search.engine import Mode, SearchEngine
+from periplus.search.open_index import OpenIndex
 from periplus.search.score import FEATURES
 from periplus.store.collection import create_collection
 from periplus.text.analyzer import language_of, terms
 from search.library import Doc, give_ranks, index, library, marked, opened, settings, shelve, urls
 
 FILLER = "Some words that say nothing about anything at all. "
+STEPS = ["parse", "spelling", "terms", "candidates", "features", "counts", "snippets"]
 WORDS = ["harbour", "harbours", "lighthouse", "reef", "deep", "the", "of", "café", "north-east", "sail"]
 
 
@@ -151,6 +156,39 @@ def test_without_explain_the_parts_are_empty(engine: SearchEngine) -> None:
     assert all(hit.explain == {} for hit in engine.search("harbour").hits)
 
 
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        ("deep reef", {}),
+        ("lighthuose reef", {}),
+        ("lighthuose reef", {"verbatim": True}),
+        ("deep reef", {"mode": Mode.AND}),
+        ("site:h1.test", {}),
+    ],
+)
+def test_weights_and_features_give_the_score_of_every_result(
+    engine: SearchEngine, query: str, options: dict[str, Any]
+) -> None:
+    results = engine.search(query, size=100, **options)
+    table = engine.feature_table(query, 70, **options)
+    assert [(row.url, row.score) for row in table.rows] == [(hit.url, hit.score) for hit in results.hits[:70]]
+    for row in table.rows:
+        assert list(row.features) == list(table.weights) == list(FEATURES)
+        total = sum(table.weights[name] * value for name, value in row.features.items()) + row.crowding
+        assert row.score == pytest.approx(total, abs=1e-9)
+
+
+def test_a_query_without_words_has_no_features(engine: SearchEngine) -> None:
+    table = engine.feature_table("", 70)
+    assert (table.rows, list(table.weights)) == ((), list(FEATURES))
+
+
+def test_there_are_features_of_results_beyond_the_first_block(many: SearchEngine) -> None:
+    table = many.feature_table("harbour \udcff", 200)
+    assert [row.url for row in table.rows] == urls(many.search("harbour \udcff", size=200))
+    assert len(table.rows) == 200
+
+
 def test_a_result_tells_where_it_comes_from(tmp_path: Path) -> None:
     doc = Doc("http://www.a.test/page", "", "A reef.", language="en-GB", at=1_600_000_000.5, mime="text/plain")
     with library(tmp_path, [doc]) as engine:
@@ -176,8 +214,47 @@ def test_the_parsed_query_is_part_of_the_answer(engine: SearchEngine) -> None:
     assert results.query == "  harbour   AND (reef OR deep) "
     assert results.understood == "harbour (reef OR deep)"
     assert (results.page, results.size, results.total_is_exact) == (1, 15, True)
-    assert set(results.steps) == {"parse", "terms", "candidates", "features", "counts", "snippets"}
+    assert list(results.steps) == STEPS
     assert 0 < sum(results.steps.values()) <= results.seconds
+
+
+class Clock:
+    """Stands still, except while one of the slow functions runs."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def slowed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, which takes a second."""
+
+        def slow(*values: Any, **options: Any) -> Any:
+            self.now += 1.0
+            return function(*values, **options)
+
+        return slow
+
+
+@pytest.mark.parametrize("verbatim", [False, True])
+def test_all_the_time_of_a_search_is_in_its_steps(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch, verbatim: bool
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(engine_module, "time", clock)
+    for name in ("parse_query", "query_language", "wanted_words", "corrected", "QueryTerms", "make_snippets", "_hints"):
+        monkeypatch.setattr(engine_module, name, clock.slowed(getattr(engine_module, name)))
+    for name in ("matching", "selection"):
+        monkeypatch.setattr(CandidateFinder, name, clock.slowed(getattr(CandidateFinder, name)))
+    for name in ("count", "among", "matches"):
+        monkeypatch.setattr(OpenIndex, name, clock.slowed(getattr(OpenIndex, name)))
+    results = engine.search("deep lighthuose", verbatim=verbatim)
+    assert bool(results.corrected) is not verbatim
+    assert list(results.steps) == STEPS
+    assert results.seconds == clock.now == sum(results.steps.values())
+    unmeasured = {"features", "spelling"} if verbatim else {"features"}
+    assert {name for name, seconds in results.steps.items() if not seconds} == unmeasured
 
 
 # -- how many words -------------------------------------------------------------------------------------------------

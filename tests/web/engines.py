@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from periplus.model import CachedPage, Hit, Results
+from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
 
 CRAWLED = 1_772_600_700.0  # 4 March 2026, 05:05 UTC
 
@@ -20,7 +20,7 @@ HARBOUR = Hit(
     fetched_at=CRAWLED,
     mime="text/html",
     language="en",
-    explain={"text": 2.0, "title_words": 1.0, "url_rank": 0.25},
+    explain={"text": 2.0, "title": 1.0, "url_tail": 0.0, "rank": 0.25},
 )
 ARCHIVED = CachedPage(HARBOUR.url, CRAWLED, "text/html", b"<!doctype html><title>Ostia</title><p>The harbour of Rome.")
 
@@ -39,22 +39,53 @@ class FakeEngine:
     generation: int = 7
     documents: int = 12_345
     is_damaged: bool = False
+    with_all_words: int | None = None  # None: all pages have them
+    corrected: str = ""
+    suggestion: str = ""
+    excluded: tuple[str, ...] = ()
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     asked: list[dict[str, object]] = field(default_factory=list)
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 15,
+        explain: bool = False,
+        mode: str = "auto",
+        verbatim: bool = False,
     ) -> Results:
         """A slice of the hits."""
-        self.asked.append({"query": query, "page": page, "size": size, "explain": explain, "mode": mode})
+        self.asked.append(
+            {"query": query, "page": page, "size": size, "explain": explain, "mode": mode, "verbatim": verbatim}
+        )
         self.before()
         total = len(self.hits) if self.total is None else self.total
         shown = self.hits[(page - 1) * size : page * size]
         hits = tuple(hit if explain else dataclasses.replace(hit, explain={}) for hit in shown)
-        understood = query if self.understood is None else self.understood
-        steps = {"parse": 0.0002, "candidates": 0.0081, "odd name!": 0.001}
-        told = (self.hints, steps, self.excluded)
-        return Results(query, understood, total, self.exact, 0.0123, page, size, hits, *told)
+        return Results(
+            query=query,
+            understood=query if self.understood is None else self.understood,
+            total=total,
+            total_is_exact=self.exact,
+            seconds=0.0123,
+            page=page,
+            size=size,
+            hits=hits,
+            hints=self.hints,
+            steps={"parse": 0.0002, "candidates": 0.0081, "odd name!": 0.001},
+            excluded=self.excluded,
+            with_all_words=total if self.with_all_words is None else self.with_all_words,
+            corrected="" if verbatim else self.corrected,
+            suggestion="" if verbatim else self.suggestion,
+        )
+
+    def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
+        """The same three results."""
+        self.asked.append({"query": query, "most": most, "mode": mode, "verbatim": verbatim})
+        rows = [FeatureRow(HARBOUR.url, 2.0 - number, {"text": 1.0}, -1.0 * number) for number in range(3)]
+        return FeatureTable({"text": 2.0}, tuple(rows[:most]))
 
     def cached(self, url: str) -> CachedPage | None:
         """The page, if it is in the archive."""

@@ -61,9 +61,20 @@ def test_a_result_explains_itself_when_asked(site: Site) -> None:
     assert sum(result["explain"].values()) == pytest.approx(result["score"])
 
 
+def test_a_corrected_query_and_its_counts_are_in_the_answer(site: Site, engine: FakeEngine) -> None:
+    engine.corrected, engine.suggestion, engine.excluded, engine.with_all_words = "harbour", "harbours", ("car",), 12
+    keys = ("corrected", "suggestion", "excluded", "with_all_words")
+    found = site.get("/api/search", q="harbuor").json
+    assert [found[key] for key in keys] == ["harbour", "harbours", ["car"], 12]
+    exact = site.get("/api/search", q="harbuor", exact=1).json
+    assert [exact[key] for key in keys] == ["", "", ["car"], 12]
+
+
 def test_all_parameters_reach_the_engine(site: Site, engine: FakeEngine) -> None:
-    site.get("/api/search", q="new harbour", page=3, size=7, explain="yes", mode="or")
-    assert engine.asked == [{"query": "new harbour", "page": 3, "size": 7, "explain": True, "mode": "or"}]
+    site.get("/api/search", q="new harbour", page=3, size=7, explain="yes", mode="or", exact="on")
+    assert engine.asked == [
+        {"query": "new harbour", "page": 3, "size": 7, "explain": True, "mode": "or", "verbatim": True}
+    ]
 
 
 @pytest.mark.parametrize(("said", "page", "size"), [(0, 1, 1), (-3, 1, 1), (999, 100, 100)])
@@ -73,7 +84,8 @@ def test_numbers_outside_their_range_are_clamped(site: Site, said: int, page: in
 
 
 @pytest.mark.parametrize(
-    "query", ["", "?q=", "?q=%20%09", "?q=x&page=two", "?q=x&size=all", "?q=x&explain=perhaps", "?q=x&mode=xor"]
+    "query",
+    ["", "?q=", "?q=%20%09", "?q=x&page=two", "?q=x&size=all", "?q=x&explain=perhaps", "?q=x&mode=xor", "?q=x&exact=2"],
 )
 def test_a_mistake_is_answered_with_a_sentence(site: Site, engine: FakeEngine, query: str) -> None:
     answer = site.get(f"/api/search{query}")
@@ -104,3 +116,14 @@ def test_the_time_of_each_step_is_where_a_browser_shows_it(site: Site) -> None:
     expected = "total;dur=12.300, parse;dur=0.200, candidates;dur=8.100, odd_name_;dur=1.000"
     for path in ("/api/search", "/search"):
         assert site.get(path, q="x").headers["server-timing"] == expected
+
+
+def test_features_and_weights_come_when_they_are_requested(site: Site, engine: FakeEngine) -> None:
+    plain = site.get("/api/search", q="harbour").json
+    assert {"weights", "features"}.isdisjoint(plain)
+    found = site.get("/api/search", q="harbour", features=1, mode="and", exact=1).json
+    assert list(found) == [*plain, "weights", "features"]
+    assert found["weights"] == {"text": 2.0}
+    assert found["features"][1] == {"url": HARBOUR.url, "score": 1.0, "features": {"text": 1.0}, "crowding": -1.0}
+    assert engine.asked[-1] == {"query": "harbour", "most": 200, "mode": "and", "verbatim": True}
+    assert site.get("/api/search", q="harbour", features="many").status == 400

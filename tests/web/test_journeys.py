@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,19 +30,19 @@ HITS = [
 
 
 class Engine(FakeEngine):
-    """Finds nothing for the query "nothing"."""
+    """Finds nothing for the query "nothing", and corrects the query "harbuor"."""
 
-    def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
-    ) -> Results:
+    def search(self, query: str, **options: Any) -> Results:
         hits = [] if "nothing" in query else 10 * HITS
         hints = ("A quotation mark is not closed; it was ignored.",) if '"' in query else ()
-        return FakeEngine(hits=hits, hints=hints).search(query, page=page, size=size, explain=explain, mode=mode)
+        corrected = f"harbour {LONG}" if "harbuor" in query else ""
+        return FakeEngine(hits=hits, hints=hints, corrected=corrected).search(query, **options)
 
 
 VIEWS = {
     "home": "/",
     "results": "/search?q=%22harbour",
+    "corrected": f"/search?q=harbuor+{LONG}",
     "last": "/search?q=harbour&page=4",
     "beyond": "/search?q=harbour&page=99",
     "empty": f"/search?q=nothing+{LONG}",

@@ -17,12 +17,12 @@ def test_a_query_alone_is_enough() -> None:
 
 
 def test_everything_can_be_said() -> None:
-    given_ = {"q": " new  harbour ", "page": "3", "size": "50", "explain": "1", "mode": "or"}
-    assert read(given_) == SearchParameters("new  harbour", 3, 50, True, "or")
+    given_ = {"q": " new  harbour ", "page": "3", "size": "50", "explain": "1", "mode": "or", "exact": "1"}
+    assert read(given_) == SearchParameters("new  harbour", 3, 50, True, "or", exact=True)
 
 
 def test_an_empty_value_means_that_nothing_was_said() -> None:
-    assert read(dict.fromkeys(("q", "page", "size", "explain", "mode"), "")) == SearchParameters("")
+    assert read(dict.fromkeys(("q", "page", "size", "explain", "mode", "exact"), "")) == SearchParameters("")
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,7 @@ def test_a_cached_page_must_be_named() -> None:
         st.integers(1, 100),
         st.integers(1, 100),
         mode=st.sampled_from(["auto", "and", "or"]),
+        exact=st.booleans(),
     )
 )
 def test_a_link_has_the_same_parameters(asked: SearchParameters) -> None:
@@ -93,3 +94,5 @@ def test_the_same_search_has_the_same_short_address() -> None:
     assert SearchParameters("a b", page=7).link(1) == "/search?q=a+b"
     assert SearchParameters("a", size=50, mode="or").link(2) == "/search?q=a&mode=or&size=50&page=2"
     assert SearchParameters("a").link(query="b", mode="or") == "/search?q=b&mode=or"
+    assert SearchParameters("a").link(exact=True) == "/search?q=a&exact=1"
+    assert SearchParameters("a", exact=True).link(2) == "/search?q=a&exact=1&page=2"

@@ -15,9 +15,8 @@ from web.engines import HARBOUR, FakeEngine
 
 
 def found(total: int = 1, *, page: int = 1, size: int = 15, exact: bool = True, hits: int = 15) -> Results:
-    return replace(
-        FakeEngine(hits=hits * [HARBOUR]).search("harbour"), total=total, total_is_exact=exact, page=page, size=size
-    )
+    results = FakeEngine(hits=hits * [HARBOUR], total=total, exact=exact).search("harbour")
+    return replace(results, page=page, size=size)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +31,19 @@ def found(total: int = 1, *, page: int = 1, size: int = 15, exact: bool = True, 
 )
 def test_the_count_says_no_more_than_is_known(total: int, exact: bool, said: str) -> None:
     assert count(found(total, exact=exact)) == said
+
+
+@pytest.mark.parametrize(
+    ("total", "complete", "said"),
+    [
+        (352, 12, "12 pages have all your words, 340 some"),
+        (3_001, 2_000, "2,000 pages have all your words, 1,001 some"),
+        (2, 1, "1 page has all your words, 1 some"),
+        (340, 0, "No page has all your words, 340 some"),
+    ],
+)
+def test_the_count_tells_pages_with_all_words_from_others(total: int, complete: int, said: str) -> None:
+    assert count(replace(found(total), with_all_words=complete)) == said
 
 
 def test_how_the_query_was_read_is_said_when_it_differs() -> None:
@@ -87,15 +99,10 @@ def test_every_page_number_is_a_valid_page(total: int, page: int, size: int, exa
 # --- entries ---
 
 
-def test_the_hits_that_hold_only_some_words_are_set_apart_once() -> None:
+def test_every_result_with_only_some_words_is_marked() -> None:
     some = replace(HARBOUR, all_words=False)
-    assert [entry.first_partial for entry in entries(SearchParameters("x"), [HARBOUR, HARBOUR, some, some])] == [
-        False,
-        False,
-        True,
-        False,
-    ]
-    assert [entry.first_partial for entry in entries(SearchParameters("x"), [some, some])] == [True, False]
+    marked = [entry.is_partial for entry in entries(SearchParameters("x"), [HARBOUR, some, HARBOUR, some])]
+    assert marked == [False, True, False, True]
     assert entries(SearchParameters("x"), []) == []
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from periplus.config import Serving
+from periplus.web.explanations import LABELS
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Site, searching
 
@@ -84,7 +85,12 @@ def test_a_result_shows_where_it_leads_and_why_it_matches(site: Site) -> None:
 def test_a_result_says_why_it_stands_there(site: Site, engine: FakeEngine) -> None:
     table = site.get("/search?q=harbour").page.select("li.hit details.why table")[0]
     rows = [(row.select("th")[0].text, row.select("td")[0].text) for row in table.select("tbody tr, tfoot tr")]
-    assert rows == [("text", "2.0000"), ("title words", "1.0000"), ("url rank", "0.2500"), ("Score", "3.2500")]
+    assert rows == [
+        ("Frequency of your words (BM25)", "2.0000"),
+        ("Your words in the title", "1.0000"),
+        ("Links to the page (PageRank)", "0.2500"),
+        ("Score", "3.2500"),
+    ]
     assert engine.asked[-1]["explain"] is True
 
 
@@ -129,10 +135,37 @@ def test_what_was_excluded_is_shown(site: Site, engine: FakeEngine) -> None:
     assert hint.text == 'Without car, "<big> cat"'
 
 
-def test_hits_with_only_some_words_are_set_apart(site: Site, engine: FakeEngine) -> None:
-    engine.hits = [HARBOUR, replace(PDF, all_words=False)]
+def test_a_corrected_query_is_shown_with_the_way_back(site: Site, engine: FakeEngine) -> None:
+    engine.corrected = "new harbour"
+    page = site.get("/search?q=new+harbuor&page=2").page
+    note = page.select(".hint[role=note]")[0]
+    assert " ".join(note.text.split()) == "Showing results for new harbour. Search instead for new harbuor."
+    back = note.select("a")[0]
+    assert (back.attrs["href"], back.text) == ("/search?q=new+harbuor&exact=1", "new harbuor")
+    assert page.select("h1")[0].text == "Results for new harbour"
+    as_typed = site.get(str(back.attrs["href"])).page
+    assert not as_typed.select(".hint")
+    assert engine.asked[-1]["verbatim"] is True
+    assert as_typed.select("nav.paging a[rel=next]")[0].attrs["href"] == "/search?q=new+harbuor&exact=1&page=2"
+
+
+def test_a_query_that_may_have_been_meant_is_one_step_away(site: Site, engine: FakeEngine) -> None:
+    engine.suggestion = "harbour <b>"
+    note = site.get("/search?q=harbuor&exact=0").page.select(".hint[role=note]")[0]
+    assert " ".join(note.text.split()) == "Did you mean harbour <b>?"
+    assert note.select("a")[0].attrs["href"] == "/search?q=harbour+%3Cb%3E"
+
+
+def test_the_page_says_how_many_have_all_words(site: Site, engine: FakeEngine) -> None:
+    engine.with_all_words = 12
+    summary = site.get("/search?q=new+harbour").page.select(".summary")[0].text
+    assert summary == "12 pages have all your words, 30 some (0.012 s)"
+
+
+def test_hits_with_only_some_words_are_marked(site: Site, engine: FakeEngine) -> None:
+    engine.hits = [replace(PDF, all_words=False), HARBOUR, replace(PDF, all_words=False)]
     items = site.get("/search?q=a+b").page.select("ol.hits > li")
-    assert [item.has_class("divider") for item in items] == [False, True, False]
+    assert ["Some words are missing" in item.text for item in items] == [True, False, True]
 
 
 def test_a_hit_without_reasons_or_snippet_is_shown_without_them(site: Site, engine: FakeEngine) -> None:
@@ -214,6 +247,14 @@ def test_no_page_holds_inline_code_or_loads_from_elsewhere(site: Site, path: str
 @pytest.mark.parametrize("path", PATHS[:2])
 def test_a_page_is_small(site: Site, path: str) -> None:
     assert len(site.get(path).body) < 45_000
+
+
+def test_a_page_is_small_with_the_reasons_of_a_real_search(site: Site, engine: FakeEngine) -> None:
+    many = dict.fromkeys(list(LABELS)[:16], 0.5) | dict.fromkeys(list(LABELS)[16:], 0.0)
+    engine.hits = 40 * [replace(HARBOUR, explain=many, score=8.0)]
+    answer = site.get("/search?q=harbour")
+    assert len(answer.page.select("details.why tbody tr")) == 15 * 11
+    assert len(answer.body) < 45_000
 
 
 def test_searches_are_not_for_other_crawlers(site: Site) -> None:

@@ -201,6 +201,13 @@ class Serving(Section):
         description="Maximum seconds a search may wait in the queue. When the queue is longer, the site answers "
         "503 with Retry-After. Each process of `serve --workers` has its own queue.",
     )
+    cache_mb: int = Field(
+        default=64,
+        ge=0,
+        le=100_000,
+        description="Maximum size of the result cache in megabytes, a file that all processes share and that survives "
+        "restarts. It contains recent queries. 0: no cache.",
+    )
     public_address: SiteAddress = Field(
         default="",
         description="Public address of the site, for example `https://search.example.org`, written into "

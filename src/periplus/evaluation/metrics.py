@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 METRICS = ("ndcg@10", "map", "mrr", "s@1", "s@10", "p@10", "r@100")
-DEPTH = 1000  # results of a query that are looked at
+DEPTH = 200  # results of a query that are looked at
 _FIRST = 10
 Figures = dict[str, float]
 

@@ -18,7 +18,7 @@ from periplus.search.score import FEATURES
 KEPT = ("rank", "freshness")  # few judged sets can teach these
 L2 = 0.01
 FEWEST_QUERIES = 10  # in each half
-_CANDIDATES = 10_000  # more than a query has
+_CANDIDATES = 200  # of a query that weights are learned from
 _DIGITS = 4
 _DECISIVE = ("mrr", "ndcg@10")
 _EQUAL = 1e-9

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from tantivy import Query
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.pagestore import Head
-from periplus.model import CachedPage, Hit, Results
+from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.correction import Corrected, corrected
 from periplus.search.features import FeatureRows
@@ -69,14 +69,19 @@ class _Search:
     all_words: Query  # matches pages that match `root`
     steps: dict[str, float]
 
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Measures a step; the times of a repeated step add up."""
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.steps[name] = self.steps.get(name, 0.0) + time.perf_counter() - started
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """Measures a step."""
+        return _timed(self.steps, name)
+
+
+@contextmanager
+def _timed(steps: dict[str, float], name: str) -> Iterator[None]:
+    """Measures a step; the times of a repeated step add up."""
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        steps[name] = steps.get(name, 0.0) + time.perf_counter() - started
 
 
 class SearchEngine:
@@ -130,7 +135,7 @@ class SearchEngine:
         if page < 1 or size < 1:
             raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
-        query = query.encode("utf-8", "replace").decode()  # a lone surrogate becomes a question mark
+        query = _valid_text(query)
         parsed = read_options(parse_query(query), self._count)
         hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
         hits, total, complete = tuple[Hit, ...](), 0, 0
@@ -165,14 +170,20 @@ class SearchEngine:
             suggestion=str(other.root) if other and not other.is_used else "",
         )
 
-    def features(self, query: str, most: int) -> list[Scored]:
-        """The best results of a query with their features, without results that are only partly scored."""
-        root = read_options(parse_query(query), self._count).root
+    def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:
+        """The best results of a query with their features."""
+        root = read_options(parse_query(_valid_text(query)), self._count).root
         if root is None:
             return []
-        other = corrected(root, self._speller, self._count)
-        search = self._begin(other.root if other and other.is_used else root, Mode.AUTO, {})
-        return self._ranked(search, 1)[0][:most]
+        other = None if verbatim else corrected(root, self._speller, self._count)
+        search = self._begin(other.root if other and other.is_used else root, Mode(mode), {})
+        return self._ranked(search, most)[0][:most]
+
+    def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
+        """The weights, and URL, score and features of the best results of a query."""
+        weights = dict(zip(FEATURES, weight_vector(self._weights).tolist(), strict=True))
+        found = self.features(query, most, mode=mode, verbatim=verbatim)
+        return FeatureTable(weights, tuple(map(self._feature_row, found)))
 
     def candidates(self, query: str) -> Candidates | None:
         """The first block of candidates of a query, for other rankings to score; None when there is no match."""
@@ -194,12 +205,13 @@ class SearchEngine:
     # -- the stages -----------------------------------------------------------------------------------------------
 
     def _begin(self, root: Node, mode: Mode, steps: dict[str, float]) -> _Search:
-        words = wanted_words(root)
-        language = query_language(words, self.index)
-        kept = [word for word in words if word not in language.ignored]
-        variants = {word: self._speller.variants(word) for word in kept if word.isalpha()}
-        node = root if mode is Mode.AND else widened(loosened(root), variants)
-        return _Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
+        with _timed(steps, "parse"):
+            words = wanted_words(root)
+            language = query_language(words, self.index)
+            kept = [word for word in words if word not in language.ignored]
+            variants = {word: self._speller.variants(word) for word in kept if word.isalpha()}
+            node = root if mode is Mode.AND else widened(loosened(root), variants)
+            return _Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
 
     def _count(self, root: Node) -> int:
         """The number of pages that match a query."""
@@ -210,7 +222,8 @@ class SearchEngine:
         with search.step("terms"):
             terms = QueryTerms(search.words, self.index.forward, search.language.possible, search.variants)
         ranked: list[Scored] = []
-        selection = self._finder.selection(search.node, search.words, search.language)
+        with search.step("candidates"):
+            selection = self._finder.selection(search.node, search.words, search.language)
         while len(ranked) < depth:
             with search.step("candidates"):
                 block = selection.next()
@@ -247,8 +260,16 @@ class SearchEngine:
             for one, page, snippet in zip(found, pages, snippets, strict=True)
         )
 
+    def _feature_row(self, one: Scored) -> FeatureRow:
+        features = dict(zip(FEATURES, one.features.tolist(), strict=True))
+        score = sum(self._parts(one).values())
+        return FeatureRow(self.index.pages.head(one.number).url, score, features, one.crowding)
+
+    def _parts(self, one: Scored) -> dict[str, float]:
+        return contributions(one.features, self._weights) | {"crowding": one.crowding}
+
     def _hit(self, one: Scored, head: Head, snippet: Snippet, *, all_words: bool, explain: bool) -> Hit:
-        parts = contributions(one.features, self._weights) | {"crowding": one.crowding}
+        parts = self._parts(one)
         return Hit(
             url=head.url,
             title=head.title or head.url,
@@ -273,6 +294,11 @@ def _hints(search: _Search, total: int, complete: int) -> list[str]:
         return []
     with_all = "No page has" if complete == 0 else "Only 1 page has" if complete == 1 else f"Only {complete} pages have"
     return [f"{with_all} all your words. Other results have some of them."]
+
+
+def _valid_text(query: str) -> str:
+    """The query in valid Unicode: a lone surrogate becomes a question mark."""
+    return query.encode("utf-8", "replace").decode()
 
 
 def _charset(headers: dict[str, str]) -> str:

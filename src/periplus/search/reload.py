@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage, FeatureTable, Results
 from periplus.search.engine import Mode, SearchEngine
+from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations, number_of
 
@@ -30,16 +32,20 @@ class _OpenGeneration:
     """An open generation and its reference count: running searches, plus one while it is the live generation."""
 
     engine: SearchEngine
+    scope: CacheScope
     references: int = 1
 
 
 class ReloadingEngine:
-    """A search engine on the live generation; safe to share between threads, never writes."""
+    """A search engine on the live generation, with a result cache; safe to share between threads."""
 
     def __init__(self, collection: Collection, settings: Settings, check_seconds: float = _CHECK_SECONDS) -> None:
         self._collection, self._settings = collection, settings
         self._lock = Lock()
-        self._live = _OpenGeneration(SearchEngine.open(collection, settings))
+        size = settings.serve.cache_mb << 20
+        self._cache = ResultCache(collection.result_cache, size) if size else None
+        self._live = self._open()
+        self._forget_removed()
         self._last_error = ""
         self._logged_damage: DamagedFile | None = None
         self._closed = Event()
@@ -47,16 +53,32 @@ class ReloadingEngine:
         self._watcher.start()
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = Mode.AUTO
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 15,
+        explain: bool = False,
+        mode: str = Mode.AUTO,
+        verbatim: bool = False,
     ) -> Results:
         """One page of results."""
-        with self._acquired() as engine:
-            return engine.search(query, page=page, size=size, explain=explain, mode=mode)
+        request = SearchRequest(query, page, size, explain, str(mode), verbatim)
+        with self._acquired() as live:
+            search = partial(live.engine.search, **request._asdict())
+            if self._cache is None or live.engine.is_damaged:
+                return search()
+            return self._cache.answer(live.scope, request, search)
+
+    def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
+        """The weights, and URL, score and features of the best results."""
+        with self._acquired() as live:
+            return live.engine.feature_table(query, most, mode=mode, verbatim=verbatim)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
-        with self._acquired() as engine:
-            return engine.cached(url)
+        with self._acquired() as live:
+            return live.engine.cached(url)
 
     @property
     def generation(self) -> int:
@@ -79,7 +101,7 @@ class ReloadingEngine:
             live = Generations(self._collection.index, INDEX_KIND).live()
             if live is not None and number_of(live) == self.generation:
                 return
-            opened = _OpenGeneration(SearchEngine.open(self._collection, self._settings))
+            opened = self._open()
         except (PeriplusError, OSError) as error:
             if str(error) != self._last_error:
                 self._last_error = str(error)
@@ -88,12 +110,33 @@ class ReloadingEngine:
         with self._lock:
             old, self._live = self._live, opened
         self._release(old)
+        self._forget_removed()
+
+    def _open(self) -> _OpenGeneration:
+        engine = SearchEngine.open(self._collection, self._settings)
+        try:
+            return _OpenGeneration(engine, CacheScope(engine.index.folder, self._settings.ranking))
+        except BaseException:
+            engine.close()
+            raise
+
+    def _forget_removed(self) -> None:
+        """Removes the cached results of generations that do not exist any more."""
+        if self._cache is None:
+            return
+        kept = []
+        for folder in Generations(self._collection.index, INDEX_KIND).complete():
+            with suppress(OSError):  # removed meanwhile
+                kept.append(generation_id(folder))
+        self._cache.keep_only(kept)
 
     def close(self) -> None:
         """Closes the files; no search may be running."""
         self._closed.set()
         self._watcher.join()
         self._live.engine.close()
+        if self._cache is not None:
+            self._cache.close()
 
     def _watch(self, every: float) -> None:
         while not self._closed.wait(every):
@@ -108,12 +151,12 @@ class ReloadingEngine:
             logger.error("%s", damage)
 
     @contextmanager
-    def _acquired(self) -> Iterator[SearchEngine]:
+    def _acquired(self) -> Iterator[_OpenGeneration]:
         with self._lock:
             generation = self._live
             generation.references += 1
         try:
-            yield generation.engine
+            yield generation
         finally:
             self._release(generation)
 

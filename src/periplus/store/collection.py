@@ -54,6 +54,11 @@ class Collection:
         return self.home / "index"
 
     @property
+    def result_cache(self) -> Path:
+        """The SQLite database with results of searches; it may be deleted at any time."""
+        return self.home / "cache" / "results.db"
+
+    @property
     def reparse_plan(self) -> Path:
         """The file with the segments of an unfinished `reparse --everything`."""
         return self.home / "reparse.json"

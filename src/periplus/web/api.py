@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from periplus.model import Hit, Results
+from periplus.model import FeatureTable, Hit, Results
 
 
 def as_json(value: dict[str, Any]) -> bytes:
@@ -14,21 +14,26 @@ def as_json(value: dict[str, Any]) -> bytes:
     return orjson.dumps(value)
 
 
-def encode_results(results: Results) -> bytes:
-    """Encodes results as JSON; clients depend on these keys."""
+def encode_results(results: Results, table: FeatureTable | None = None) -> bytes:
+    """Encodes results, and weights and features if there are any, as JSON; clients depend on these keys."""
+    tuning = {} if table is None else {"weights": table.weights, "features": table.rows}
     return as_json(
         {
             "query": results.query,
             "understood": results.understood,
+            "corrected": results.corrected,
+            "suggestion": results.suggestion,
             "excluded": results.excluded,
             "total": results.total,
             "total_is_exact": results.total_is_exact,
+            "with_all_words": results.with_all_words,
             "seconds": results.seconds,
             "page": results.page,
             "size": results.size,
             "hints": results.hints,
             "steps": results.steps,
             "results": [_hit(hit) for hit in results.hits],
+            **tuning,
         }
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage, FeatureTable, Results
 
 
 class Engine(Protocol):
@@ -15,11 +15,24 @@ class Engine(Protocol):
     """
 
     def search(
-        self, query: str, *, page: int = 1, size: int = 15, explain: bool = False, mode: str = "auto"
+        self,
+        query: str,
+        *,
+        page: int = 1,
+        size: int = 15,
+        explain: bool = False,
+        mode: str = "auto",
+        verbatim: bool = False,
     ) -> Results:
-        """One page of results. *mode* is "and" (a page must have all words), "or" (any word) or "auto" (all words;
-        partial matches follow when fewer than ten pages have all). Any text is a valid query; hints name its mistakes.
+        """One page of results. Any text is a valid query; hints name its mistakes.
+
+        *mode* is "and" (a page must have all words), "or" (any word) or "auto" (any word; pages with more of the query
+        come first). *verbatim*: without spelling correction.
         """
+        ...
+
+    def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
+        """The weights, and URL, score and features of the *most* best results."""
         ...
 
     def cached(self, url: str) -> CachedPage | None:

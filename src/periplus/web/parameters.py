@@ -33,12 +33,16 @@ class SearchParameters:
     size: int = SIZE
     explain: bool = False
     mode: str = "auto"
+    exact: bool = False  # without spelling correction
+    features: bool = False  # with weights and features; for the API
 
-    def link(self, page: int = 1, query: str | None = None, mode: str | None = None) -> str:
-        """The URL of another result page, or of this search with another query or mode; defaults are left out."""
+    def link(self, page: int = 1, query: str | None = None, mode: str | None = None, exact: bool | None = None) -> str:
+        """The URL of another result page, or of this search with other parameters; defaults are left out."""
         parts: dict[str, str | int] = {"q": self.query if query is None else query}
         if (mode or self.mode) != "auto":
             parts["mode"] = mode or self.mode
+        if self.exact if exact is None else exact:
+            parts["exact"] = 1
         if self.size != SIZE:
             parts["size"] = self.size
         if page > 1:
@@ -54,6 +58,8 @@ def read(parameters: Mapping[str, str]) -> SearchParameters:
         _number("size", parameters.get("size", ""), SIZE, LARGEST_SIZE),
         _switch("explain", parameters.get("explain", "")),
         _choice("mode", parameters.get("mode", "")),
+        _switch("exact", parameters.get("exact", "")),
+        _switch("features", parameters.get("features", "")),
     )
 
 

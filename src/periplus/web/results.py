@@ -36,19 +36,15 @@ class Entry:
     others: tuple[tuple[str, str], ...]  # link and text of other URLs with the same content
     others_left_out: int
     more: str  # link to the same search with site:host
-    first_partial: bool  # the first partial match, before which the page shows a divider
+    is_partial: bool  # the page has only some of the words
 
 
 def entries(parameters: SearchParameters, hits: Sequence[Hit]) -> list[Entry]:
     """The hits, ready for the template."""
-    before = [True, *(hit.all_words for hit in hits[:-1])]
-    return [
-        _entry(parameters, hit, first_partial=complete and not hit.all_words)
-        for complete, hit in zip(before, hits, strict=bool(hits))
-    ]
+    return [_entry(parameters, hit) for hit in hits]
 
 
-def _entry(parameters: SearchParameters, hit: Hit, *, first_partial: bool) -> Entry:
+def _entry(parameters: SearchParameters, hit: Hit) -> Entry:
     host, crumbs = breadcrumb(hit.url)
     same_site = f"{parameters.query} site:{hit.host}"
     return Entry(
@@ -66,7 +62,7 @@ def _entry(parameters: SearchParameters, hit: Hit, *, first_partial: bool) -> En
         others=tuple((web_link(url), visible(url)) for url in hit.same_content[:_OTHERS_SHOWN]),
         others_left_out=max(len(hit.same_content) - _OTHERS_SHOWN, 0),
         more="" if "site:" in parameters.query else parameters.link(query=same_site),
-        first_partial=first_partial,
+        is_partial=not hit.all_words,
     )
 
 
@@ -101,9 +97,15 @@ def last_page(results: Results) -> int:
 
 
 def count(results: Results) -> str:
-    """The number of results; "At least" when the total is a lower bound."""
+    """The number of results, apart for pages with all and with some words; "At least" for a lower bound."""
     noun = "result" if results.total == 1 else "results"
-    return f"{results.total:,} {noun}" if results.total_is_exact else f"At least {results.total:,} {noun}"
+    if not results.total_is_exact:
+        return f"At least {results.total:,} {noun}"
+    complete = results.with_all_words
+    if complete == results.total:
+        return f"{results.total:,} {noun}"
+    pages = "No page has" if not complete else "1 page has" if complete == 1 else f"{complete:,} pages have"
+    return f"{pages} all your words, {results.total - complete:,} some"
 
 
 def understood(results: Results) -> str:

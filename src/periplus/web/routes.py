@@ -21,6 +21,7 @@ from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
 _ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
+_MOST_ROWS = 200  # results with features in one answer
 _NO_COPY = "No cached copy of this page."
 
 
@@ -76,8 +77,9 @@ class SearchSite:
         if not parameters.query:
             raise UsageError("the query is empty", hint="Add it: /api/search?q=words.")
         found = await self._queue.search(request, parameters, explain=parameters.explain)
+        table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
         headers = {"cache-control": "private, no-cache", "content-type": JSON, **_timing(found)}
-        return Response(api.encode_results(found), headers=headers)
+        return Response(api.encode_results(found, table), headers=headers)
 
     async def cached_page(self, request: Request) -> Response:
         """The page around the frame with the cached copy."""

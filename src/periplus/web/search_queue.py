@@ -13,12 +13,13 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage, FeatureTable, Results
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
 
@@ -46,10 +47,21 @@ class SearchQueue:
 
     async def search(self, request: Request, parameters: SearchParameters, *, explain: bool) -> Results:
         """Runs one search."""
-        query, page, size, mode = parameters.query, parameters.page, parameters.size, parameters.mode
-        return await self.work(
-            request, lambda: self._engine.search(query, page=page, size=size, explain=explain, mode=mode)
+        search = partial(
+            self._engine.search,
+            parameters.query,
+            page=parameters.page,
+            size=parameters.size,
+            explain=explain,
+            mode=parameters.mode,
+            verbatim=parameters.exact,
         )
+        return await self.work(request, search)
+
+    async def feature_table(self, request: Request, parameters: SearchParameters, most: int) -> FeatureTable:
+        """Computes the features of the *most* best results."""
+        query, mode, verbatim = parameters.query, parameters.mode, parameters.exact
+        return await self.work(request, lambda: self._engine.feature_table(query, most, mode=mode, verbatim=verbatim))
 
     async def cached(self, request: Request, url: str) -> CachedPage | None:
         """Reads an archived page."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from index.damage import cut, delete
 from index.live import live_index
 from periplus.cli.commands.search import app
 from periplus.errors import UsageError
+from periplus.model import Results
+from periplus.search.engine import SearchEngine
 from periplus.search.score import FEATURES
 from periplus.store.collection import open_collection
 from search.library import Doc, index, shelve
@@ -64,7 +67,7 @@ def test_several_arguments_are_one_query(home: Path) -> None:
 
 def test_a_score_can_be_explained(home: Path) -> None:
     for result in found(home, "--explain", "reef")["results"]:
-        assert set(result["explain"]) == set(FEATURES)
+        assert set(result["explain"]) == {*FEATURES, "crowding"}
         assert sum(result["explain"].values()) == pytest.approx(result["score"], abs=1e-12)
     lines = shown(home, "--explain", "reef").splitlines()
     assert any(" = text " in line for line in lines)
@@ -106,6 +109,30 @@ def test_a_person_sees_places_titles_addresses_and_the_passage(home: Path) -> No
 
 def test_a_hint_comes_before_the_results(home: Path) -> None:
     assert shown(home, '"reef').startswith("(Ignored an unclosed quotation mark.)")
+
+
+def test_a_corrected_query_is_shown_and_can_be_kept(home: Path) -> None:
+    corrected = shown(home, "lighthuose")
+    assert corrected.startswith("(Showing results for lighthouse. --exact searches for lighthuose.)\n  1. Lighthouse")
+    answer = found(home, "lighthuose")
+    assert (answer["corrected"], answer["with_all_words"], answer["total"]) == ("lighthouse", 1, 1)
+    as_typed = found(home, "--exact", "lighthuose")
+    assert (as_typed["corrected"], as_typed["suggestion"], as_typed["total"]) == ("", "", 0)
+    assert shown(home, "--exact", "lighthuose").startswith("0 results")
+
+
+def test_a_query_that_may_have_been_meant_is_a_hint(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = SearchEngine.search
+
+    def suggesting(self: SearchEngine, query: str, **options: Any) -> Results:
+        return replace(search(self, query, **options), suggestion="reefs \x1b[1m")
+
+    monkeypatch.setattr(SearchEngine, "search", suggesting)
+    assert shown(home, "reef").startswith("(Did you mean reefs \\x1b[1m?)\n")
+
+
+def test_the_last_line_counts_pages_with_all_words(home: Path) -> None:
+    assert "1 page has all your words, 2 some (0." in shown(home, "deep", "reef").splitlines()[-1]
 
 
 def test_a_page_cannot_speak_to_the_terminal(home: Path) -> None:

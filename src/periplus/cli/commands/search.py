@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -10,12 +11,13 @@ from rich.console import Console
 from rich.text import Text
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import plural, print_json, printable
+from periplus.cli.output import print_json, printable
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.model import Hit, Results
 from periplus.search.engine import Mode, SearchEngine
 from periplus.store.collection import open_collection
+from periplus.web.results import count
 
 _WAIT_SECONDS = 2.0  # for the check of the large files, after the results are shown
 
@@ -30,6 +32,7 @@ def command(
     size: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Results per page.")] = 15,
     require_all: Annotated[bool, typer.Option("--and", metavar="", help="Only pages with all words.")] = False,
     any_word: Annotated[bool, typer.Option("--or", metavar="", help="Pages with any of the words.")] = False,
+    exact: Annotated[bool, typer.Option("--exact", metavar="", help="Do not correct the spelling.")] = False,
     explain: Annotated[bool, typer.Option("--explain", metavar="", help="Show the parts of each score.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -42,7 +45,7 @@ def command(
     mode = Mode.AND if require_all else Mode.OR if any_word else Mode.AUTO
     engine = SearchEngine.open(open_collection(home), load(home).settings)
     try:
-        results = engine.search(" ".join(query), page=page, size=size, explain=explain, mode=mode)
+        results = engine.search(" ".join(query), page=page, size=size, explain=explain, mode=mode, verbatim=exact)
         if as_json:
             print_json(results_json(results))
         else:
@@ -62,14 +65,21 @@ def results_json(results: Results) -> dict[str, Any]:
 
 def _show(results: Results) -> None:
     console = Console(highlight=False)
-    for hint in results.hints:
+    for hint in _hints(results):
         console.print(Text(f"({printable(hint)})", style="yellow"))
-    if results.excluded:
-        console.print(Text(f"(without {', '.join(map(printable, results.excluded))})", style="yellow"))
     for place, hit in enumerate(results.hits, (results.page - 1) * results.size + 1):
         _show_hit(console, place, hit)
-    count = plural(results.total, "result") if results.total_is_exact else f"at least {results.total:,} results"
-    console.print(Text(f"{count} ({results.seconds:.3f} s)", style="dim"))
+    console.print(Text(f"{count(results)} ({results.seconds:.3f} s)", style="dim"))
+
+
+def _hints(results: Results) -> Iterator[str]:
+    if results.corrected:
+        yield f"Showing results for {results.corrected}. --exact searches for {results.query}."
+    if results.suggestion:
+        yield f"Did you mean {results.suggestion}?"
+    yield from results.hints
+    if results.excluded:
+        yield f"without {', '.join(results.excluded)}"
 
 
 def _show_hit(console: Console, place: int, hit: Hit) -> None:

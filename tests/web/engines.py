@@ -42,7 +42,6 @@ class FakeEngine:
     with_all_words: int | None = None  # None: all pages have them
     corrected: str = ""
     suggestion: str = ""
-    excluded: tuple[str, ...] = ()
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     asked: list[dict[str, object]] = field(default_factory=list)
 

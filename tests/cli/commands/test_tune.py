@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from evaluation.harbours import PLACES, pages, write_queries
 from periplus.cli.commands.tune import app
+from periplus.config import Ranking
 from periplus.errors import UsageError
 from periplus.search.score import FEATURES
 from search.library import index, shelve
@@ -47,7 +48,7 @@ def test_weights_that_win_are_written_and_the_rest_of_the_file_stays(home: Path,
     assert text.startswith("# my weights\n[ranking]\ntext = ")
     assert text.endswith("\n\n[fetch]\ntimeout = 17\n")
     assert tomllib.loads(text)["ranking"] == {name: found["weights"][name] for name in FEATURES}
-    assert (found["weights"]["rank"], found["weights"]["freshness"]) == (0.05, 0.05)
+    assert (found["weights"]["rank"], found["weights"]["freshness"]) == (Ranking().rank, Ranking().freshness)
 
 
 def test_weights_that_do_not_win_are_refused(home: Path, tmp_path: Path) -> None:

@@ -120,6 +120,18 @@ def test_rare_words_of_a_large_lexicon_are_read_back(tmp_path: Path) -> None:
     assert len(words) == starts[-1] == len(rare)
 
 
+def test_several_fields_in_one_pass_are_those_read_one_by_one(tmp_path: Path) -> None:
+    rare = [f"w{number}" for number in range(FIRST_WIDE + 100)]
+    rows = [{"text": " ".join(rare[start : start + 2000])} for start in range(0, len(rare), 2000)]
+    more = {"title": f"{rare[-1]} title", "headings": ["one", rare[-2]], "anchors": [f"{rare[-3]} {rare[-4]}"]}
+    index = write_forward(tmp_path, [*rows, more, {"title": "a short one"}])
+    numbers = np.array([len(rows) + 1, 0, len(rows)])
+    for field, (words, starts) in index.read_each(numbers, ("url", "title", "headings", "anchors")).items():
+        expected = index.read(numbers, field)
+        assert words.tolist() == expected.words.tolist()
+        assert starts.tolist() == expected.starts.tolist()
+
+
 def test_frequent_words_have_small_numbers(tmp_path: Path) -> None:
     index = write_forward(tmp_path, [{"text": "rare " + "common " * 20, "url": "http://x/"}])
     assert index.lexicon.number("common") == 1

@@ -38,8 +38,8 @@ def best_windows(numbers: Sequence[int], forms: WordForms, index: ForwardIndex) 
     term_of = np.zeros(len(index.lexicon), np.uint8)
     for kind, found in enumerate(forms.numbers.values(), 1):
         term_of[found] = kind
-    kinds = term_of[body.words]
-    places = np.flatnonzero(kinds)
+    kinds = term_of.take(body.words)
+    places = np.flatnonzero(kinds != 0)
     ends = body.starts[np.searchsorted(body.starts, places, "right")]
     weights = _weights(places, kinds[places], np.minimum(places + _WORDS, ends), [*forms.weights.values()])
     scores = weights * (0.5 + _prose(body.words, places))

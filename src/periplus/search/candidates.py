@@ -76,7 +76,10 @@ class CandidateFinder:
                 unlikely.append(query)
                 continue
             yield _List(query, likely, is_full=True)
-            if (scored := self._by_title_and_body(name, words, language)) is not None:
+            plain = self._short[name].any_of(words, language.ignored) if _is_any_word(node) else None
+            if plain is not None:  # every page that it finds matches the query
+                yield _List(plain, likely, is_full=False)
+            elif (scored := self._by_title_and_body(name, words, language)) is not None:
                 rules = (Occur.Must, Query.const_score_query(query, 0.0))
                 yield _List(Query.boolean_query([(Occur.Should, scored), rules]), likely, is_full=False)
         if unlikely:
@@ -131,6 +134,11 @@ class Selection:
             query = Query.term_query(self._index.schema, CODE, token)
             shares[np.searchsorted(numbers, self._index.among(query, numbers.tolist()))] += 1.0 / len(self._codes)
         return shares
+
+
+def _is_any_word(node: Node) -> bool:
+    """Whether any one word of the query suffices."""
+    return all(isinstance(part, Word) for part in (node.nodes if isinstance(node, Or) else (node,)))
 
 
 def _any_of(queries: list[Query]) -> Query:

@@ -16,7 +16,19 @@ from periplus.config import Ranking
 from periplus.index.facets import DATE, LANGUAGE, TYPE, number_of_name
 from periplus.index.schema import CODE, FIELD_LANGUAGE, FULL_BARREL, SITE, URL_WORDS, field
 from periplus.search.operators import seconds_of
-from periplus.search.query_tree import And, Field, Node, Not, Or, Phrase, Required, Site, Word, wanted_words
+from periplus.search.query_tree import (
+    And,
+    Field,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Required,
+    Site,
+    Word,
+    has_only_words,
+    wanted_words,
+)
 from periplus.text.analyzer import OTHER, Token, tokens, url_words
 from periplus.text.code_tokens import code_tokens
 
@@ -45,9 +57,24 @@ class Compiler:
         clause = self._clause(node, ignored)
         if clause is None or clause[0] is Occur.MustNot:
             return None
-        query = clause[1] if wanted_words(node) else Query.const_score_query(clause[1], 1.0)
-        pages = _unscored(Query.term_query(self._schema, FIELD_LANGUAGE, self._language))
-        return Query.boolean_query([(Occur.Must, query), (Occur.Must, pages)])
+        if has_only_words(node):
+            return clause[1]
+        return self._own_pages(clause[1] if wanted_words(node) else Query.const_score_query(clause[1], 1.0))
+
+    def any_of(self, words: Iterable[str], ignored: frozenset[str]) -> Query | None:
+        """The pages with any of the words, as one union of terms: the only query whose best matches tantivy finds
+        without scoring every match. None when a word has several terms or marks, or is in a field of all languages.
+        """
+        found = [tokens(self._language, word) for word in words if word not in ignored]
+        is_plain = self._url_weight <= 0 and not any(map(code_tokens, words))
+        if not found or not is_plain or any(len(terms) != 1 for terms in found):
+            return None
+        fields = [(name, weight) for name, weight in self._weights.items() if weight > 0]
+        return _some([self._in_field(name, terms, weight) for terms in found for name, weight in fields])
+
+    def _own_pages(self, query: Query) -> Query:
+        """Only the pages of this language."""
+        return _every([query, _unscored(Query.term_query(self._schema, FIELD_LANGUAGE, self._language))])
 
     def _clause(self, node: Node, ignored: frozenset[str]) -> _Clause | None:
         """The tantivy query of one node, with whether it is required or excluded."""
@@ -71,16 +98,18 @@ class Compiler:
         return [clause for part in nodes if (clause := self._clause(part, ignored)) is not None]
 
     def _word_clause(self, text: str) -> _Clause | None:
-        """A word or phrase in any field.
+        """A word or phrase in any field. Fields of one language have only pages of that language.
 
         A code-like token of one term, such as `C++`, must be on the page as written: its term alone would find C, too.
         """
         words, codes = tokens(self._language, text), code_tokens(text).split()
-        fields = [(name, weight, words) for name, weight in self._weights.items()]
-        fields.append((URL_WORDS, self._url_weight, tokens(OTHER, text)))
-        queries = [self._in_field(name, found, weight) for name, weight, found in fields if found and weight > 0]
+        queries = [
+            self._in_field(name, words, weight) for name, weight in self._weights.items() if words and weight > 0
+        ]
+        if self._url_weight > 0 and (in_url := tokens(OTHER, text)):
+            queries.append(self._own_pages(self._in_field(URL_WORDS, in_url, self._url_weight)))
         if len(codes) == 1 and len(tokens(OTHER, codes[0])) == len(words):
-            queries.append(self._as_written(codes[0], self._code_weight))
+            queries.append(self._own_pages(self._as_written(codes[0], self._code_weight)))
         return (Occur.Must, _every([_some(queries), *self._one_term_codes(codes)])) if queries else None
 
     def _one_term_codes(self, codes: Iterable[str]) -> list[Query]:

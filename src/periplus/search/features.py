@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from periplus.index.facets import number_of_name
+from periplus.index.forward import Rows
 from periplus.index.kinds import Kind
 from periplus.search.candidates import Candidates
 from periplus.search.open_index import Numbers, OpenIndex
@@ -70,10 +71,14 @@ class FeatureRows:
 
     def _in(self, field: str) -> Hits:
         """Where the terms occur; "c" counts for C++ only on pages that have C++ as it is written."""
-        hits = self._query.hits(self._index.forward.read(self._pages.numbers, field))
+        hits = self._query.hits(self._short_fields.get(field) or self._index.forward.read(self._pages.numbers, field))
         if not self._query.is_bare.any():
             return hits
         return hits.only(~self._query.is_bare[hits.term] | (self._pages.code[hits.document] > 0))
+
+    @cached_property
+    def _short_fields(self) -> dict[str, Rows]:
+        return self._index.forward.read_each(self._pages.numbers, ("url", "title", "headings", "anchors"))
 
     @cached_property
     def _in_title(self) -> Hits:

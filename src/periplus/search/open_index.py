@@ -38,7 +38,7 @@ class Matches(NamedTuple):
     numbers: Integers  # of documents
     kinds: Integers
     dates: Integers  # seconds since the epoch
-    total: int
+    total: int  # 0: not counted
 
 
 class OpenIndex:
@@ -75,16 +75,19 @@ class OpenIndex:
         self._generation.close()
 
     def matches(self, query: Query, limit: int, *, with_prior: bool = False) -> Matches:
-        """The best matches by text score; *with_prior*: times the PageRank prior."""
+        """The best matches by text score; *with_prior*: times the PageRank prior, and counts all matches.
+
+        Without a count tantivy skips pages that cannot be among the best.
+        """
         with self.damage_reported():
-            result = self._searcher.search(query, limit, weight_by_field=PRIOR if with_prior else None)
+            result = self._searcher.search(query, limit, with_prior, weight_by_field=PRIOR if with_prior else None)
             addresses = [address for _, address in result.hits]
             numbers, kinds, dates = (
                 np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, KIND, DATE)
             )
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self.ranks):
                 raise ValueError("it refers to documents that do not exist")
-        return Matches(numbers, kinds, dates, result.count)  # type: ignore[attr-defined]  # missing in its stubs
+        return Matches(numbers, kinds, dates, result.count or 0)  # type: ignore[attr-defined]  # missing in its stubs
 
     def speller(self) -> Speller:
         """Corrects queries by the words of the index."""
@@ -94,13 +97,17 @@ class OpenIndex:
     def count(self, query: Query) -> int:
         """The number of matches."""
         with self.damage_reported():
-            return int(self._searcher.search(query, 1).count)  # type: ignore[attr-defined]  # missing in its stubs
+            unscored = Query.const_score_query(query, 0.0)  # in half the time
+            return int(self._searcher.search(unscored, 1).count)  # type: ignore[attr-defined]  # missing in its stubs
 
     def among(self, query: Query, numbers: Sequence[int]) -> list[int]:
         """Those of the documents with these numbers that match."""
-        among = Query.term_set_query(self.schema, NUMBER, list(numbers))
-        both = Query.boolean_query([(Occur.Must, query), (Occur.Must, among)])
-        return self.matches(both, len(numbers)).numbers.tolist() if numbers else []
+        if not numbers:
+            return []
+        own = [(Occur.Should, Query.term_query(self.schema, NUMBER, number)) for number in numbers]
+        both = [Query.const_score_query(part, 0.0) for part in (query, Query.boolean_query(own))]
+        found = self.matches(Query.boolean_query([(Occur.Must, part) for part in both]), len(numbers)).numbers.tolist()
+        return list[int](found)
 
     def frequency(self, language: str, term: str) -> int:
         """The number of pages of a language that have a term in their text."""

@@ -128,13 +128,13 @@ class QueryTerms:
 
     def hits(self, rows: Rows) -> Hits:
         """Where the terms occur in a field."""
-        codes = self._codes[rows.words]
-        at = np.flatnonzero(codes)
+        codes = self._codes.take(rows.words)
+        at = np.flatnonzero(codes != 0)  # of numbers, it would take seven times as long
         term = codes[at].astype(np.intp) - 1
         if any(len(numbers) != 1 for numbers in self._numbers):
             at, term = self._with_neighbours(codes, at)
-        document = np.searchsorted(rows.starts, at, side="right") - 1
         size = len(rows.starts) - 1
+        document = np.repeat(np.arange(size), np.diff(np.searchsorted(at, rows.starts)))
         counts = np.bincount(document * len(self) + term, minlength=size * len(self)).reshape(size, len(self))
         return Hits(rows, document, term, at, counts)
 

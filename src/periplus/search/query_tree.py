@@ -176,6 +176,17 @@ def wanted_words(node: Node) -> list[str]:
             return []
 
 
+def has_only_words(node: Node) -> bool:
+    """Whether a query has only words and phrases, so that every match has one of them."""
+    match node:
+        case Word() | Phrase():
+            return True
+        case And(nodes) | Or(nodes):
+            return all(map(has_only_words, nodes))
+        case _:
+            return False
+
+
 def excluded(node: Node) -> list[str]:
     """What pages must not have, in order, as shown to the user."""
     match node:

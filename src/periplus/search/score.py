@@ -25,7 +25,6 @@ crowding             less than 0 when better results of the same host come first
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -87,9 +86,14 @@ def contributions(row: Numbers, weights: Ranking) -> dict[str, float]:
 
 def crowding(hosts: Sequence[int], weights: Ranking) -> list[float]:
     """What each result loses to better results of its host; *hosts* are those of the results, best first."""
-    seen: Counter[int] = Counter()
+    free = weights.per_host - 1  # better results of its host that cost nothing
+    by_count = [-weights.crowding * max(count - free, 0) for count in range(free + _MOST_CROWDED + 1)]
+    last = len(by_count) - 1
+    seen = dict.fromkeys(hosts, 0)
     losses = []
     for host in hosts:
-        losses.append(-weights.crowding * min(max(seen[host] - weights.per_host + 1, 0), _MOST_CROWDED))
-        seen[host] += 1
+        count = seen[host]
+        losses.append(by_count[count])
+        if count < last:
+            seen[host] = count + 1
     return losses

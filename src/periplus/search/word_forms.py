@@ -72,8 +72,8 @@ class WordForms:
         return found
 
     def weight(self, found: set[str]) -> float:
-        """The sum of the weights of terms."""
-        return sum(map(self.weights.__getitem__, found))
+        """The sum of the weights of terms; exact, because the order of a set differs from run to run."""
+        return math.fsum(map(self.weights.__getitem__, found))
 
     def _find_words(self, lower: str, prefix: str, start: int, found: list[Match]) -> None:
         """Appends the words with this prefix. One loop without generators, because snippets spend their time here."""

@@ -36,7 +36,7 @@ class Lucene:
     def cpu_seconds(self, documents: Path, threads: int, buffer_mb: int) -> float:
         """CPU seconds for indexing documents that `save` wrote."""
         with tempfile.TemporaryDirectory(prefix="lucene-") as folder:
-            command = [self._java, "-Xmx6g", "-cp", os.pathsep.join(map(str, self._jars)), _PROGRAM]
+            command: list[str | Path] = [self._java, "-Xmx6g", "-cp", os.pathsep.join(map(str, self._jars)), _PROGRAM]
             command += [documents, folder, str(threads), str(buffer_mb)]
             ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
         if ran.returncode:

@@ -16,7 +16,7 @@ EDITS = 2
 
 
 def symspell(words: dict[str, int]) -> Callable[[str], str]:
-    from symspellpy import SymSpell, Verbosity  # noqa: PLC0415 - each environment has one of the libraries
+    from symspellpy import SymSpell, Verbosity  # type: ignore[import-not-found]  # noqa: PLC0415 - each environment has one of the libraries
 
     speller = SymSpell(max_dictionary_edit_distance=EDITS, prefix_length=7)
     for word, count in words.items():
@@ -30,8 +30,8 @@ def symspell(words: dict[str, int]) -> Callable[[str], str]:
 
 
 def rapidfuzz(words: dict[str, int]) -> Callable[[str], str]:
-    from rapidfuzz import process  # noqa: PLC0415
-    from rapidfuzz.distance import OSA  # noqa: PLC0415
+    from rapidfuzz import process  # type: ignore[import-not-found]  # noqa: PLC0415
+    from rapidfuzz.distance import OSA  # type: ignore[import-not-found]  # noqa: PLC0415
 
     names = list(words)
 

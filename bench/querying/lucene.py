@@ -24,7 +24,7 @@ class LuceneSearcher(Lucene):
         """CPU milliseconds of every query, by round; builds the index when it is missing."""
         saved = folder / "queries-for-lucene"
         saved.write_bytes(b"".join(_string(" ".join(words)) for words in queries))
-        command = [self._java, "-Xmx4g", "-cp", os.pathsep.join(map(str, self._jars)), _PROGRAM]
+        command: list[str | Path] = [self._java, "-Xmx4g", "-cp", os.pathsep.join(map(str, self._jars)), _PROGRAM]
         command += [folder / _PAGES, folder / "lucene", saved, str(rounds)]
         ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
         if ran.returncode:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 QUERIES = Path(__file__).with_name("python_queries.tsv")
 DEMO_FLOORS = {"mrr": 0.72, "ndcg@10": 0.74, "s@10": 0.85}  # measured: 0.748, 0.765, 0.873
 BM25 = {"cranfield": 0.375, "cacm": 0.490, "nfcorpus": 0.330}  # nDCG@10 of other programs
-AGAINST_BM25 = {"cranfield": 1.02, "cacm": 0.83, "nfcorpus": 0.95}  # measured: 1.03, 0.85, 0.97
+AGAINST_BM25 = {"cranfield": 1.07, "cacm": 1.01, "nfcorpus": 1.015}  # measured: 1.086, 1.023, 1.026
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ COLUMNS = (
     "rest",
 )  # "rest": the body after its opening
 _NAMES = ("url", "title", "headings", "anchors")
+_CACHED = 10_000  # words that are looked up only once
 _VOCABULARY = ("title", "headings", "anchors", "description", "opening")
 U32 = NDArray[np.uint32]
 IN_VOCABULARY = [COLUMNS.index(name) for name in _VOCABULARY]
@@ -53,6 +55,8 @@ class Lexicon:
         self._stem_starts = load_array(folder / "stem_starts.npy", np.uint64, len(self._stems) + 1)
         self._stem_words = load_array(folder / "stem_words.npy", np.uint32, int(self._stem_starts[-1]))
         self.vocabulary: U32 = load_array(folder / "vocabulary.npy", np.uint32)  # word numbers
+        self._number_of = lru_cache(_CACHED)(self._find_number)  # a search looks up its words several times
+        self._ids_of = lru_cache(_CACHED)(self._find_ids)
 
     def __len__(self) -> int:
         """The number of words, with those that no page has any more."""
@@ -64,6 +68,9 @@ class Lexicon:
 
     def number(self, word: str) -> int | None:
         """The number of a word; None when no page has it."""
+        return self._number_of(word)
+
+    def _find_number(self, word: str) -> int | None:
         key = word.encode("utf-8", "surrogatepass")  # half a character is in no word
         place = bisect_left(self._sorted, key, key=self._words.__getitem__) if key else len(self)
         if place < len(self) and self._words[found := int(self._sorted[place])] == key and self._documents[found]:
@@ -76,6 +83,9 @@ class Lexicon:
 
     def ids_of(self, term: str, language: str) -> U32:
         """The numbers of all words that the analyzer of a language reduces to this term."""
+        return self._ids_of(term, language)
+
+    def _find_ids(self, term: str, language: str) -> U32:
         own = self.number(term)
         same = [own] if own is not None and terms(language, term) == [term] else []
         place = self._stems.find(stem_key(term, language))

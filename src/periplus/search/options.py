@@ -35,6 +35,8 @@ def read_options(parsed: ParsedQuery, count: Callable[[Node], int]) -> ParsedQue
 
 
 def _is_option(word: str, others: tuple[Node, ...], count: Callable[[Node], int]) -> bool:
+    if "-" in word:  # pages have the words of "north-west" side by side, with or without a hyphen before them
+        return False
     option = Phrase(f"-{word}")
     for within in (others, ()):  # when no page with the other words has the word, all pages decide
         if having := count(And((*within, Word(word)))):

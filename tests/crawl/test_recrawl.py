@@ -325,7 +325,7 @@ def test_an_idle_continuous_crawl_lets_others_index_all_its_pages(web: TestWeb, 
         assert child.poll() is None, "it still runs"
         assert (indexed.code, indexed.json["documents"]) == (0, 3)
         time.sleep(1.5)
-        assert len(segment_files(tmp_path)) == len(made), "nothing is sealed where nothing is new"
+        assert set(segment_files(tmp_path)) <= set(made), "nothing is sealed where nothing is new"
     finally:
         child.send_signal(signal.SIGINT)
         outcome = wait(child)

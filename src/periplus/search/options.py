@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from periplus.search.query import ParsedQuery
-from periplus.search.query_tree import And, Node, Not, Phrase, Word
+from periplus.search.query_tree import SPACED_WORD, And, Node, Not, Phrase, Word
 
 _OPTION_SHARE = 0.1  # of the pages with the word; on 24,193 documentation pages, options had 0.11 or more, words 0.08
 _MOST = 4  # exclusions that are looked up
@@ -35,7 +35,9 @@ def read_options(parsed: ParsedQuery, count: Callable[[Node], int]) -> ParsedQue
 
 
 def _is_option(word: str, others: tuple[Node, ...], count: Callable[[Node], int]) -> bool:
-    if "-" in word:  # pages have the words of "north-west" side by side, with or without a hyphen before them
+    if (
+        len(SPACED_WORD.findall(word)) != 1
+    ):  # pages with "north-west" and "-north-west" have the same words side by side
         return False
     option = Phrase(f"-{word}")
     for within in (others, ()):  # when no page with the other words has the word, all pages decide

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from periplus.search.query import ParsedQuery
 from periplus.search.query_tree import SPACED_WORD, And, Node, Not, Phrase, Word
+from periplus.text.code_tokens import code_tokens
 
 _OPTION_SHARE = 0.1  # of the pages with the word; on 24,193 documentation pages, options had 0.11 or more, words 0.08
 _MOST = 4  # exclusions that are looked up
@@ -35,10 +36,8 @@ def read_options(parsed: ParsedQuery, count: Callable[[Node], int]) -> ParsedQue
 
 
 def _is_option(word: str, others: tuple[Node, ...], count: Callable[[Node], int]) -> bool:
-    if (
-        len(SPACED_WORD.findall(word)) != 1
-    ):  # pages with "north-west" and "-north-west" have the same words side by side
-        return False
+    if len(SPACED_WORD.findall(word)) != 1 or code_tokens(f"-{word}") != f"-{word}".lower():
+        return False  # the index cannot tell "-north-west" from "north-west"
     option = Phrase(f"-{word}")
     for within in (others, ()):  # when no page with the other words has the word, all pages decide
         if having := count(And((*within, Word(word)))):

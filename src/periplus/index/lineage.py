@@ -7,6 +7,7 @@ full one when too much has changed.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,16 +56,15 @@ def continued(generations: Generations, plan: Plan, settings: Indexing, *, full:
     """Choose the generation to continue, and number the documents of the plan; the caller closes the generation."""
     before, why = (None, "--full was given") if full else _usable(generations, settings)
     if before is not None:
-        try:
-            why = _compared(before, plan)
-        except PeriplusError as error:
-            why = error.sentence
-        except BaseException:
-            before.close()
-            raise
-        if not why:
-            return Lineage(before)
-        before.close()
+        with ExitStack() as undo:
+            undo.callback(before.close)
+            try:
+                why = _compared(before, plan)
+            except PeriplusError as error:
+                why = error.sentence
+            if not why:
+                undo.pop_all()
+                return Lineage(before)
     plan.number_documents()
     return Lineage(None, why)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.pagestore import Head
 from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
-from periplus.search.correction import Corrected, corrected
+from periplus.search.correction import corrected
 from periplus.search.features import FeatureRows
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.options import read_options
@@ -101,11 +101,11 @@ class SearchEngine:
         generation = Generations(collection.index, INDEX_KIND).open_live()
         if generation is None:
             raise NoIndex("the collection has no index yet", hint="`periplus index` builds one.")
-        try:
-            return cls(collection, generation, settings)
-        except BaseException:
-            generation.close()
-            raise
+        with ExitStack() as undo:
+            undo.callback(generation.close)
+            engine = cls(collection, generation, settings)
+            undo.pop_all()
+        return engine
 
     def close(self) -> None:
         """Closes the files."""
@@ -137,34 +137,41 @@ class SearchEngine:
         started = time.perf_counter()
         query = _valid_text(query)
         parsed = read_options(parse_query(query), self._count)
-        hints, steps = list(parsed.hints), {"parse": time.perf_counter() - started}
-        hits, total, complete = tuple[Hit, ...](), 0, 0
-        other: Corrected | None = None
-        if parsed.root is not None:
-            search = self._begin(parsed.root, Mode(mode), steps)
-            with search.step("spelling"):
-                other = None if verbatim else corrected(search.root, self._speller, self._count)
-            if other is not None and other.is_used:
-                search = self._begin(other.root, Mode(mode), steps)
-            found, total = self._ranked(search, page * size)
-            with search.step("counts"):
-                complete = total if search.node == search.root else self.index.count(search.all_words)
-                hints += _hints(search, total, complete)
-            with search.step("snippets"):
-                hits = self._hits(found[(page - 1) * size : page * size], search, explain=explain)
-        seconds = time.perf_counter() - started
-        return Results(
+        results = Results(
             query=query,
             understood=parsed.understood,
-            total=total,
+            total=0,
             total_is_exact=True,
-            seconds=seconds,
+            seconds=0.0,
             page=page,
             size=size,
-            hits=hits,
-            hints=tuple(hints),
-            steps=steps,
+            hits=(),
+            hints=parsed.hints,
+            steps={"parse": time.perf_counter() - started},
             excluded=parsed.excluded,
+        )
+        if parsed.root is not None:
+            results = self._answered(results, parsed.root, Mode(mode), explain=explain, verbatim=verbatim)
+        return replace(results, seconds=time.perf_counter() - started)
+
+    def _answered(self, empty: Results, root: Node, mode: Mode, *, explain: bool, verbatim: bool) -> Results:
+        """The results of a query; *empty*: the same without results."""
+        search, last = self._begin(root, mode, empty.steps), empty.page * empty.size
+        with search.step("spelling"):
+            other = None if verbatim else corrected(root, self._speller, self._count)
+        if other is not None and other.is_used:
+            search = self._begin(other.root, mode, empty.steps)
+        found, total = self._ranked(search, last)
+        with search.step("counts"):
+            complete = total if search.node == search.root else self.index.count(search.all_words)
+            hints = _hints(search, total, complete)
+        with search.step("snippets"):
+            hits = self._hits(found[last - empty.size : last], search, explain=explain)
+        return replace(
+            empty,
+            total=total,
+            hits=hits,
+            hints=(*empty.hints, *hints),
             with_all_words=complete,
             corrected=str(other.root) if other and other.is_used else "",
             suggestion=str(other.root) if other and not other.is_used else "",

@@ -19,7 +19,7 @@ from periplus.search.query_terms import Booleans, Hits, QueryTerms
 from periplus.text.bm25 import saturation
 
 _WINDOW = 30  # words
-_STRESS = 3  # exponent of shares of which only nearly all of the query says much
+_COVERAGE_POWER, _WINDOW_POWER = 3, 4  # only nearly all of the query says much
 _YEAR = 365 * 86_400.0  # seconds
 _NEAR = 3  # words from one term to the next that still makes a pair
 _FAR = np.iinfo(np.intp).max
@@ -41,8 +41,8 @@ class FeatureRows:
         cosines = self._cosines()
         return {
             "text": np.log1p(self._bm25(self._in_title, "title") + self._bm25(self._in_body, "body")),
-            "coverage": self._share(in_title | (self._in_body.counts > 0) | self._named) ** _STRESS,
-            "window": np.maximum(self._best_window(), self._share(in_title)) ** (_STRESS + 1),
+            "coverage": self._share(in_title | (self._in_body.counts > 0) | self._named) ** _COVERAGE_POWER,
+            "window": np.maximum(self._best_window(), self._share(in_title)) ** _WINDOW_POWER,
             "pairs": self._pairs(),
             "title": self._title(in_title),
             "title_exact": self._title_exact() * self._share(in_title | self._named),

@@ -6,7 +6,7 @@ rare words more (idf), so that in "install gimp" *gimp* is the larger share.
 ===================  ==============================================================================================
 text                 logarithm of BM25 of title and text
 coverage             share of the query in title, text or the name of the site; its cube
-window               largest share of the query within 30 words of the text, or in the title; its cube
+window               largest share of the query within 30 words of the text, or in the title; its 4th power
 pairs                share of neighbouring words of the query that are neighbours in title or text
 title, title_exact   share of the query in the title; and how much of the title is the query
 headings, anchors    share of the query in headings; logarithm of BM25 of the anchor texts

@@ -106,7 +106,7 @@ class Ranking(Section):
     )
     window: float = Field(
         default=1.19,
-        description="Weight of the 4th power of the largest share of the query within 30 words of text, or in the title.",
+        description="Weight of the 4th power of the largest share of the query within 30 words, or in the title.",
     )
     pairs: float = Field(
         default=1.6, description="Weight of the share of neighbouring query words that are neighbours on the page."

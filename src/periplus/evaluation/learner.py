@@ -37,17 +37,18 @@ def learn(
         return dict(current)
     matrix = np.concatenate([one.features for one in useful])
     deviations = matrix.std(axis=0)
-    free = [at for at, name in enumerate(FEATURES) if name not in keep and deviations[at] > 1e-9]
-    fixed = [at for at in range(len(FEATURES)) if at not in free]
-    offsets = matrix[:, fixed] @ np.array([current[FEATURES[at]] for at in fixed])
-    sizes = [len(one.grades) for one in useful]
-    targets = np.concatenate([_shares(one.grades) for one in useful])
-    starts = np.cumsum([0, *sizes[:-1]])
-    scales = np.maximum(deviations[free], _LEAST_DEVIATION)
-    loss = _Loss(matrix[:, free] / scales, offsets, targets, starts, l2)
-    signs = np.array([-1.0 if FEATURES[at] in _LOWERING else 1.0 for at in free])
-    found = _with_signs(loss, signs) / scales
-    return {**current, **{FEATURES[at]: float(weight) for at, weight in zip(free, found, strict=True)}}
+    weights = np.array([current[name] for name in FEATURES])
+    is_free = ~np.isin(FEATURES, keep) & (deviations > 1e-9)
+    scales = np.maximum(deviations[is_free], _LEAST_DEVIATION)
+    loss = _Loss(
+        matrix=matrix[:, is_free] / scales,
+        offsets=matrix[:, ~is_free] @ weights[~is_free],
+        targets=np.concatenate([_shares(one.grades) for one in useful]),
+        starts=np.cumsum([0, *(len(one.grades) for one in useful[:-1])]),
+        l2=l2,
+    )
+    weights[is_free] = _with_signs(loss, np.where(np.isin(FEATURES, list(_LOWERING)), -1.0, 1.0)[is_free]) / scales
+    return {**current, **dict(zip(FEATURES, weights.tolist(), strict=True))}
 
 
 def _shares(grades: NDArray[np.int64]) -> Numbers:

@@ -63,15 +63,27 @@ def _cheapest(
     if place and other and other - 1 in last:
         best = last[other - 1] + _substitution(int(typed[place - 1]), meant[:, other - 1], first=place == other == 1)
     if place and other in last:  # a letter too many
-        is_double = place > 1 and typed[place - 1] == typed[place - 2]
-        best = np.minimum(best, last[other] + (_DOUBLED if is_double else _EDIT) + (_FIRST if place == 1 else 0))
+        best = np.minimum(best, last[other] + _surplus(typed, place))
     if other and other - 1 in row:  # a letter is missing
-        doubled = meant[:, other - 1] == meant[:, other - 2] if other > 1 else np.zeros(len(meant), bool)
-        best = np.minimum(best, row[other - 1] + np.where(doubled, _DOUBLED, _MISSING) + (_FIRST if other == 1 else 0))
+        best = np.minimum(best, row[other - 1] + _missing(meant, other))
     if place > 1 and other > 1 and other - 2 in before:
         swapped = (meant[:, other - 1] == typed[place - 2]) & (meant[:, other - 2] == typed[place - 1])
         best = np.where(swapped, np.minimum(best, before[other - 2] + _SWAPPED), best)
     return best.astype(np.float32, copy=False)
+
+
+def _surplus(typed: NDArray[np.uint16], place: int) -> np.float32:
+    """The cost of typing the letter before *place*, which was not meant."""
+    if place == 1:
+        return _EDIT + _FIRST
+    return _DOUBLED if typed[place - 1] == typed[place - 2] else _EDIT
+
+
+def _missing(meant: NDArray[np.uint16], other: int) -> F32 | np.float32:
+    """The cost of leaving out the letter before *other*, which was meant."""
+    if other == 1:
+        return _MISSING + _FIRST
+    return np.where(meant[:, other - 1] == meant[:, other - 2], _DOUBLED, _MISSING).astype(np.float32)
 
 
 def _substitution(typed: int, meant: NDArray[np.uint16], *, first: bool) -> F32:

@@ -36,7 +36,6 @@ from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 
-_FEW_PAGES = 10  # with all words; with fewer, a hint says so
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
@@ -164,7 +163,7 @@ class SearchEngine:
         found, total = self._ranked(search, last)
         with search.step("counts"):
             complete = total if search.node == search.root else self.index.count(search.all_words)
-            hints = _hints(search, total, complete)
+            hints = _hints(search, total)
         with search.step("snippets"):
             hits = self._hits(found[last - empty.size : last], search, explain=explain)
         return replace(
@@ -293,14 +292,9 @@ class SearchEngine:
         )
 
 
-def _hints(search: _Search, total: int, complete: int) -> list[str]:
-    if not total:
-        only_marks = search.words and not any(character.isalnum() for word in search.words for character in word)
-        return ["The query has only punctuation. Add a word."] if only_marks else []
-    if complete >= min(_FEW_PAGES, total):
-        return []
-    with_all = "No page has" if complete == 0 else "Only 1 page has" if complete == 1 else f"Only {complete} pages have"
-    return [f"{with_all} all your words. Other results have some of them."]
+def _hints(search: _Search, total: int) -> list[str]:
+    is_word = any(character.isalnum() for word in search.words for character in word)
+    return ["The query has only punctuation. Add a word."] if search.words and not total and not is_word else []
 
 
 def _valid_text(query: str) -> str:

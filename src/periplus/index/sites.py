@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -28,6 +29,7 @@ _SEPARATOR = re.compile(r"\s+[-–—|·•:»«/]+\s+|:\s+|\s+(?=[(\[（])|[｜
 _VERSION = re.compile(r"\bv?\d+(\.\d+)+[A-Za-z0-9.~+-]*")
 _EDGES = " -–—|·•:»«/()[]（）｜："  # noqa: RUF001
 
+_CACHED = 10_000  # hosts
 _SITES = "sites"  # files: a record of every site
 _KEYS = "site_keys.npy"  # file: the hashes of their hosts, in ascending order
 
@@ -124,7 +126,7 @@ class Sites:
     def __init__(self, folder: Path) -> None:
         self._records = Records(folder / _SITES, _COLUMNS)
         self._keys = load_array(folder / _KEYS, np.uint64, len(self._records))
-        self._words: dict[int, frozenset[str]] = {}  # of the hosts that were asked for
+        self.words_of = lru_cache(_CACHED)(self._find_words)  # a search asks for the hosts of all its candidates
 
     def __enter__(self) -> Sites:
         return self
@@ -136,12 +138,10 @@ class Sites:
         """The site of a host; an empty one for a host with few titles."""
         return self._site(url_key(host)) or Site(host)
 
-    def words_of(self, key: int) -> frozenset[str]:
+    def _find_words(self, key: int) -> frozenset[str]:
         """The words that most titles of a host have, as terms of the analyzer `OTHER`; *key* is the host's hash."""
-        if key not in self._words:
-            site = self._site(key)
-            self._words[key] = frozenset(site.words if site else ())
-        return self._words[key]
+        site = self._site(key)
+        return frozenset(site.words if site else ())
 
     def _site(self, key: int) -> Site | None:
         number = int(np.searchsorted(self._keys, np.uint64(key)))

@@ -22,7 +22,15 @@ UNGUARDED = 5_000  # pages at most
 def visited(trap: Trap, home: Path, *, learning: int, pages: int = UNGUARDED) -> list[str]:
     """The paths that a crawl fetches."""
     with TestWeb([trap.site]) as web:
-        run_crawl(web, home, SEED, budget=Budget(pages=pages), frontier__trap_fetches=learning, scope__depth=1_000)
+        run_crawl(
+            web,
+            home,
+            SEED,
+            budget=Budget(pages=pages),
+            frontier__trap_fetches=learning,
+            scope__depth=1_000,
+            fetch__concurrency=1,
+        )
         return [path for path in web.log.paths("a.test") if path != "/robots.txt"]
 
 

@@ -110,8 +110,8 @@ def matches_of(generation: Path, words: list[str], languages: list[str]) -> dict
         addresses = [address for _, address in searcher.search(query, max(len(url_of), 1)).hits]
         return sorted(url_of[number] for number in searcher.fast_field_values(NUMBER, addresses))
 
-    names = [field(name, language) for language in languages for name in FULL_BARREL] + [URL_WORDS, CODE]
-    names += [SITE, URL_ID, FIELD_LANGUAGE]
+    names = [field(name, language) for language in languages for name in (*FULL_BARREL, URL_WORDS)]
+    names += [CODE, SITE, URL_ID, FIELD_LANGUAGE]
     results = {}
     for name in names:
         terms = {word: Query.term_query(index.schema, name, word) for word in words}

@@ -29,15 +29,15 @@ HEAD = Head(
     language="en",
     fetched_at=1_700_000_000.25,
     kind="article",
+    published=1_600_000_000.0,
+    modified=1_650_000_000.0,
+    same_content=("http://b.test/",),
     headings=("One", "Two"),
 )
 DETAILS = Details(
     archive=ArchivePosition("w00-000001.warc.gz", 10, 200),
-    same_content=("http://b.test/",),
     keywords="sea, ships",
     categories=("Travel",),
-    published=1_600_000_000.0,
-    modified=1_650_000_000.0,
     quality=Quality(0.25, 0.1, 0.1, 0.14, 0.15, 0.15, 0.1),
     link_count=40,
     links=("http://a.test/next",),
@@ -45,6 +45,7 @@ DETAILS = Details(
     videos=(Video("http://a.test/waves.mp4", "Waves"),),
 )
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+MAYBE = st.none() | st.floats(0, 4e9)
 HEADS = st.builds(
     Head,
     url=TEXT,
@@ -57,17 +58,16 @@ HEADS = st.builds(
     language=TEXT,
     fetched_at=st.floats(0, 4e9),
     kind=TEXT,
+    published=MAYBE,
+    modified=MAYBE,
+    same_content=st.lists(TEXT, max_size=3).map(tuple),
     headings=st.lists(TEXT, max_size=3).map(tuple),
 )
-MAYBE = st.none() | st.floats(0, 4e9)
 DETAILED = st.builds(
     Details,
     archive=st.none() | st.builds(ArchivePosition, TEXT, st.integers(0, 1 << 40), st.integers(0, 1 << 30)),
-    same_content=st.lists(TEXT, max_size=3).map(tuple),
     keywords=TEXT,
     categories=st.lists(TEXT, max_size=3).map(tuple),
-    published=MAYBE,
-    modified=MAYBE,
     quality=st.none() | st.builds(Quality, *[st.floats(0, 1)] * 7),
     link_count=st.integers(0, 1 << 40),
     links=st.lists(TEXT, max_size=3).map(tuple),

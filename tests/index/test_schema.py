@@ -83,8 +83,8 @@ def test_identities_and_hosts_are_kept_as_they_are() -> None:
 
 
 def test_the_words_of_a_url_are_not_stemmed() -> None:
-    index = index_with(**{URL_WORDS: "example.org/the_running-man"})
-    assert [found(index, URL_WORDS, word) for word in ("the", "running", "man", "run")] == [1, 1, 1, 0]
+    index = index_with(**{field(URL_WORDS, "en"): "example.org/the_running-man"})
+    assert [found(index, field(URL_WORDS, "en"), word) for word in ("the", "running", "man", "run")] == [1, 1, 1, 0]
 
 
 def test_numbers_and_priors_are_read_without_opening_documents() -> None:

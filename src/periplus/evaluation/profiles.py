@@ -42,7 +42,7 @@ class Matched:
 
     def hits(self, field: str) -> Hits:
         """Where the terms occur in a field."""
-        return self._query.hits(self._index.forward.read(self.numbers, field))
+        return self._query.find(self.numbers, field)
 
     @cached_property
     def title(self) -> Hits:

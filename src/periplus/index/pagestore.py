@@ -37,19 +37,19 @@ class Head:
     language: str = ""
     kind: str = ""  # one of `kinds.Kind`
     fetched_at: float = 0.0
+    published: float | None = None  # seconds since the epoch
+    modified: float | None = None
+    same_content: tuple[str, ...] = ()  # other URLs of the same document
     headings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The part of a page that is read for shown results. A field without a value in the file gets its default."""
+    """The part of a page that no result shows. A field without a value in the file gets its default."""
 
     archive: ArchivePosition | None = None
-    same_content: tuple[str, ...] = ()  # other URLs of the same document
     keywords: str = ""
     categories: tuple[str, ...] = ()
-    published: float | None = None  # seconds since the epoch
-    modified: float | None = None
     quality: Quality | None = None  # None: the page was not reparsed yet
     link_count: int = 0  # links on the page
     links: tuple[str, ...] = ()  # the URLs of the first of them
@@ -143,7 +143,7 @@ class PageStore:
     def head(self, number: int) -> Head:
         """The small part of a page."""
         row = self._part(number).heads[number]
-        row[-1] = tuple(row[-1])  # headings
+        row[-2:] = map(tuple, row[-2:])  # other URLs, headings
         return Head(*row)
 
     def text(self, number: int) -> str:
@@ -152,16 +152,13 @@ class PageStore:
         return str(text)
 
     def details(self, number: int) -> Details:
-        """The part of a page that only shown results need."""
-        archive, same, keywords, categories, published, modified, quality, *rest = self._part(number).details[number]
+        """The part of a page that no result shows."""
+        archive, keywords, categories, quality, *rest = self._part(number).details[number]
         link_count, links, images, videos = rest
         return Details(
             archive=_named(ArchivePosition, archive) if archive else None,
-            same_content=tuple(same),
             keywords=keywords,
             categories=tuple(categories),
-            published=published,
-            modified=modified,
             quality=_named(Quality, quality) if quality else None,
             link_count=link_count,
             links=tuple(links),

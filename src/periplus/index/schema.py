@@ -18,7 +18,7 @@ from periplus.text.analyzer import CODE_ANALYZER, LANGUAGES, OTHER, analyzer_nam
 
 SHORT_BARREL = ("title", "head", "anchors")
 FULL_BARREL = (*SHORT_BARREL, "body")
-URL_WORDS = "url_words"  # of the URL; one field for all languages
+URL_WORDS = "url_words"  # of the URL, unstemmed
 CODE = "code"  # code-like tokens as they are, in lower case; one field for all languages
 FIELD_LANGUAGE = "field_language"  # whose fields the page fills
 NUMBER = "number"  # the document number: dense, the key of page store and features
@@ -63,7 +63,7 @@ def schema(languages: Iterable[str]) -> Schema:
     for language in filter(present.__contains__, LANGUAGES):
         for name in FULL_BARREL:
             builder.add_text_field(field(name, language), tokenizer_name=analyzer_name(language))
-    builder.add_text_field(URL_WORDS, tokenizer_name=analyzer_name(OTHER))
+        builder.add_text_field(field(URL_WORDS, language), tokenizer_name=analyzer_name(OTHER))
     builder.add_text_field(CODE, tokenizer_name=CODE_ANALYZER, index_option="basic")
     builder.add_text_field(FIELD_LANGUAGE, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field(NUMBER, indexed=True, fast=True)

@@ -98,7 +98,7 @@ class IndexWriter:
                     field("head", language): head,
                     field("anchors", language): list(map(spaced, row["anchors"])),
                     field("body", language): spaced(row["text"]),
-                    URL_WORDS: spaced(url_words(row["url"])),
+                    field(URL_WORDS, language): spaced(url_words(row["url"])),
                     CODE: code_tokens("\n".join((row["title"], *_head_parts(row), row["text"]))),
                     FIELD_LANGUAGE: language,
                     NUMBER: row["number"],
@@ -179,6 +179,9 @@ def _head(row: Mapping[str, Any], kind: Kind) -> Head:
         language=row["language"],
         kind=kind,
         fetched_at=row["fetched_at"],
+        published=row["published"],
+        modified=row["modified"],
+        same_content=tuple(row["copies"][:_LISTED]),
         headings=tuple(row["headings"]),
     )
 
@@ -186,11 +189,8 @@ def _head(row: Mapping[str, Any], kind: Kind) -> Head:
 def _details(row: Mapping[str, Any]) -> Details:
     return Details(
         archive=ArchivePosition(row["archive"], row["offset"], row["length"]) if row["archive"] else None,
-        same_content=tuple(row["copies"][:_LISTED]),
         keywords=row["keywords"][:_WORDS],
         categories=tuple(row["categories"][:_LISTED]),
-        published=row["published"],
-        modified=row["modified"],
         quality=_quality(row["features"]),
         link_count=row["link_count"],
         links=tuple(row["links"]),

@@ -65,7 +65,11 @@ class CandidateFinder:
         return _any_of([query for _, query in self._compiled(node, language)])
 
     def _compiled(self, node: Node, language: QueryLanguage) -> list[tuple[str, Query]]:
-        compiled = [(name, one.compile(node, language.ignored)) for name, one in self._all_fields.items()]
+        any_word, ignored = _any_words(node), language.ignored
+        compiled = [
+            (name, (any_word and one.any_of(any_word, ignored)) or one.compile(node, ignored))
+            for name, one in self._all_fields.items()
+        ]
         return [(name, query) for name, query in compiled if query is not None]
 
     def _lists(self, node: Node, words: Sequence[str], language: QueryLanguage) -> Iterator[_List]:
@@ -76,7 +80,7 @@ class CandidateFinder:
                 unlikely.append(query)
                 continue
             yield _List(query, likely, is_full=True)
-            plain = self._short[name].any_of(words, language.ignored) if _is_any_word(node) else None
+            plain = self._short[name].any_of(words, language.ignored) if _any_words(node) else None
             if plain is not None:  # every page that it finds matches the query
                 yield _List(plain, likely, is_full=False)
             elif (scored := self._by_title_and_body(name, words, language)) is not None:
@@ -136,9 +140,11 @@ class Selection:
         return shares
 
 
-def _is_any_word(node: Node) -> bool:
-    """Whether any one word of the query suffices."""
-    return all(isinstance(part, Word) for part in (node.nodes if isinstance(node, Or) else (node,)))
+def _any_words(node: Node) -> list[str]:
+    """The words of a query for pages with any of its words; empty for other queries."""
+    parts = node.nodes if isinstance(node, Or) else (node,)
+    words = [part.text for part in parts if isinstance(part, Word)]
+    return words if len(words) == len(parts) else []
 
 
 def _any_of(queries: list[Query]) -> Query:

@@ -1,8 +1,8 @@
 """Compiles a parsed query into a tantivy query for the pages of one language.
 
-A word is searched in every field of the language, in the form that the language's analyzer indexes, and in the fields
-that all languages share: the words of the URL, and code-like tokens. Stop words of the query's language are ignored
-unless they are quoted, required or excluded.
+A word is searched in every field of the language, in the form that the language's analyzer indexes, among the unstemmed
+words of the URL, and in the field that all languages share: code-like tokens. Stop words of the query's language are
+ignored unless they are quoted, required or excluded.
 """
 
 from __future__ import annotations
@@ -45,8 +45,10 @@ class Compiler:
         self._schema, self._language = schema, language
         factor = _length_correction(share)
         self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
-        self._url_weight, self._code_weight = weights.field_url, weights.field_code
+        self._url, self._url_weight = field(URL_WORDS, language), factor * weights.field_url
+        self._code_weight = weights.field_code
         self._words = lru_cache(_CACHED)(self._word_clause)  # a search compiles its words several times
+        self._terms = lru_cache(_CACHED)(self._term_queries)
 
     def compile(self, node: Node, ignored: frozenset[str]) -> Query | None:
         """The tantivy query, or None when the query has no searchable word; *ignored* are its stop words.
@@ -62,15 +64,13 @@ class Compiler:
         return self._own_pages(clause[1] if wanted_words(node) else Query.const_score_query(clause[1], 1.0))
 
     def any_of(self, words: Iterable[str], ignored: frozenset[str]) -> Query | None:
-        """The pages with any of the words, as one union of terms: the only query whose best matches tantivy finds
-        without scoring every match. None when a word has several terms or marks, or is in a field of all languages.
+        """The pages with any of the words, as one union of terms, which tantivy searches fastest.
+
+        None when a word has several terms or marks.
         """
-        found = [tokens(self._language, word) for word in words if word not in ignored]
-        is_plain = self._url_weight <= 0 and not any(map(code_tokens, words))
-        if not found or not is_plain or any(len(terms) != 1 for terms in found):
-            return None
-        fields = [(name, weight) for name, weight in self._weights.items() if weight > 0]
-        return _some([self._in_field(name, terms, weight) for terms in found for name, weight in fields])
+        found = [self._terms(word) for word in words if word not in ignored]
+        plain = [queries for queries in found if queries]
+        return _some([query for queries in plain for query in queries]) if plain and len(plain) == len(found) else None
 
     def _own_pages(self, query: Query) -> Query:
         """Only the pages of this language."""
@@ -107,10 +107,19 @@ class Compiler:
             self._in_field(name, words, weight) for name, weight in self._weights.items() if words and weight > 0
         ]
         if self._url_weight > 0 and (in_url := tokens(OTHER, text)):
-            queries.append(self._own_pages(self._in_field(URL_WORDS, in_url, self._url_weight)))
+            queries.append(self._in_field(self._url, in_url, self._url_weight))
         if len(codes) == 1 and len(tokens(OTHER, codes[0])) == len(words):
             queries.append(self._own_pages(self._as_written(codes[0], self._code_weight)))
         return (Occur.Must, _every([_some(queries), *self._one_term_codes(codes)])) if queries else None
+
+    def _term_queries(self, word: str) -> list[Query]:
+        """A word of one term in each field; empty for other words, and for code-like tokens."""
+        terms, in_url = tokens(self._language, word), tokens(OTHER, word)
+        if len(terms) != 1 or len(in_url) != 1 or code_tokens(word):
+            return []
+        fields = [(name, terms, weight) for name, weight in self._weights.items()]
+        fields.append((self._url, in_url, self._url_weight))
+        return [self._in_field(name, found, weight) for name, found, weight in fields if weight > 0]
 
     def _one_term_codes(self, codes: Iterable[str]) -> list[Query]:
         return [self._as_written(code, 0.0) for code in codes if len(tokens(OTHER, code)) < 2]
@@ -122,7 +131,7 @@ class Compiler:
     def _site(self, host: str, path: str) -> _Clause:
         queries = [Query.term_query(self._schema, SITE, host)]
         if path and len(words := tokens(OTHER, url_words(f"//{host}{path}"))) > 1:
-            queries.append(self._in_field(URL_WORDS, words, 1.0))
+            queries.append(self._in_field(self._url, words, 1.0))
         return Occur.Must, _unscored(_every(queries))
 
     def _property(self, operator: str, value: str) -> _Clause | None:
@@ -136,7 +145,7 @@ class Compiler:
                 title = self._in_field(name, words, self._weights[name] or 1.0)
                 return Occur.Must, _every([title, *self._one_term_codes(code_tokens(value).split())])
             case "inurl":
-                return Occur.Must, _unscored(self._in_field(URL_WORDS, words, 1.0))
+                return Occur.Must, _unscored(self._in_field(self._url, words, 1.0))
             case "filetype" | "lang":
                 name = TYPE if operator == "filetype" else LANGUAGE
                 return Occur.Must, _unscored(Query.term_query(self._schema, name, number_of_name(value)))

@@ -162,10 +162,11 @@ class SearchEngine:
             search = self._begin(other.root, mode, empty.steps)
         found, total = self._ranked(search, last)
         with search.step("counts"):
-            complete = total if search.node == search.root else self.index.count(search.all_words)
+            shown = found[last - empty.size : last]
+            complete, whole = self._with_all_words(search, shown, total)
             hints = _hints(search, total)
         with search.step("snippets"):
-            hits = self._hits(found[last - empty.size : last], search, explain=explain)
+            hits = self._hits(shown, whole, search, explain=explain)
         return replace(
             empty,
             total=total,
@@ -254,15 +255,19 @@ class SearchEngine:
 
     # -- results --------------------------------------------------------------------------------------------------
 
-    def _hits(self, found: list[Scored], search: _Search, *, explain: bool) -> tuple[Hit, ...]:
+    def _with_all_words(self, search: _Search, found: list[Scored], total: int) -> tuple[int, set[int]]:
+        """The number of pages that match the query as a whole, and the numbers of those in *found*."""
         numbers = [one.number for one in found]
-        complete = set(numbers)
-        if search.node != search.root:
-            complete = set(self.index.among(search.all_words, numbers))
+        if search.node == search.root:
+            return total, set(numbers)
+        return self.index.count_with(search.all_words, numbers)
+
+    def _hits(self, found: list[Scored], whole: set[int], search: _Search, *, explain: bool) -> tuple[Hit, ...]:
+        numbers = [one.number for one in found]
         pages = [Shown(number, self.index.pages.head(number), self.index.pages.text(number)) for number in numbers]
         snippets = make_snippets(pages, search.words, self.index.forward)
         return tuple(
-            self._hit(one, page.head, snippet, all_words=one.number in complete, explain=explain)
+            self._hit(one, page.head, snippet, all_words=one.number in whole, explain=explain)
             for one, page, snippet in zip(found, pages, snippets, strict=True)
         )
 
@@ -286,7 +291,7 @@ class SearchEngine:
             fetched_at=head.fetched_at,
             mime=head.mime,
             language=head.language,
-            same_content=self.index.pages.details(one.number).same_content,
+            same_content=head.same_content,
             all_words=all_words,
             explain=parts if explain else {},
         )

@@ -71,7 +71,8 @@ class FeatureRows:
 
     def _in(self, field: str) -> Hits:
         """Where the terms occur; "c" counts for C++ only on pages that have C++ as it is written."""
-        hits = self._query.hits(self._short_fields.get(field) or self._index.forward.read(self._pages.numbers, field))
+        rows = self._short_fields.get(field)
+        hits = self._query.hits(rows) if rows else self._query.find(self._pages.numbers, field)
         if not self._query.is_bare.any():
             return hits
         return hits.only(~self._query.is_bare[hits.term] | (self._pages.code[hits.document] > 0))
@@ -103,7 +104,7 @@ class FeatureRows:
     @cached_property
     def _breaks(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """By page: the end of the host in the words of the URL, the start of the last part, and the number of parts."""
-        rows = self._in_url.rows
+        rows = self._short_fields["url"]
         breaks = np.flatnonzero(rows.words == 0)
         first, after = np.searchsorted(breaks, rows.starts[:-1]), np.searchsorted(breaks, rows.starts[1:])
         padded = np.append(breaks, _FAR)
@@ -123,11 +124,11 @@ class FeatureRows:
     @cached_property
     def _named(self) -> Booleans:
         """Which terms name the site of the page: by its host name, or because most titles of the site have them."""
-        hits = self._in_url
+        hits, rows = self._in_url, self._short_fields["url"]
         named = self._marked(hits, hits.at < self._breaks[0][hits.document])
         for number, terms in self._query.joined().items():
-            at = np.flatnonzero(hits.rows.words == number)
-            pages = np.searchsorted(hits.rows.starts, at, side="right") - 1
+            at = np.flatnonzero(rows.words == number)
+            pages = np.searchsorted(rows.starts, at, side="right") - 1
             pages = pages[at < self._breaks[0][pages]]
             for term in terms:
                 named[pages, term] = True
@@ -151,7 +152,7 @@ class FeatureRows:
         hits, (_, tails, _) = self._in_url, self._breaks
         chosen = hits.at >= tails[hits.document]
         inside = np.bincount(hits.document[chosen], minlength=len(tails))
-        is_whole: Booleans = inside == hits.rows.starts[1:] - tails
+        is_whole: Booleans = inside == hits.starts[1:] - tails
         return self._share(self._marked(hits, chosen)) * is_whole
 
     # -- the title ------------------------------------------------------------------------------------------------
@@ -166,8 +167,8 @@ class FeatureRows:
     def _title_exact(self) -> Numbers:
         """The share of the words of the title, without the name of the site, that are words of the query."""
         hits = self._in_title
-        breaks = np.append(np.flatnonzero(hits.rows.words == 0), _FAR)
-        starts, ends = hits.rows.starts[:-1], hits.rows.starts[1:]
+        breaks = np.append(np.flatnonzero(self._short_fields["title"].words == 0), _FAR)
+        starts, ends = hits.starts[:-1], hits.starts[1:]
         ends = np.minimum(breaks[np.searchsorted(breaks, starts)], ends)
         inside = np.bincount(hits.document[hits.at < ends[hits.document]], minlength=len(starts))
         shares: Numbers = inside / np.maximum(ends - starts, 1)
@@ -178,7 +179,7 @@ class FeatureRows:
     def _best_window(self) -> Numbers:
         """The largest share of the weight of the query within 30 words of the text."""
         hits = self._in_body
-        ends = np.minimum(hits.at + _WINDOW, hits.rows.starts[1:][hits.document])
+        ends = np.minimum(hits.at + _WINDOW, hits.starts[1:][hits.document])
         covered = np.zeros(len(hits.at))
         for term in range(len(self._query)):
             places = np.where(hits.term == term, hits.at, _FAR)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,9 +26,11 @@ from periplus.index.vocabulary import Vocabulary
 from periplus.search.background_check import BackgroundCheck
 from periplus.search.spelling import Speller
 from periplus.store.generations import Generation
-from periplus.text.analyzer import register
+from periplus.text.analyzer import is_stop_word, register, terms
 from periplus.url import url_id
 
+_CACHED = 4096  # words
+_STOP_WORD = 0.5  # share of the pages of a language that are assumed to have its stop words
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
@@ -65,6 +68,7 @@ class OpenIndex:
         numbers = len(self.ranks)  # with those of removed documents
         self.qualities: Numbers = load_array(self.folder / QUALITIES, np.float32, numbers).astype(np.float64)
         self.hosts = load_array(self.folder / HOSTS, np.uint64, numbers)
+        self.pages_with = lru_cache(_CACHED)(self._pages_with)
         self.check = BackgroundCheck(large_files)
 
     def close(self) -> None:
@@ -100,17 +104,41 @@ class OpenIndex:
             unscored = Query.const_score_query(query, 0.0)  # in half the time
             return int(self._searcher.search(unscored, 1).count)  # type: ignore[attr-defined]  # missing in its stubs
 
+    def count_with(self, query: Query, numbers: Sequence[int]) -> tuple[int, set[int]]:
+        """The number of matches, and those of the documents with these numbers that match: both in one search."""
+        if not numbers:
+            return self.count(query), set()
+        own = Query.const_score_query(self._any_number(numbers), 1.0)
+        both = Query.boolean_query([(Occur.Must, Query.const_score_query(query, 0.0)), (Occur.Should, own)])
+        with self.damage_reported():
+            result = self._searcher.search(both, len(numbers))
+            addresses = [address for score, address in result.hits if score > 0]
+            matching = np.array(self._searcher.fast_field_values(NUMBER, addresses), np.int64)
+        return int(result.count), set(matching.tolist())  # type: ignore[attr-defined]  # missing in its stubs
+
     def among(self, query: Query, numbers: Sequence[int]) -> list[int]:
         """Those of the documents with these numbers that match."""
         if not numbers:
             return []
-        own = [(Occur.Should, Query.term_query(self.schema, NUMBER, number)) for number in numbers]
-        both = [Query.const_score_query(part, 0.0) for part in (query, Query.boolean_query(own))]
+        both = [Query.const_score_query(part, 0.0) for part in (query, self._any_number(numbers))]
         found = self.matches(Query.boolean_query([(Occur.Must, part) for part in both]), len(numbers)).numbers.tolist()
         return list[int](found)
 
-    def frequency(self, language: str, term: str) -> int:
-        """The number of pages of a language that have a term in their text."""
+    def _any_number(self, numbers: Sequence[int]) -> Query:
+        own = [Query.term_query(self.schema, NUMBER, number) for number in numbers]
+        return Query.boolean_query([(Occur.Should, query) for query in own])
+
+    def _pages_with(self, word: str) -> Numbers:
+        """The number of pages with a word in their text, by language; half of them are assumed to have a stop word."""
+        found = [
+            _STOP_WORD * pages
+            if is_stop_word(language, word)
+            else min((self._frequency(language, term) for term in terms(language, word)), default=0)
+            for language, pages in self.languages.items()
+        ]
+        return np.array(found, np.float64)
+
+    def _frequency(self, language: str, term: str) -> int:
         with self.damage_reported():
             return int(self._searcher.doc_freq(field("body", language), term))
 

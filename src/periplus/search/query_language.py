@@ -11,14 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from periplus.search.open_index import Numbers, OpenIndex
+from periplus.search.open_index import OpenIndex
 from periplus.search.query_tree import SPACED_WORD
-from periplus.text.analyzer import OTHER, is_stop_word, terms
+from periplus.text.analyzer import OTHER, is_stop_word
 from periplus.text.words import split
 
 _LIKELY = 0.35  # of the probability of the most likely language, to decide which words are ignored
 _POSSIBLE = 0.02  # of it, to count words with the same stem as the same
-_STOP_WORD = 0.5  # share of the pages of a language that are assumed to have its stop words
 
 
 class QueryLanguage(NamedTuple):
@@ -38,23 +37,12 @@ def query_language(texts: Sequence[str], index: OpenIndex) -> QueryLanguage:
     pages = np.array(list(index.languages.values()), np.float64)
     scores = np.log(pages)
     for word in {word for text in texts for word in split(text)}:
-        with_word = _pages_with(word, index)
+        with_word = index.pages_with(word)
         expected = (with_word.sum() + 0.5) / (pages.sum() + 1.0)
         scores += np.log((with_word + expected) / (pages + 1.0))
     shares = np.exp(scores - scores.max(initial=-np.inf))
     likely = dict(zip(index.languages, (shares / shares.sum()).tolist(), strict=True))
     return QueryLanguage(likely, _ignored(texts, _leaders(likely, _LIKELY)))
-
-
-def _pages_with(word: str, index: OpenIndex) -> Numbers:
-    """The number of pages that have a word, by language."""
-    found = [
-        _STOP_WORD * pages
-        if is_stop_word(language, word)
-        else min((index.frequency(language, term) for term in terms(language, word)), default=0)
-        for language, pages in index.languages.items()
-    ]
-    return np.array(found, np.float64)
 
 
 def _leaders(likely: Mapping[str, float], least: float) -> list[str]:

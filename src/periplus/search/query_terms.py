@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import ForwardIndex, Rows
+from periplus.index.forward import ForwardIndex, Rows, WordCodes
 from periplus.text.analyzer import OTHER, is_stop_word, terms
 from periplus.text.bm25 import idf
 from periplus.text.code_tokens import code_tokens
@@ -37,7 +37,7 @@ class Term(NamedTuple):
 class Hits(NamedTuple):
     """Where the terms of a query occur in one field of several documents, in order."""
 
-    rows: Rows
+    starts: Places  # of every document among the words, and the end
     document: Places  # its place among the documents
     term: Places
     at: Places  # the place in `rows.words`
@@ -48,7 +48,7 @@ class Hits(NamedTuple):
         document, term = self.document[chosen], self.term[chosen]
         counts = np.zeros_like(self.counts)
         np.add.at(counts, (document, term), 1)
-        return Hits(self.rows, document, term, self.at[chosen], counts)
+        return Hits(self.starts, document, term, self.at[chosen], counts)
 
 
 class QueryTerms:
@@ -110,33 +110,48 @@ class QueryTerms:
         frequency = min(self._forward.df(part) for part in term.parts) if term.parts else 0.0
         return float(idf(frequency, len(self._forward))) if frequency else 0.0
 
-    def _numbered_parts(self) -> NDArray[np.uint8]:
-        """By word number: the number of the part of the query that it is, or 0."""
-        codes = np.zeros(len(self._forward.lexicon), np.uint8)
+    def _numbered_parts(self) -> WordCodes:
+        """The number of the part of the query that a word is."""
+        codes = WordCodes(len(self._forward.lexicon))
         self._numbers: list[tuple[int, ...]] = []  # of the parts of every term
         number = 0
         for term in self.terms:
             numbers = []
             for part in term.parts:
-                known = int(codes[part[0]]) if len(term.parts) > 1 and len(part) else 0
+                known = int(codes.by_word[part[0]]) if len(term.parts) > 1 and len(part) else 0
                 if not known:
                     number += 1
-                    codes[part[codes[part] == 0]] = number
+                    codes.add(part, number)
                 numbers.append(known or number)
             self._numbers.append(tuple(numbers))
         return codes
 
+    def find(self, documents: NDArray[np.integer], field: str) -> Hits:
+        """Where the terms occur in a field of documents."""
+        if self._has_neighbours:
+            return self.hits(self._forward.read(documents, field))
+        found = self._forward.find(documents, field, self._codes)
+        return self._hits(found.starts, found.at, found.codes.astype(np.intp) - 1)
+
     def hits(self, rows: Rows) -> Hits:
-        """Where the terms occur in a field."""
-        codes = self._codes.take(rows.words)
-        at = np.flatnonzero(codes != 0)  # of numbers, it would take seven times as long
+        """Where the terms occur in a field that was read."""
+        codes = self._codes.by_word.take(rows.words)
+        at = np.flatnonzero(codes != 0)
         term = codes[at].astype(np.intp) - 1
-        if any(len(numbers) != 1 for numbers in self._numbers):
+        if self._has_neighbours:
             at, term = self._with_neighbours(codes, at)
-        size = len(rows.starts) - 1
-        document = np.repeat(np.arange(size), np.diff(np.searchsorted(at, rows.starts)))
+        return self._hits(rows.starts, at, term)
+
+    @property
+    def _has_neighbours(self) -> bool:
+        """Whether a term has several parts."""
+        return any(len(numbers) != 1 for numbers in self._numbers)
+
+    def _hits(self, starts: Places, at: Places, term: Places) -> Hits:
+        size = len(starts) - 1
+        document = np.repeat(np.arange(size), np.diff(np.searchsorted(at, starts)))
         counts = np.bincount(document * len(self) + term, minlength=size * len(self)).reshape(size, len(self))
-        return Hits(rows, document, term, at, counts)
+        return Hits(starts, document, term, at, counts)
 
     def _with_neighbours(self, codes: NDArray[np.uint8], at: Places) -> tuple[Places, Places]:
         """The places and terms where all parts of a term follow each other."""

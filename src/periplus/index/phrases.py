@@ -25,9 +25,9 @@ from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
 from periplus.index.kinds import Kind
-from periplus.index.lexicon import Strings
+from periplus.index.lexicon import Lexicon, Strings
 from periplus.index.lexicon_writer import write_strings
-from periplus.index.pagestore import PageStore
+from periplus.index.pagestore import Head, PageStore
 from periplus.store.arrays import write_array
 from periplus.text.analyzer import folded
 from periplus.text.unspaced import UNSPACED
@@ -38,6 +38,7 @@ MOST_PHRASES = 300_000  # best pages first; takes about 100 MB while the index i
 _HEADINGS, _ANCHORS = 12, 4  # of a page
 _LONGEST = 80  # characters
 _MOST_WORDS = 10
+_AT_ONCE = 1_000  # pages whose anchor texts are read together
 _STARTS = 6  # words of a phrase that a prefix may begin with
 _COMMON_SHARE = 0.002  # of all pages; a heading on more pages ("See also") names none of them
 _COMMON_PAGES = 5  # fewer are never too many
@@ -153,9 +154,8 @@ def _collected(generation: Path, ranks: F32) -> list[_Phrase]:
     """The phrases of all pages, those of the best pages first."""
     found: dict[str, _Phrase] = {}
     with PageStore(generation) as pages:
-        index = ForwardIndex(generation)
-        for number in np.argsort(-ranks, kind="stable").tolist():
-            for text, source in _of_page(pages, index, number):
+        for number, anchors in _anchors(ForwardIndex(generation), np.argsort(-ranks, kind="stable")):
+            for text, source in _of_page(pages.head(number), anchors):
                 words = phrase_words(text)
                 key = " ".join(words)
                 if (known := found.get(key)) is not None:
@@ -174,10 +174,9 @@ def _prefer(known: _Phrase, text: str, source: Source) -> None:
     known.source = max(known.source, source)
 
 
-def _of_page(pages: PageStore, index: ForwardIndex, number: int) -> Iterator[tuple[str, Source]]:
-    head = pages.head(number)
+def _of_page(head: Head, anchors: Iterable[str]) -> Iterator[tuple[str, Source]]:
     yield cleaned(head.title), Source.TITLE
-    for text in islice(_anchors(index, number), _ANCHORS):
+    for text in islice(anchors, _ANCHORS):
         yield text, Source.ANCHOR
     if head.kind not in _LISTINGS:
         for heading in head.headings[:_HEADINGS]:
@@ -189,15 +188,24 @@ def cleaned(text: str) -> str:
     return _NUMBERING.sub("", " ".join(text.split()).rstrip(_LINK_MARKS), count=1)
 
 
-def _anchors(index: ForwardIndex, number: int) -> Iterator[str]:
-    """The anchor texts of a page in lower case, without numbers at their beginning."""
+def _anchors(index: ForwardIndex, numbers: NDArray[np.intp]) -> Iterator[tuple[int, Iterator[str]]]:
+    """The number of every page, and its anchor texts."""
+    for first in range(0, len(numbers), _AT_ONCE):
+        some = numbers[first : first + _AT_ONCE]
+        words, starts = index.read(some, "anchors")
+        for number, start, end in zip(some.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            yield number, _texts(words[start:end].tolist(), index.lexicon)
+
+
+def _texts(numbers: list[int], lexicon: Lexicon) -> Iterator[str]:
+    """Anchor texts in lower case, without numbers at their beginning; *numbers* of words, 0 ends an anchor text."""
     words: list[str] = []
-    for word in [*index.words(number, "anchors").tolist(), 0]:  # 0 ends an anchor text
-        if word == 0:
+    for number in [*numbers, 0]:
+        if number == 0:
             yield _BETWEEN_UNSPACED.sub("", " ".join(words))
             words = []
-        elif words or not index.lexicon.word(word).isdecimal():
-            words.append(index.lexicon.word(word))
+        elif words or not lexicon.word(number).isdecimal():
+            words.append(lexicon.word(number))
 
 
 def _is_useful(text: str, words: Iterable[str]) -> bool:

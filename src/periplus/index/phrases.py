@@ -135,14 +135,14 @@ def write_phrases(generation: Path, ranks: F32) -> None:
     """Write the files that `Phrases` reads; *ranks*: the rank of every document, relative to a page without links."""
     folder = generation / FOLDER
     folder.mkdir()
-    found = _collected(generation, ranks)
+    collected = _collected(generation, ranks)
+    keys, found = list(collected), list(collected.values())
     write_strings(folder / "texts", pa.array([phrase.text.encode() for phrase in found], pa.large_binary()))
     write_array(folder / "weights.npy", np.array([phrase.weight for phrase in found], np.float32))
     write_array(folder / "sources.npy", np.array([phrase.source for phrase in found], np.uint8))
     entries = [
         (number, place, " ".join(words[place:]).encode())
-        for number, phrase in enumerate(found)
-        for words in [phrase_words(phrase.text)]
+        for number, words in enumerate(map(str.split, keys))
         for place in range(min(len(words), _STARTS))
     ]
     order = pc.sort_indices(pa.array([key for _, _, key in entries], pa.large_binary())).to_pylist()
@@ -150,8 +150,8 @@ def write_phrases(generation: Path, ranks: F32) -> None:
     write_array(folder / "words.npy", np.array([entries[one][1] for one in order], np.uint8))
 
 
-def _collected(generation: Path, ranks: F32) -> list[_Phrase]:
-    """The phrases of all pages, those of the best pages first."""
+def _collected(generation: Path, ranks: F32) -> dict[str, _Phrase]:
+    """The phrases of all pages by their `phrase_words`, joined; those of the best pages first."""
     found: dict[str, _Phrase] = {}
     with PageStore(generation) as pages:
         for number, anchors in _anchors(ForwardIndex(generation), np.argsort(-ranks, kind="stable")):
@@ -164,7 +164,9 @@ def _collected(generation: Path, ranks: F32) -> list[_Phrase]:
                 elif len(found) < MOST_PHRASES and _is_useful(text, words):
                     found[key] = _Phrase(text, source, float(ranks[number]))
     most = max(_COMMON_PAGES, _COMMON_SHARE * len(ranks))
-    return [phrase for phrase in found.values() if phrase.source is not Source.HEADING or phrase.pages <= most]
+    return {
+        key: phrase for key, phrase in found.items() if phrase.source is not Source.HEADING or phrase.pages <= most
+    }
 
 
 def _prefer(known: _Phrase, text: str, source: Source) -> None:

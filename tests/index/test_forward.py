@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 from index.damage import WAYS
 from index.made_index import PAGE, write_forward
 from periplus.errors import DamagedFile
-from periplus.index.forward import FIELDS, FIRST_WIDE, FOLDER, MOST_WORDS, OPENING_WORDS, ForwardIndex, decoded, encoded
+from periplus.index.forward import (
+    FIELDS,
+    FIRST_WIDE,
+    FOLDER,
+    MOST_WORDS,
+    OPENING_WORDS,
+    ForwardIndex,
+    WordCodes,
+    decoded,
+    encoded,
+)
 from periplus.text.analyzer import url_parts
 from periplus.text.words import split
 
@@ -130,6 +140,29 @@ def test_several_fields_in_one_pass_are_those_read_one_by_one(tmp_path: Path) ->
         expected = index.read(numbers, field)
         assert words.tolist() == expected.words.tolist()
         assert starts.tolist() == expected.starts.tolist()
+
+
+@settings(max_examples=50, deadline=None)
+@given(chosen=st.lists(st.integers(0, FIRST_WIDE + 99), min_size=1, max_size=5, unique=True))
+def test_words_are_found_where_they_are_read(large: ForwardIndex, chosen: list[int]) -> None:
+    numbers = np.array([large.lexicon.number(f"w{word}") for word in chosen], np.uint32)
+    codes = WordCodes(len(large.lexicon))
+    for code, number in enumerate(numbers, 1):
+        codes.add(np.array([number]), code)
+    documents = np.arange(len(large))[::-1]
+    found, rows = large.find(documents, "body", codes), large.read(documents, "body")
+    expected = np.flatnonzero(np.isin(rows.words, numbers))
+    assert found.at.tolist() == expected.tolist()
+    assert [numbers[code - 1] for code in found.codes] == rows.words[expected].tolist()
+    assert found.starts.tolist() == rows.starts.tolist()
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> ForwardIndex:
+    """More words than have short numbers, each on two pages."""
+    words = [f"w{number}" for number in range(FIRST_WIDE + 100)]
+    rows = [{"text": " ".join(words[start : start + 2000])} for start in range(0, len(words), 2000)]
+    return write_forward(tmp_path_factory.mktemp("large"), [*rows, *rows])
 
 
 def test_frequent_words_have_small_numbers(tmp_path: Path) -> None:

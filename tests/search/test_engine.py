@@ -247,7 +247,7 @@ def test_all_the_time_of_a_search_is_in_its_steps(
         monkeypatch.setattr(engine_module, name, clock.slowed(getattr(engine_module, name)))
     for name in ("matching", "selection"):
         monkeypatch.setattr(CandidateFinder, name, clock.slowed(getattr(CandidateFinder, name)))
-    for name in ("count", "among", "matches"):
+    for name in ("count_with", "among", "matches"):
         monkeypatch.setattr(OpenIndex, name, clock.slowed(getattr(OpenIndex, name)))
     results = engine.search("deep lighthuose", verbatim=verbatim)
     assert bool(results.corrected) is not verbatim

@@ -164,9 +164,7 @@ def _collected(generation: Path, ranks: F32) -> dict[str, _Phrase]:
                 elif len(found) < MOST_PHRASES and _is_useful(text, words):
                     found[key] = _Phrase(text, source, float(ranks[number]))
     most = max(_COMMON_PAGES, _COMMON_SHARE * len(ranks))
-    return {
-        key: phrase for key, phrase in found.items() if phrase.source is not Source.HEADING or phrase.pages <= most
-    }
+    return {key: phrase for key, phrase in found.items() if phrase.source is not Source.HEADING or phrase.pages <= most}
 
 
 def _prefer(known: _Phrase, text: str, source: Source) -> None:

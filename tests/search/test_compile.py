@@ -213,6 +213,14 @@ def test_nothing_to_look_for_is_no_query() -> None:
     assert isinstance(compiler.compile(Site("a.test"), none), Query)
 
 
+@pytest.mark.parametrize("several", [And, Or])
+def test_a_part_that_is_repeated_is_searched_once(several: type[And] | type[Or]) -> None:
+    compiler, phrase, none = Compiler(schema(["en"]), Ranking(), "en"), Phrase("a b"), frozenset[str]()
+    once, often = (compiler.compile(several((Word("c"), *[phrase] * times)), none) for times in (1, 32))
+    assert repr(often) == repr(once)
+    assert repr(compiler.any_of(["c"] * 32, none)) == repr(compiler.any_of(["c"], none))
+
+
 def test_a_field_without_weight_is_not_looked_at(tmp_path: Path) -> None:
     pages = [Doc("http://a.test/", "word", "nothing"), Doc("http://b.test/", "nothing", "word")]
     with library(tmp_path, pages, ranking__field_title=0.0) as opened:

@@ -68,7 +68,7 @@ class Compiler:
 
         None when a word has several terms or marks.
         """
-        found = [self._terms(word) for word in words if word not in ignored]
+        found = [self._terms(word) for word in dict.fromkeys(words) if word not in ignored]
         plain = [queries for queries in found if queries]
         return _some([query for queries in plain for query in queries]) if plain and len(plain) == len(found) else None
 
@@ -95,7 +95,9 @@ class Compiler:
                 return _any_of(self._clauses(nodes, ignored))
 
     def _clauses(self, nodes: tuple[Node, ...], ignored: frozenset[str]) -> list[_Clause]:
-        return [clause for part in nodes if (clause := self._clause(part, ignored)) is not None]
+        """Of each part once: tantivy would search a repeated phrase again."""
+        clauses = (self._clause(part, ignored) for part in dict.fromkeys(nodes))
+        return [clause for clause in clauses if clause is not None]
 
     def _word_clause(self, text: str) -> _Clause | None:
         """A word or phrase in any field. Fields of one language have only pages of that language.

@@ -59,6 +59,11 @@ class Collection:
         return self.home / "cache" / "results.db"
 
     @property
+    def query_log(self) -> Path:
+        """The SQLite database with queries that were searched on several days; it may be deleted at any time."""
+        return self.home / "cache" / "queries.db"
+
+    @property
     def reparse_plan(self) -> Path:
         """The file with the segments of an unfinished `reparse --everything`."""
         return self.home / "reparse.json"

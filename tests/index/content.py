@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 from tantivy import Index, Occur, Query
 
 from periplus.index.forward import FIELDS, ForwardIndex
@@ -27,6 +28,7 @@ from periplus.index.schema import (
     URL_WORDS,
     field,
 )
+from periplus.store.generations import META
 from periplus.text.analyzer import register
 
 
@@ -98,8 +100,12 @@ def fast_fields_of(generation: Path) -> dict[int, Any]:
     return {url_of[number]: row for number, *row in zip(numbers, *columns, strict=True)}  # type: ignore[misc]
 
 
-def matches_of(generation: Path, words: list[str], languages: list[str]) -> dict[str, list[str]]:
-    """The URLs that each word, pair of words (AND), and phrase finds in each field."""
+def matches_of(generation: Path, words: list[str]) -> dict[str, list[str]]:
+    """The URLs that each word, pair of words (AND), and phrase finds in each field, where it finds any.
+
+    An update keeps the fields of a language without pages; a full build does not have them.
+    """
+    languages = orjson.loads((generation / META).read_bytes())["languages"]
     index = Index.open(str(generation / "tantivy"))
     register(index)
     searcher = index.searcher()
@@ -122,4 +128,4 @@ def matches_of(generation: Path, words: list[str], languages: list[str]) -> dict
             results[f"{name}:{one} AND {other}"] = found(both)
             if name.startswith(("title", "body", "head", "anchors")):
                 results[f'{name}:"{one} {other}"'] = found(Query.phrase_query(index.schema, name, [one, other]))
-    return results
+    return {query: urls for query, urls in results.items() if urls}

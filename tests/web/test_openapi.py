@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +13,14 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 
 from periplus.config import Serving
+from periplus.site.pages import Pages
+from periplus.web import app
 from periplus.web.app import search_routes
 from periplus.web.openapi import description
 from web.engines import ARCHIVED, HARBOUR, FakeEngine
 from web.serving import Site, searching
 
+TEMPLATES = Path(app.__file__).parent / "templates"
 PATHS = sorted(description()["paths"])
 REQUESTS = 60  # for each path and kind
 
@@ -42,7 +46,7 @@ def test_the_description_is_served_as_json(site: Site) -> None:
 
 
 def test_every_route_of_the_api_is_described() -> None:
-    served = {route.path for route in search_routes(FakeEngine(), Serving())}
+    served = {route.path for route in search_routes(FakeEngine(), Serving(), Pages(TEMPLATES, layout="page.html"))}
     api = {path for path in served if path.startswith("/api/v1/")} - {"/api/v1/openapi.json"}
     assert api <= set(PATHS)
     assert set(PATHS) <= served

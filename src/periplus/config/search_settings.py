@@ -208,6 +208,13 @@ class Serving(Section):
         description="Maximum size of the result cache in megabytes, a file that all processes share and that survives "
         "restarts. It contains recent queries. 0: no cache.",
     )
+    memory_cache_mb: int = Field(
+        default=64,
+        ge=0,
+        le=100_000,
+        description="Maximum size in megabytes of the answers that each process keeps in memory, compressed, to send "
+        "them again. They are in addition to the result cache. 0: none.",
+    )
     public_address: SiteAddress = Field(
         default="",
         description="Public address of the site, for example `https://search.example.org`, written into "

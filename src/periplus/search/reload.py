@@ -86,6 +86,12 @@ class ReloadingEngine:
         return self._live.engine.generation
 
     @property
+    def fingerprint(self) -> str:
+        """Identifies what the results depend on; empty when a file is damaged, so that nothing is stored."""
+        live = self._live
+        return "" if live.engine.is_damaged else live.scope.fingerprint
+
+    @property
     def documents(self) -> int:
         """The number of indexed pages."""
         return self._live.engine.documents

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -67,6 +68,11 @@ class CacheScope:
     def __init__(self, folder: Path, weights: Ranking) -> None:
         self.generation = generation_id(folder)
         self._common = sha256(orjson.dumps([__version__, self.generation, weights.model_dump(mode="json")]))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identifies what all results depend on."""
+        return self._common.hexdigest()
 
     def key(self, request: SearchRequest) -> bytes:
         """The key of the results of a request."""

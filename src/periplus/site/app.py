@@ -1,4 +1,7 @@
-"""Builds an ASGI application from routes: adds static files, error pages, security headers and a URL limit."""
+"""Builds an ASGI application from routes.
+
+It adds static files, error pages, security headers, a URL limit, compression and stored answers.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,21 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from periplus.site.delivery import Delivery, Versioned
 from periplus.site.error_pages import ErrorPages
 from periplus.site.headers import SecurityHeaders
 from periplus.site.pages import Pages
 
 _URL_BYTES = 32_768  # enough for the longest query with every character as four percent-encoded bytes
+_NOT_VERSIONED = Versioned((), lambda: "")
 
 
-def build(routes: Sequence[BaseRoute], pages: Pages) -> ASGIApp:
-    """Builds the application of a site."""
+def build(routes: Sequence[BaseRoute], pages: Pages, versioned: Versioned = _NOT_VERSIONED, memory: int = 0) -> ASGIApp:
+    """Builds the application of a site; *memory*: bytes for stored answers of versioned paths."""
     errors = ErrorPages(pages)
     app = Starlette(routes=[*routes, pages.assets.route()], exception_handlers=errors.handlers())
     app.router.redirect_slashes = False  # a redirect would repeat the Host header, which a client can forge
-    return SecurityHeaders(_UrlLimit(app, errors))
+    return Delivery(SecurityHeaders(_UrlLimit(app, errors)), versioned, memory)
 
 
 class _UrlLimit:

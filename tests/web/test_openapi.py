@@ -13,6 +13,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 
 from periplus.config import Serving
+from periplus.site.metrics import Metrics
 from periplus.site.pages import Pages
 from periplus.web import app
 from periplus.web.app import search_routes
@@ -46,7 +47,8 @@ def test_the_description_is_served_as_json(site: Site) -> None:
 
 
 def test_every_route_of_the_api_is_described() -> None:
-    served = {route.path for route in search_routes(FakeEngine(), Serving(), Pages(TEMPLATES, layout="page.html"))}
+    routes = search_routes(FakeEngine(), Serving(), Pages(TEMPLATES, layout="page.html"), Metrics())
+    served = {route.path for route in routes}
     api = {path for path in served if path.startswith("/api/v1/")} - {"/api/v1/openapi.json"}
     assert api <= set(PATHS)
     assert set(PATHS) <= served

@@ -36,6 +36,7 @@ def build(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
+        front.metrics.save()  # so that a process counts before its first request
         yield
         front.close()
 

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.cli.output import plural
 from periplus.config import load
+from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
@@ -35,19 +36,20 @@ def command(
     workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes.")] = 1,
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
-    settings = load(home).settings
-    engine = ReloadingEngine(open_collection(home), settings)
+    settings, collection = load(home).settings, open_collection(home)
     with ExitStack() as stack:
-        stack.enter_context(closing(engine))
-        listener = stack.enter_context(listen(host, port))
-        is_public = not is_loopback(listener)
-        pages = plural(engine.documents, "page")
-        make_app: Callable[[], ASGIApp] = partial(create_app, engine, settings.serve, is_public=is_public)
-        if workers > 1:
+        if workers == 1:
+            engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))
+            make_app: Callable[..., ASGIApp] = partial(create_app, engine, settings.serve)
+            pages = engine.documents
+        else:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-")))
-            make_app = partial(_site, home, folder, is_public=is_public)
-        typer.echo(f"Serving {pages} at {address_of(listener)} (Ctrl-C to stop)", err=True)
-        run(make_app, listener, workers)
+            make_app = partial(_site, home, folder)
+            with closing(SearchEngine.open(collection, settings)) as opened:  # reports a missing index now
+                pages = opened.documents
+        listener = stack.enter_context(listen(host, port))
+        typer.echo(f"Serving {plural(pages, 'page')} at {address_of(listener)} (Ctrl-C to stop)", err=True)
+        run(partial(make_app, is_public=not is_loopback(listener)), listener, workers)
 
 
 def _site(home: Path, metrics_folder: Path, *, is_public: bool) -> ASGIApp:

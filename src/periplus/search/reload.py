@@ -1,7 +1,7 @@
 """Switches a running site to a new index generation.
 
 A thread checks once a second which generation is live. When it has changed, the thread opens the new one and runs some
-searches on it; then users search it. Searches that are running finish on the old generation; the last of them closes its
+searches on it; then users search it. Running searches finish on the old generation; the last of them closes its
 files. The thread also logs the damage that the check of large files has found.
 """
 

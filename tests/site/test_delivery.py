@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Event, Semaphore
 
 import pytest
 from pyarrow import Codec
@@ -184,6 +187,63 @@ def test_an_answer_that_a_new_index_overtook_is_not_kept(site: Site, engine: Fak
     engine.before, engine.fingerprint = lambda: None, "generation 7"
     site.get("/api/search?q=harbour")
     assert len(engine.asked) == 2
+
+
+@contextmanager
+def held(engine: FakeEngine) -> Iterator[tuple[Semaphore, Event]]:
+    """An engine whose searches wait until the event; the semaphore counts those that have begun."""
+    begun, release = Semaphore(0), Event()
+
+    def hold() -> None:
+        begun.release()
+        assert release.wait(10)
+
+    engine.before = hold
+    try:
+        yield begun, release
+    finally:
+        release.set()
+
+
+def test_the_same_search_of_many_clients_is_computed_once(site: Site, engine: FakeEngine) -> None:
+    with ThreadPoolExecutor(20) as pool, held(engine) as (begun, release):
+        answers = [pool.submit(site.get, "/api/search?q=harbour") for _ in range(20)]
+        assert begun.acquire(timeout=10)
+        for _ in range(5):
+            assert site.get("/robots.txt").status == 200  # the requests before this one have been read
+        release.set()
+        assert {answer.result().body for answer in answers} == {answers[0].result().body}
+    assert len(engine.asked) == 1
+
+
+def test_a_client_that_hangs_up_leaves_the_search_to_those_who_wait(site: Site, engine: FakeEngine) -> None:
+    with ThreadPoolExecutor(3) as pool, held(engine) as (begun, release):
+        with site.connect() as first:
+            first.sendall(b"GET /api/search?q=harbour HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert begun.acquire(timeout=10)
+            waiting = [pool.submit(site.get, "/api/search?q=harbour") for _ in range(3)]
+            for _ in range(5):
+                site.get("/robots.txt")
+        release.set()
+        assert [answer.result().status for answer in waiting] == 3 * [200]
+
+
+def test_after_a_failure_the_next_client_computes_the_answer(site: Site, engine: FakeEngine) -> None:
+    with ThreadPoolExecutor(3) as pool, held(engine) as (begun, release):
+        hold = engine.before
+
+        def fail_first() -> None:
+            hold()
+            if len(engine.asked) == 1:
+                raise RuntimeError
+
+        engine.before = fail_first
+        answers = [pool.submit(site.get, "/api/search?q=harbour") for _ in range(3)]
+        assert begun.acquire(timeout=10)
+        release.set()
+        statuses = sorted(answer.result().status for answer in answers)
+    assert statuses[0] == 200
+    assert statuses.count(500) <= 1
 
 
 def test_the_page_of_a_reader_with_a_cookie_is_never_shown_to_others(site: Site, engine: FakeEngine) -> None:

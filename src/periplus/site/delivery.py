@@ -1,12 +1,14 @@
 """Sends responses: from memory if possible, compressed, and as 304 when the client has the current version.
 
 A response of a *versioned* path depends on its path, its query string and the version of the content only. So its ETag
-is known before the handler runs, and it can be stored. A request with a cookie may get another answer; it is neither
-answered from memory nor stored. Every other page gets an ETag from its content.
+is known before the handler runs, and it can be stored. When several clients send the same request at once, it is
+computed once. A request with a cookie may get another answer; it is neither answered from memory nor stored. Every
+other page gets an ETag from its content.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -73,7 +75,8 @@ class Delivery:
     ) -> None:
         """*memory* in bytes, for stored answers; *on_hit* is called for every answer from memory."""
         self._app, self._versioned, self._on_hit = app, versioned, on_hit
-        self._cache = AnswerCache(memory)
+        self._cache, self._stores = AnswerCache(memory), memory > 0
+        self._running: dict[_Key, asyncio.Event] = {}  # answers that are being computed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -93,10 +96,30 @@ class Delivery:
         elif stored:
             self._on_hit()
             await stored.send(send, wanted.encoding)
+        elif answer := await self._awaited(key):
+            self._on_hit()
+            await answer.send(send, wanted.encoding)
         else:
-            reply = _Reply(send, wanted, tag)
+            await self._compute(key, _Reply(send, wanted, tag), scope, receive)
+
+    async def _awaited(self, key: _Key) -> StoredAnswer | None:
+        """Waits while another request computes the same answer; None when this request must compute it."""
+        while (running := self._running.get(key)) is not None:
+            await running.wait()
+            if answer := self._cache.get(key):
+                return answer
+        return None
+
+    async def _compute(self, key: _Key, reply: _Reply, scope: Scope, receive: Receive) -> None:
+        done = asyncio.Event()
+        if self._stores:
+            self._running[key] = done
+        try:
             await self._app(scope, receive, reply)
             self._store(key, reply)
+        finally:
+            self._running.pop(key, None)
+            done.set()
 
     def _store(self, key: _Key, reply: _Reply) -> None:
         # A new version may have become current meanwhile; the answer may be of either.

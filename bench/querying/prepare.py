@@ -65,13 +65,13 @@ def _queries(collection: Collection, most: int) -> Queries:
         titles[page.title] = None
         questions |= dict.fromkeys(_QUESTION.findall(page.text))
     some = chosen.sample(list(titles), len(titles))
-    words = list(filter(None, (_part(title, chosen) for title in some)))
+    words = list(filter(None, (part_of(title, chosen) for title in some)))
     made = (chosen.choice(_STARTS).format(part) for part in words[most:] + words)
     real = chosen.sample(list(questions), min(most, len(questions)))
     return Queries(words[:most], [*real, *made][:most])
 
 
-def _part(title: str, chosen: random.Random) -> str:
+def part_of(title: str, chosen: random.Random) -> str:
     """One to four neighbouring words of a title."""
     found = _WORD.findall(title)
     size = chosen.randint(1, _LONGEST)

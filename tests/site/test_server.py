@@ -9,25 +9,33 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from periplus.errors import PortTaken, UsageError
 from periplus.site.server import address_of, listen
-from web.serving import Site
+from web.engines import ARCHIVED, FakeEngine
+from web.serving import Site, searching
 
 TESTS = Path(__file__).parents[1]
 SCRIPT = """
 import sys
+import time
 from periplus.config import Serving
 from periplus.site.server import listen, run
 from periplus.web.app import create_app
 from web.engines import FakeEngine
 
+def slow():
+    print("searching", flush=True)
+    time.sleep(1)
+
 def make():
-    return create_app(FakeEngine(), Serving())
+    return create_app(FakeEngine(before=slow if "slow" in sys.argv else lambda: None), Serving())
 
 if __name__ == "__main__":
     with listen("127.0.0.1", 0) as listener:
@@ -38,12 +46,12 @@ if __name__ == "__main__":
 
 
 @contextmanager
-def started(folder: Path, workers: int) -> Iterator[tuple[subprocess.Popen[str], Site]]:
+def started(folder: Path, workers: int, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], Site]]:
     script = folder / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(TESTS)}
     process = subprocess.Popen(
-        [sys.executable, str(script), str(workers)],
+        [sys.executable, str(script), str(workers), *arguments],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -95,6 +103,33 @@ def test_a_stop_by_signal_is_no_failure(tmp_path: Path, number: signal.Signals, 
         output, messages = process.communicate(timeout=20)
     assert (process.returncode, output.strip()) == (0, "ended")
     assert "Traceback" not in messages
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_search_that_runs_when_the_site_stops_is_answered(tmp_path: Path, workers: int) -> None:
+    with started(tmp_path, workers, "slow") as (process, site), ThreadPoolExecutor() as pool:
+        wait_for_workers(process.pid, workers)
+        running = [pool.submit(site.get, f"/api/search?q={number}") for number in range(3)]
+        assert process.stdout is not None
+        for _ in running:
+            assert process.stdout.readline() == "searching\n"
+        process.terminate()
+        assert [answer.result().status for answer in running] == 3 * [200]
+        process.communicate(timeout=20)
+    assert process.returncode == 0
+
+
+def test_clients_that_do_not_read_their_answers_stop_nobody() -> None:
+    large = replace(ARCHIVED, body=b"<p>" + 8_000_000 * b"x")
+    engine = FakeEngine(archive={ARCHIVED.url: large})
+    with searching(engine) as site, ExitStack() as stack:
+        for _ in range(20):
+            connection = stack.enter_context(site.connect())
+            connection.sendall(f"GET /cached/raw?url={ARCHIVED.url} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+            assert connection.recv(1) == b"H"
+        for _ in range(5):
+            assert site.get("/api/search?q=x").status == 200
 
 
 @pytest.mark.slow

@@ -39,6 +39,7 @@ class FakeEngine:
     generation: int = 7
     documents: int = 12_345
     is_damaged: bool = False
+    fingerprint: str = ""  # the site stores no answers
     with_all_words: int | None = None  # None: all pages have them
     corrected: str = ""
     suggestion: str = ""

@@ -93,7 +93,7 @@ def serving(app: ASGIApp) -> Iterator[Site]:
 
 
 @contextmanager
-def searching(engine: Engine, settings: Serving | None = None) -> Iterator[Site]:
+def searching(engine: Engine, settings: Serving | None = None, *, is_public: bool = False) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    with serving(create_app(engine, settings or Serving())) as site:
+    with serving(create_app(engine, settings or Serving(), is_public=is_public)) as site:
         yield site

@@ -17,7 +17,7 @@ from periplus.site import server
 from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web import app
-from periplus.web.routes import SearchSite
+from periplus.web.api_routes import SearchApi
 from periplus.web.search_queue import THREADS, SearchQueue
 from web.engines import ARCHIVED, FakeEngine
 from web.serving import Site, searching, serving
@@ -203,7 +203,7 @@ def test_the_time_that_recent_searches_took_decides(seconds: float, status: int)
     clock = lambda: next(readings) * seconds  # noqa: E731  # every search takes so long
     queue = SearchQueue(barrier.engine, longest_wait=4.0, threads=1, clock=clock)
     pages = Pages(Path(app.__file__).parent / "templates", layout="page.html")
-    with serving(build(SearchSite(barrier.engine, pages, queue).routes(), pages)) as site, ThreadPoolExecutor() as pool:
+    with serving(build(SearchApi(queue).routes(), pages)) as site, ThreadPoolExecutor() as pool:
         barrier.open()
         assert site.get("/api/search?q=measured").status == 200
         barrier.close()

@@ -5,9 +5,11 @@ The settings page of the documentation is generated from this module and from `s
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from pydantic import Field
 
-from periplus.config.value_types import Section, SiteAddress
+from periplus.config.value_types import NetworkText, Section, SiteAddress
 
 
 class LinkAnalysis(Section):
@@ -207,6 +209,40 @@ class Serving(Section):
         le=100_000,
         description="Maximum size of the result cache in megabytes, a file that all processes share and that survives "
         "restarts. It contains recent queries. 0: no cache.",
+    )
+    memory_cache_mb: int = Field(
+        default=64,
+        ge=0,
+        le=100_000,
+        description="Maximum size in megabytes of the answers that each process keeps in memory, compressed, to send "
+        "them again. They are in addition to the result cache. 0: none.",
+    )
+    rate_limit: Literal["auto"] | Annotated[float, Field(ge=0)] = Field(
+        default="auto",
+        description="Maximum requests per second of one client; above it, the site answers 429 with Retry-After. An "
+        "IPv6 network of 64 bits is one client. 0: no limit. auto: 10 when the site listens on a public address or has "
+        "trusted proxies, otherwise 0. Each process of `serve --workers` counts for itself.",
+    )
+    rate_burst: int = Field(
+        default=50, ge=1, description="Requests that a client may send at once before `rate_limit` applies."
+    )
+    trusted_proxies: list[NetworkText] = Field(
+        default_factory=list,
+        description="Networks of reverse proxies, for example `10.0.0.0/8`. Only from them the headers X-Forwarded-For "
+        "and Forwarded count. Of other proxies, all clients together are one client.",
+    )
+    access_log: str = Field(
+        default="",
+        description="File of the access log in the combined format; `-` is stderr. The file may be renamed to rotate "
+        "it. Empty: no log.",
+    )
+    log_queries: bool = Field(
+        default=False, description="The access log has query strings, which contain the searches of the users."
+    )
+    metrics: bool = Field(
+        default=False,
+        description="`/metrics` is answered to every client. Otherwise it is answered on this machine only, and not "
+        "through a proxy.",
     )
     public_address: SiteAddress = Field(
         default="",

@@ -86,6 +86,8 @@ def _timed(steps: dict[str, float], name: str) -> Iterator[None]:
 class SearchEngine:
     """Searches one open generation of the index; safe to share between threads, never writes."""
 
+    fingerprint = ""  # a site over this engine computes every answer anew
+
     def __init__(self, collection: Collection, generation: Generation, settings: Settings) -> None:
         """The engine closes the generation when it is closed itself."""
         self._collection, self._weights = collection, settings.ranking

@@ -1,8 +1,8 @@
 """Switches a running site to a new index generation.
 
-A thread checks once a second which generation is live. When it has changed, the thread opens the new one, and later
-searches use it. Searches that are running finish on the old generation; the last of them closes its files. The thread
-also logs the damage that the check of large files has found.
+A thread checks once a second which generation is live. When it has changed, the thread opens the new one and runs some
+searches on it; then users search it. Running searches finish on the old generation; the last of them closes its
+files. The thread also logs the damage that the check of large files has found.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from periplus.errors import DamagedFile, PeriplusError
 from periplus.model import CachedPage, FeatureTable, Results
 from periplus.search.engine import Mode, SearchEngine
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
+from periplus.search.warm_up import warm_up
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations, number_of
 
@@ -86,6 +87,12 @@ class ReloadingEngine:
         return self._live.engine.generation
 
     @property
+    def fingerprint(self) -> str:
+        """Identifies what the results depend on; empty when a file is damaged, so that nothing is stored."""
+        live = self._live
+        return "" if live.engine.is_damaged else live.scope.fingerprint
+
+    @property
     def documents(self) -> int:
         """The number of indexed pages."""
         return self._live.engine.documents
@@ -115,6 +122,7 @@ class ReloadingEngine:
     def _open(self) -> _OpenGeneration:
         engine = SearchEngine.open(self._collection, self._settings)
         try:
+            warm_up(engine)
             return _OpenGeneration(engine, CacheScope(engine.index.folder, self._settings.ranking))
         except BaseException:
             engine.close()

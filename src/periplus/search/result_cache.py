@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +48,11 @@ class CacheScope:
     def __init__(self, folder: Path, weights: Ranking) -> None:
         self.generation = generation_id(folder)
         self._common = sha256(orjson.dumps([__version__, self.generation, weights.model_dump(mode="json")]))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identifies what all results depend on."""
+        return self._common.hexdigest()
 
     def key(self, request: SearchRequest) -> bytes:
         """The key of the results of a request."""

@@ -1,26 +1,51 @@
-"""Builds an ASGI application from routes: adds static files, error pages, security headers and a URL limit."""
+"""Builds an ASGI application from routes.
+
+It adds static files, error pages, security headers, limits, compression, stored answers, log and metrics.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from periplus.site.delivery import Delivery, Versioned
 from periplus.site.error_pages import ErrorPages
+from periplus.site.front import Front, FrontOptions
 from periplus.site.headers import SecurityHeaders
 from periplus.site.pages import Pages
 
 _URL_BYTES = 32_768  # enough for the longest query with every character as four percent-encoded bytes
+_NOT_VERSIONED = Versioned((), lambda: "")
 
 
-def build(routes: Sequence[BaseRoute], pages: Pages) -> ASGIApp:
-    """Builds the application of a site."""
-    errors = ErrorPages(pages)
-    app = Starlette(routes=[*routes, pages.assets.route()], exception_handlers=errors.handlers())
+def build(
+    routes: Sequence[Route],
+    pages: Pages,
+    versioned: Versioned = _NOT_VERSIONED,
+    memory: int = 0,
+    options: FrontOptions | None = None,
+) -> ASGIApp:
+    """Builds the application of a site; *memory*: bytes for stored answers of versioned paths."""
+    errors, front = ErrorPages(pages), options or FrontOptions()
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        front.metrics.save()  # so that a process counts before its first request
+        yield
+        front.close()
+
+    handlers = errors.handlers()
+    app = Starlette(routes=[*routes, pages.assets.route()], exception_handlers=handlers, lifespan=lifespan)
     app.router.redirect_slashes = False  # a redirect would repeat the Host header, which a client can forge
-    return SecurityHeaders(_UrlLimit(app, errors))
+    on_hit = partial(front.metrics.add, "periplus_cache_hits_total", "memory")
+    delivery = Delivery(SecurityHeaders(_UrlLimit(app, errors)), versioned, memory, on_hit)
+    return Front(delivery, errors, front, [route.path for route in routes])
 
 
 class _UrlLimit:

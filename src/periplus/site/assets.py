@@ -1,7 +1,7 @@
 """Serves the static files: style sheet, script and images.
 
-The files are read once at start. Each file has two URLs. The URL with a content hash is cached for a year; the plain
-URL, for clients that cannot know the hash, is cached for an hour.
+The files are read and compressed once at start. Each file has two URLs. The URL with a content hash is cached for a
+year; the plain URL, for clients that cannot know the hash, is cached for an hour.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from periplus.site.content_encoding import chosen_encoding, variants
+
 PREFIX = "/static/"
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 _ONE_YEAR = "public, max-age=31536000, immutable"
@@ -23,8 +25,15 @@ _ONE_HOUR = "public, max-age=3600"
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    body: bytes
+    variants: dict[str, bytes]  # the content by encoding
+    digest: str
     headers: dict[str, str]
+
+    def response(self, encoding: str) -> Response:
+        """The file in this encoding, or without encoding where compression is useless."""
+        used = encoding if encoding in self.variants else ""
+        headers = self.headers | {"etag": f'"{self.digest}-{used}"' if used else f'"{self.digest}"'}
+        return Response(self.variants[used], headers=headers | ({"content-encoding": used} if used else {}))
 
 
 class Assets:
@@ -41,10 +50,16 @@ class Assets:
         body = path.read_bytes()
         digest = hashlib.sha256(body).hexdigest()[:16]
         hashed = f"{path.stem}.{digest}{path.suffix}"
-        headers = {"content-type": _TYPES[path.suffix], "etag": f'"{digest}"'}
+        headers = {"content-type": _TYPES[path.suffix], "vary": "accept-encoding"}
+        encoded = variants(body)
         self._addresses[path.name] = PREFIX + hashed
-        self._files[hashed] = _File(body, headers | {"cache-control": _ONE_YEAR})
-        self._files[path.name] = _File(body, headers | {"cache-control": _ONE_HOUR})
+        self._files[hashed] = _File(encoded, digest, headers | {"cache-control": _ONE_YEAR})
+        self._files[path.name] = _File(encoded, digest, headers | {"cache-control": _ONE_HOUR})
+
+    @property
+    def digests(self) -> list[str]:
+        """The digest of every file."""
+        return [file.digest for file in self._files.values()]
 
     def address(self, name: str) -> str:
         """The URL path with the content hash, for links in pages."""
@@ -58,6 +73,4 @@ class Assets:
         file = self._files.get(request.path_params["name"])
         if file is None:
             raise HTTPException(404)
-        if request.headers.get("if-none-match") == file.headers["etag"]:
-            return Response(status_code=304, headers=file.headers)
-        return Response(file.body, headers=file.headers)
+        return file.response(chosen_encoding(request.headers.get("accept-encoding", "").encode("latin-1")))

@@ -25,6 +25,7 @@ _HEADINGS = {
     405: "Method not allowed",
     414: "Request too long",
     415: "Cannot be shown",
+    429: "Too many requests",
     500: "Internal error",
     503: "Temporarily unavailable",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -29,6 +30,9 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.globals.update(static=self.assets.address, layout=layout)
+        folders = (templates, _HERE / "templates")
+        sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())]
+        self.digest = sha256(b"\0".join([*sources, *(digest.encode() for digest in self.assets.digests)])).hexdigest()
 
     def render(self, template: str, **values: object) -> bytes:
         """Renders a template as UTF-8; a lone surrogate in crawled text becomes a question mark."""

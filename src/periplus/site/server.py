@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from ipaddress import ip_address
 from multiprocessing import resource_tracker
 
 from starlette.types import ASGIApp
@@ -51,6 +52,11 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
+def is_loopback(listener: socket.socket) -> bool:
+    """Whether only programs on this machine can connect to this socket."""
+    return ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
+
+
 def configuration(make_app: Callable[[], ASGIApp], workers: int = 1) -> Config:
     """The uvicorn configuration."""
     return Config(
@@ -59,11 +65,12 @@ def configuration(make_app: Callable[[], ASGIApp], workers: int = 1) -> Config:
         loop="uvloop",
         http=BoundedProtocol,
         ws="none",
-        lifespan="off",
+        lifespan="auto",
         log_config=None,
         log_level="error",
-        access_log=False,  # searches are private
+        access_log=False,  # the site writes its own
         server_header=False,
+        proxy_headers=False,  # uvicorn would believe every proxy on this machine; see client_address.py
         workers=workers,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )

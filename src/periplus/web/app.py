@@ -2,22 +2,80 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from periplus.config import Serving
+from periplus.site.access_log import AccessLog
+from periplus.site.answer import entity_tag
 from periplus.site.app import build
+from periplus.site.client_address import ClientAddresses
+from periplus.site.delivery import Versioned
+from periplus.site.front import FrontOptions
+from periplus.site.metrics import Metrics
 from periplus.site.pages import Pages
+from periplus.site.rate_limit import RateLimit
+from periplus.web.api_routes import SearchApi, with_versions
 from periplus.web.engine_port import Engine
+from periplus.web.metrics_route import MetricsPage
 from periplus.web.routes import SearchSite
 from periplus.web.search_queue import SearchQueue
 
+_VERSIONED = frozenset({"/", "/search", "/api/search", "/api/v1/search"})
+_DAY = 86_400  # seconds
+_PUBLIC_RATE = 10.0  # requests per second of a client
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def create_app(engine: Engine, settings: Serving) -> ASGIApp:
-    """Builds the search site over *engine* as an ASGI application."""
-    pages = Pages(_TEMPLATES, layout="page.html")
-    site = SearchSite(engine, pages, SearchQueue(engine, settings.longest_wait), settings.public_address)
-    return build(site.routes(), pages)
+def create_app(
+    engine: Engine, settings: Serving, *, is_public: bool = False, metrics_folder: Path | None = None
+) -> ASGIApp:
+    """Builds the search site over *engine* as an ASGI application.
+
+    *is_public*: the site listens on an address that other machines reach. *metrics_folder*: where several server
+    processes save their figures.
+    """
+    pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
+    routes = search_routes(engine, settings, pages, metrics)
+    versioned = Versioned(_VERSIONED & {route.path for route in routes}, _version(engine, settings, pages))
+    options = _front_options(settings, metrics, is_public=is_public)
+    return build(routes, pages, versioned, settings.memory_cache_mb << 20, options)
+
+
+def search_routes(engine: Engine, settings: Serving, pages: Pages, metrics: Metrics) -> list[Route]:
+    """All routes of the search site."""
+    queue = SearchQueue(engine, settings.longest_wait, metrics=metrics)
+    metrics.gauge("periplus_search_queue_length", lambda: queue.length)
+    metrics.gauge("periplus_index_generation", lambda: engine.generation)
+    metrics.gauge("periplus_index_documents", lambda: engine.documents)
+    site = SearchSite(engine, pages, queue, settings.public_address)
+    figures = MetricsPage(metrics, is_open=settings.metrics)
+    return [*site.routes(), *figures.routes(), *with_versions(SearchApi(queue).routes())]
+
+
+def _front_options(settings: Serving, metrics: Metrics, *, is_public: bool) -> FrontOptions:
+    rate = settings.rate_limit
+    if rate == "auto":
+        rate = _PUBLIC_RATE if is_public or settings.trusted_proxies else 0
+    log = settings.access_log
+    return FrontOptions(
+        clients=ClientAddresses(settings.trusted_proxies),
+        limit=RateLimit(rate, settings.rate_burst) if rate else None,
+        log=AccessLog(log, with_queries=settings.log_queries) if log else None,
+        metrics=metrics,
+    )
+
+
+def _version(engine: Engine, settings: Serving, pages: Pages) -> Callable[[], str]:
+    """Identifies everything that a page shows, besides its query string; pages may show how old something is."""
+    constant = entity_tag(settings.model_dump_json(), pages.digest).decode()
+
+    def version() -> str:
+        fingerprint = engine.fingerprint
+        return f"{fingerprint}-{int(time.time()) // _DAY}-{constant}" if fingerprint else ""
+
+    return version

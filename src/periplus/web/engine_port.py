@@ -45,6 +45,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def fingerprint(self) -> str:
+        """Identifies everything that the results depend on: generation, weights, release. Empty: do not store them."""
+        ...
+
+    @property
     def is_damaged(self) -> bool:
         """Whether a file of the index was found damaged; the health check then answers 503."""
         ...

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from periplus.errors import UsageError
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage
 from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
 from periplus.web import api, cached, results
+from periplus.web.api_routes import server_timing
 from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import read, read_url
 from periplus.web.search_queue import SearchQueue
 
-_NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
 _ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
-_MOST_ROWS = 200  # results with features in one answer
 _NO_COPY = "No cached copy of this page."
 
 
@@ -37,7 +33,6 @@ class SearchSite:
         return [
             Route("/", self.home),
             Route("/search", self.search),
-            Route("/api/search", self.api_search),
             Route("/cached", self.cached_page),
             Route("/cached/raw", self.cached_raw),
             Route("/opensearch.xml", self.opensearch),
@@ -58,7 +53,7 @@ class SearchSite:
         found = await self._queue.search(request, parameters, explain=True)
         return self._pages.response(
             "search.html",
-            headers=_timing(found),
+            headers=server_timing(found),
             query=parameters.query,
             parameters=parameters,
             found=found,
@@ -70,16 +65,6 @@ class SearchSite:
             suggestions=results.suggestions(parameters),
             documents=self._engine.documents,
         )
-
-    async def api_search(self, request: Request) -> Response:
-        """The results as JSON."""
-        parameters = read(request.query_params)
-        if not parameters.query:
-            raise UsageError("the query is empty", hint="Add it: /api/search?q=words.")
-        found = await self._queue.search(request, parameters, explain=parameters.explain)
-        table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
-        headers = {"cache-control": "private, no-cache", "content-type": JSON, **_timing(found)}
-        return Response(api.encode_results(found, table), headers=headers)
 
     async def cached_page(self, request: Request) -> Response:
         """The page around the frame with the cached copy."""
@@ -137,10 +122,3 @@ class SearchSite:
         state = {"status": status, "generation": engine.generation, "documents": engine.documents}
         headers = {"content-type": JSON, "cache-control": "no-store"}
         return Response(api.as_json(state), 503 if is_damaged else 200, headers)
-
-
-def _timing(found: Results) -> dict[str, str]:
-    """The Server-Timing header: the time of each step, which browser developer tools show."""
-    steps = {"total": found.seconds, **found.steps}
-    entries = (f"{_NOT_TOKEN.sub('_', name)};dur={1000 * seconds:.3f}" for name, seconds in steps.items())
-    return {"server-timing": ", ".join(entries)}

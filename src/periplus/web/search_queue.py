@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from periplus.model import CachedPage, FeatureTable, Results
+from periplus.site.metrics import Metrics
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
 
@@ -38,12 +39,19 @@ class SearchQueue:
         longest_wait: float,
         threads: int = THREADS,
         clock: Callable[[], float] = time.monotonic,
+        metrics: Metrics | None = None,
     ) -> None:
         """*longest_wait* in seconds."""
+        self._metrics = metrics or Metrics()
         self._engine, self._longest_wait, self._clock = engine, longest_wait, clock
         self._threads, self._pool = threads, ThreadPoolExecutor(threads, "search")
         self._admitted = 0  # searches that wait or run
         self._mean = _FIRST_MEAN
+
+    @property
+    def length(self) -> int:
+        """The number of searches that wait or run."""
+        return self._admitted
 
     async def search(self, request: Request, parameters: SearchParameters, *, explain: bool) -> Results:
         """Runs one search."""
@@ -56,7 +64,9 @@ class SearchQueue:
             mode=parameters.mode,
             verbatim=parameters.exact,
         )
-        return await self.work(request, search)
+        found = await self.work(request, search)
+        self._metrics.search(found.steps)
+        return found
 
     async def feature_table(self, request: Request, parameters: SearchParameters, most: int) -> FeatureTable:
         """Computes the features of the *most* best results."""
@@ -91,6 +101,7 @@ class SearchQueue:
         ahead = self._admitted + 1 - self._threads  # searches that must end before a thread is free
         wait = ahead * self._mean / self._threads
         if ahead > 0 and wait >= self._longest_wait:
+            self._metrics.add("periplus_http_refused_total", "queue")
             seconds = math.ceil(wait)
             sentence = f"Too many searches are waiting. Try again in {seconds} s."
             raise HTTPException(503, sentence, {"retry-after": str(seconds)})

@@ -8,14 +8,18 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from crawl.crawling import start, typed, wait
+from crawl.crawling import environment, start, typed, wait
 from periplus.site.server import listen
+from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, index, shelve
+from site_figures import figures
 from web.serving import Site
 
 OSTIA = "http://harbours.example/ostia"
@@ -33,9 +37,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def serving(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], Site, str]]:
+def serving(home: Path, *options: str, **settings: str) -> Iterator[tuple[subprocess.Popen[str], Site, str]]:
     """The command, once it listens: the process, the site and the line it printed."""
-    child = start("serve", "--home", home, "--port", "0", *options, start_new_session=True)
+    env = dict(environment()) | settings
+    child = start("serve", "--home", home, "--port", "0", *options, env=env, start_new_session=True)
     try:
         assert child.stderr is not None
         line = child.stderr.readline()
@@ -93,6 +98,70 @@ def test_what_was_indexed_is_found_and_ctrl_c_ends_it(home: Path, workers: str) 
         os.killpg(child.pid, signal.SIGINT)
         ending = wait(child)
     assert (ending.code, ending.out, ending.err) == (0, "", "")
+
+
+@pytest.mark.slow
+def test_two_indexes_are_switched_while_clients_search_and_no_search_fails(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, DOCS)
+    index(collection)
+    index(shelve(tmp_path, [Doc("http://harbours.example/caesarea", "Caesarea", "A harbour of concrete.")]))
+    generations, stop = Generations(collection.index, INDEX_KIND), Event()
+
+    def search(site: Site, client: int) -> tuple[set[int], set[int]]:
+        """Until the end, as fast as possible; the statuses and the numbers of results that were seen."""
+        statuses, totals, number = set[int](), set[int](), 0
+        while not stop.is_set():
+            number += 1
+            answer = site.get("/api/search", q="harbour", size=number % 3 + 1, page=client)
+            statuses.add(answer.status)
+            totals.add(answer.json["total"])
+        return statuses, totals
+
+    with serving(tmp_path, "--workers", "2") as (_, site, _line), ThreadPoolExecutor(4) as pool:
+        clients = [pool.submit(search, site, client) for client in range(1, 5)]
+        try:
+            for switch in range(4):
+                generations.roll_back(1 + switch % 2)
+                wait_for_generation(site, 1 + switch % 2)
+        finally:
+            stop.set()
+        for client in clients:
+            assert client.result() == ({200}, {2, 3})
+
+
+def wait_for_generation(site: Site, number: int) -> None:
+    """Until every worker serves it."""
+    deadline, answers = time.monotonic() + 60, 0
+    while answers < 20:
+        assert time.monotonic() < deadline, f"generation {number} is not served"
+        is_served = site.get("/healthz").json["generation"] == number
+        answers = answers + 1 if is_served else 0
+        time.sleep(0.01)
+
+
+@pytest.mark.slow
+def test_the_figures_of_all_workers_are_added_up(home: Path) -> None:
+    with serving(home, "--workers", "2") as (_, site, _line):
+        for _ in range(40):
+            assert site.get("/robots.txt").status == 200
+        deadline = time.monotonic() + 20
+        counted = processes = 0.0
+        while (counted, processes) != (40, 2):
+            assert time.monotonic() < deadline, f"{counted} requests of {processes} processes were counted"
+            found = figures(site.get("/metrics").text)
+            counted = found['periplus_http_requests_total{route="/robots.txt",status="200"}']
+            processes = found["periplus_processes"]
+            time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_an_access_log_is_complete_when_the_site_has_stopped(home: Path, tmp_path: Path) -> None:
+    with serving(home, "--workers", "2", PERIPLUS_SERVE__ACCESS_LOG=str(tmp_path / "log")) as (child, site, _line):
+        for _ in range(20):
+            site.get("/robots.txt")
+        os.killpg(child.pid, signal.SIGTERM)
+        wait(child)
+    assert (tmp_path / "log").read_text().count("GET /robots.txt") == 20
 
 
 @pytest.mark.slow

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -12,8 +15,9 @@ from starlette.types import ASGIApp
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.cli.output import plural
 from periplus.config import load
+from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
-from periplus.site.server import address_of, listen, run
+from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import create_app
 
@@ -32,19 +36,24 @@ def command(
     workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes.")] = 1,
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
-    settings = load(home).settings
-    engine = ReloadingEngine(open_collection(home), settings)
-    try:
-        with listen(host, port) as listener:
-            pages = plural(engine.documents, "page")
-            typer.echo(f"Serving {pages} at {address_of(listener)} (Ctrl-C to stop)", err=True)
-            make_app = partial(create_app, engine, settings.serve) if workers == 1 else partial(_site, home)
-            run(make_app, listener, workers)
-    finally:
-        engine.close()
+    settings, collection = load(home).settings, open_collection(home)
+    with ExitStack() as stack:
+        if workers == 1:
+            engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))
+            make_app: Callable[..., ASGIApp] = partial(create_app, engine, settings.serve)
+            pages = engine.documents
+        else:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-")))
+            make_app = partial(_site, home, folder)
+            with closing(SearchEngine.open(collection, settings)) as opened:  # reports a missing index now
+                pages = opened.documents
+        listener = stack.enter_context(listen(host, port))
+        typer.echo(f"Serving {plural(pages, 'page')} at {address_of(listener)} (Ctrl-C to stop)", err=True)
+        run(partial(make_app, is_public=not is_loopback(listener)), listener, workers)
 
 
-def _site(home: Path) -> ASGIApp:
+def _site(home: Path, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
     """Builds the application of one server process."""
     settings = load(home).settings
-    return create_app(ReloadingEngine(open_collection(home), settings), settings.serve)
+    engine = ReloadingEngine(open_collection(home), settings)
+    return create_app(engine, settings.serve, is_public=is_public, metrics_folder=metrics_folder)

@@ -1,0 +1,151 @@
+"""Describes the JSON API as an OpenAPI 3.1 document; a test compares it with the running server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from periplus import __version__
+from periplus.web.parameters import LARGEST_SIZE, PAGES, SIZE
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": ["number", "null"]}  # null: not a finite number
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_FLAG: Schema = {"type": "boolean"}
+_NUMBERS: Schema = {"type": "object", "additionalProperties": _NUMBER}
+_INTEGER: Schema = {"anyOf": [{"type": "integer"}, {"const": ""}]}  # an empty parameter has its default
+_SWITCH: Schema = {"type": "string", "enum": ["1", "true", "yes", "on", "0", "false", "no", "off", ""]}
+_NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
+_ERRORS = {
+    "400": "A parameter is missing or invalid.",
+    "404": "There is nothing at this URL.",
+    "405": "The method is neither GET nor HEAD.",
+    "414": "Path and query string are longer than 32,768 bytes.",
+    "429": "The client sends too many requests. Retry-After has the seconds to wait.",
+    "500": "Internal error.",
+    "503": "Too many searches are waiting, or the index cannot be read. Retry-After has the seconds to wait.",
+}
+_WITH_RETRY_AFTER = ("429", "503")
+
+
+def description() -> dict[str, Any]:
+    """The OpenAPI document."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Periplus search API", "version": __version__, "license": {"name": "Apache-2.0"}},
+        "servers": [{"url": "/"}],
+        "paths": {
+            "/api/v1/search": {"get": _search()},
+            "/healthz": {"get": _health()},
+        },
+        "components": {"schemas": _schemas(), "responses": {code: _error(code) for code in _ERRORS}},
+    }
+
+
+def _search() -> Schema:
+    parameters = [
+        parameter("q", {"type": "string", "pattern": _NOT_BLANK}, "The query.", required=True),
+        parameter("page", _INTEGER | {"default": 1}, f"Page of results; clamped to 1-{PAGES}."),
+        parameter("size", _INTEGER | {"default": SIZE}, f"Results per page; clamped to 1-{LARGEST_SIZE}."),
+        parameter(
+            "mode", {"type": "string", "enum": ["auto", "and", "or", ""], "default": "auto"}, "Words a page must have."
+        ),
+        parameter("exact", _SWITCH, "The spelling of the query is not corrected."),
+        parameter("explain", _SWITCH, "Each result has the parts of its score."),
+        parameter("features", _SWITCH, "The answer has weights and the features of the 200 best results."),
+    ]
+    return operation("search", "One page of results.", "Results", parameters)
+
+
+def _health() -> Schema:
+    described = operation("health", "State of the server; 503 when a file of the index is damaged.", "Health", [])
+    described["responses"]["503"] = _answer("A file of the index is damaged.", "Health")
+    return described
+
+
+def operation(name: str, summary: str, schema: str, parameters: list[Schema]) -> Schema:
+    """Describes one GET route whose answer is the named schema."""
+    errors = {code: {"$ref": f"#/components/responses/{code}"} for code in _ERRORS}
+    answers = {"200": _answer("The answer.", schema), "304": {"description": "The client has the current answer."}}
+    return {"operationId": name, "summary": summary, "parameters": parameters, "responses": answers | errors}
+
+
+def parameter(name: str, schema: Schema, meaning: str, *, required: bool = False) -> Schema:
+    """Describes one query parameter."""
+    return {"name": name, "in": "query", "required": required, "schema": schema, "description": meaning}
+
+
+def _answer(meaning: str, schema: str) -> Schema:
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+    return {"description": meaning, "content": content}
+
+
+def _error(code: str) -> Schema:
+    described = _answer(_ERRORS[code], "Error")
+    if code in _WITH_RETRY_AFTER:
+        described["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "Seconds to wait."}}
+    return described
+
+
+def _object(properties: dict[str, Schema], optional: tuple[str, ...] = ()) -> Schema:
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _schemas() -> dict[str, Schema]:
+    return {
+        "Error": _object({"status": {"type": "integer"}, "error": _TEXT}),
+        "Health": _object(
+            {"status": {"type": "string", "enum": ["ok", "damaged"]}, "generation": _COUNT, "documents": _COUNT}
+        ),
+        "Results": _results(),
+        "Result": _result(),
+        "FeatureRow": _object({"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER}),
+    }
+
+
+def _results() -> Schema:
+    properties = {
+        "query": _TEXT,
+        "understood": _TEXT,
+        "corrected": _TEXT,
+        "suggestion": _TEXT,
+        "excluded": _list(_TEXT),
+        "total": _COUNT,
+        "total_is_exact": _FLAG,
+        "with_all_words": _COUNT,
+        "seconds": _NUMBER,
+        "page": {"type": "integer", "minimum": 1, "maximum": PAGES},
+        "size": {"type": "integer", "minimum": 1, "maximum": LARGEST_SIZE},
+        "hints": _list(_TEXT),
+        "steps": _NUMBERS,
+        "results": _list({"$ref": "#/components/schemas/Result"}),
+        "weights": _NUMBERS,
+        "features": _list({"$ref": "#/components/schemas/FeatureRow"}),
+    }
+    return _object(properties, optional=("weights", "features"))
+
+
+def _result() -> Schema:
+    place = {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}
+    return _object(
+        {
+            "url": _TEXT,
+            "title": _TEXT,
+            "snippet": _TEXT,
+            "highlights": _list(place),
+            "score": _NUMBER,
+            "host": _TEXT,
+            "fetched_at": _NUMBER,
+            "mime": _TEXT,
+            "language": _TEXT,
+            "same_content": _list(_TEXT),
+            "all_words": _FLAG,
+            "explain": _NUMBERS,
+        }
+    )

@@ -179,3 +179,12 @@ def test_damage_of_a_large_file_is_logged_once_and_searches_go_on(
     assert "still serving generation 1: " in found[logging.WARNING]
     assert "ranks.npy is damaged" in found[logging.ERROR]
     assert found[logging.ERROR].endswith("Run `periplus repair`.")
+
+
+def test_the_typed_text_is_completed_from_the_live_generation(collection: Collection, engine: ReloadingEngine) -> None:
+    shelve(collection.home, [NEW])
+    index(collection, full=True)
+    assert [one.text for one in engine.complete("harb")] == ["Old harbour", "harbour"]
+    engine.reload()
+    assert {one.text for one in engine.complete("harb", 9)} == {"Old harbour", "New harbour", "harbour"}
+    assert engine.complete("harb\ud800") == engine.complete("harb?")

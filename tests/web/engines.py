@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
+from periplus.search.completion import Suggestion
 
 CRAWLED = 1_772_600_700.0  # 4 March 2026, 05:05 UTC
 
@@ -43,6 +44,8 @@ class FakeEngine:
     corrected: str = ""
     suggestion: str = ""
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
+    completions: Sequence[Suggestion] = ()
+    before_completion: Callable[[], object] = lambda: None
     asked: list[dict[str, object]] = field(default_factory=list)
 
     def search(
@@ -90,3 +93,9 @@ class FakeEngine:
         """The page, if it is in the archive."""
         self.before()
         return self.archive.get(url)
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """The same completions."""
+        self.asked.append({"typed": typed, "most": most})
+        self.before_completion()
+        return list(self.completions)[:most]

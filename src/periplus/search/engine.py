@@ -20,8 +20,10 @@ from tantivy import Query
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.pagestore import Head
+from periplus.index.phrases import Phrases
 from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
+from periplus.search.completion import Completer, Suggestion
 from periplus.search.correction import corrected
 from periplus.search.features import FeatureRows
 from periplus.search.open_index import Numbers, OpenIndex
@@ -93,6 +95,8 @@ class SearchEngine:
         self.generation, self.documents = self.index.number, self.index.documents
         self._finder = CandidateFinder(self.index, self._weights)
         self._speller = self.index.speller()
+        self._phrases = Phrases(self.index.folder)
+        self._completer = Completer(self._phrases, self.index.forward.lexicon)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -207,6 +211,11 @@ class SearchEngine:
             return None
         head, response = self.index.pages.head(number), read_response(self._collection.archive, archive)
         return CachedPage(head.url, head.fetched_at, head.mime, response.body, _charset(response.headers))
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """Continuations of the typed text, best first."""
+        with self.index.damage_reported():
+            return self._completer.complete(_valid_text(typed), most)
 
     # -- the stages -----------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from threading import Event, Lock, Thread
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
 from periplus.model import CachedPage, FeatureTable, Results
+from periplus.search.completion import Suggestion
 from periplus.search.engine import Mode, SearchEngine
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
 from periplus.store.collection import Collection
@@ -79,6 +80,11 @@ class ReloadingEngine:
         """The archived copy of an indexed page."""
         with self._acquired() as live:
             return live.engine.cached(url)
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """Continuations of the typed text, best first."""
+        with self._acquired() as live:
+            return live.engine.complete(typed, most)
 
     @property
     def generation(self) -> int:

@@ -17,7 +17,7 @@ from periplus.errors import PeriplusError, UsageError
 from periplus.site.pages import Pages
 
 JSON = "application/json"
-_JSON_PATHS = ("/api/", "/healthz")
+_JSON_PATHS = ("/api/", "/healthz", "/suggest")
 _CLIENT_CLOSED_REQUEST = 499  # nginx's code
 _HEADINGS = {
     400: "Bad request",

@@ -9,6 +9,7 @@ from starlette.types import ASGIApp
 from periplus.config import Serving
 from periplus.site.app import build
 from periplus.site.pages import Pages
+from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
 from periplus.web.routes import SearchSite
 from periplus.web.search_queue import SearchQueue
@@ -20,4 +21,4 @@ def create_app(engine: Engine, settings: Serving) -> ASGIApp:
     """Builds the search site over *engine* as an ASGI application."""
     pages = Pages(_TEMPLATES, layout="page.html")
     site = SearchSite(engine, pages, SearchQueue(engine, settings.longest_wait), settings.public_address)
-    return build(site.routes(), pages)
+    return build([*site.routes(), *CompletionRoutes(engine).routes()], pages)

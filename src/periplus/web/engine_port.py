@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from periplus.model import CachedPage, FeatureTable, Results
+from periplus.search.completion import Suggestion
 
 
 class Engine(Protocol):
@@ -37,6 +38,10 @@ class Engine(Protocol):
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived page, or None when the URL is not in the index."""
+        ...
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """Continuations of the typed text, best first; called on every key, so it must take a few milliseconds."""
         ...
 
     @property

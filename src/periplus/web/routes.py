@@ -20,7 +20,7 @@ from periplus.web.parameters import read, read_url
 from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
-_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
+_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\nDisallow: /suggest\n"
 _MOST_ROWS = 200  # results with features in one answer
 _NO_COPY = "No cached copy of this page."
 

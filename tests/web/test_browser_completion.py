@@ -171,7 +171,11 @@ def test_the_same_text_is_sent_once_and_fast_typing_is_one_request(page: Page, e
 
 def test_a_late_answer_to_an_earlier_text_is_dropped(page: Page) -> None:
     held: list[Route] = []
-    page.route(re.compile(r"suggest\?q=harb$"), lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(r"suggest\?q=harb$"), hold)
     with page.expect_request(re.compile(r"q=harb$")):
         box(page).fill("harb")
     box(page).fill("hash")

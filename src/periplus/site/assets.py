@@ -16,7 +16,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 PREFIX = "/static/"
-_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 _ONE_YEAR = "public, max-age=31536000, immutable"
 _ONE_HOUR = "public, max-age=3600"
 
@@ -53,6 +58,11 @@ class Assets:
     def route(self) -> Route:
         """The route of all static files."""
         return Route(PREFIX + "{name:path}", self._answer)
+
+    def response(self, name: str, caching: str) -> Response:
+        """A file that is served at another URL."""
+        file = self._files[name]
+        return Response(file.body, headers=file.headers | {"cache-control": caching})
 
     async def _answer(self, request: Request) -> Response:
         file = self._files.get(request.path_params["name"])

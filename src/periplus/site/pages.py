@@ -28,7 +28,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(static=self.assets.address, layout=layout)
+        self._environment.globals.update(static=self.assets.address, layout=layout, site_name="Periplus")
 
     def render(self, template: str, **values: object) -> bytes:
         """Renders a template as UTF-8; a lone surrogate in crawled text becomes a question mark."""

@@ -11,8 +11,10 @@ from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
+from periplus.web.exports import ExportRoutes
 from periplus.web.routes import SearchSite
 from periplus.web.search_queue import SearchQueue
+from periplus.web.site_files import SiteFiles
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -20,5 +22,11 @@ _TEMPLATES = Path(__file__).parent / "templates"
 def create_app(engine: Engine, settings: Serving) -> ASGIApp:
     """Builds the search site over *engine* as an ASGI application."""
     pages = Pages(_TEMPLATES, layout="page.html")
-    site = SearchSite(engine, pages, SearchQueue(engine, settings.longest_wait), settings.public_address)
-    return build([*site.routes(), *CompletionRoutes(engine).routes()], pages)
+    queue = SearchQueue(engine, settings.longest_wait)
+    parts = (
+        SearchSite(engine, pages, queue),
+        CompletionRoutes(engine),
+        ExportRoutes(pages, queue, settings.public_address),
+        SiteFiles(pages, settings.public_address),
+    )
+    return build([route for part in parts for route in part.routes()], pages)

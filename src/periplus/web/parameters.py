@@ -21,6 +21,7 @@ _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _DIGITS = 9  # a longer number exceeds every range
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _MODES = ("auto", "and", "or")
+_EXPORTS = {"rss": "/search.rss", "csv": "/search.csv", "json": "/api/search"}
 _LABELS = {"page": "page number", "size": "page size"}
 
 
@@ -48,6 +49,11 @@ class SearchParameters:
         if page > 1:
             parts["page"] = page
         return f"/search?{urlencode(parts)}"
+
+    def export(self, form: str) -> str:
+        """The URL of these results as "rss", "csv" or "json"; a feed always begins with the first page."""
+        page = 1 if form == "rss" else self.page
+        return _EXPORTS[form] + self.link(page).removeprefix("/search")
 
 
 def read(parameters: Mapping[str, str]) -> SearchParameters:

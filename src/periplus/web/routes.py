@@ -20,7 +20,6 @@ from periplus.web.parameters import read, read_url
 from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
-_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\nDisallow: /suggest\n"
 _MOST_ROWS = 200  # results with features in one answer
 _NO_COPY = "No cached copy of this page."
 
@@ -28,9 +27,8 @@ _NO_COPY = "No cached copy of this page."
 class SearchSite:
     """The handlers of all routes."""
 
-    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, public_address: str = "") -> None:
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue) -> None:
         self._engine, self._pages, self._queue = engine, pages, queue
-        self._public_address = public_address
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -40,8 +38,6 @@ class SearchSite:
             Route("/api/search", self.api_search),
             Route("/cached", self.cached_page),
             Route("/cached/raw", self.cached_raw),
-            Route("/opensearch.xml", self.opensearch),
-            Route("/robots.txt", self.robots),
             Route("/healthz", self.health),
         ]
 
@@ -115,19 +111,6 @@ class SearchSite:
         if page is None:
             raise HTTPException(404, _NO_COPY)
         return page
-
-    async def opensearch(self, request: Request) -> Response:
-        """The OpenSearch description, from which a browser adds this search engine."""
-        base = self._public_address or str(request.base_url).rstrip("/")
-        # A client can forge the Host header, and a shared cache would serve the forged URL to others.
-        caching = "public, max-age=3600" if self._public_address else "no-store"
-        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": caching}
-        return self._pages.response("opensearch.xml", headers=headers, base=base)
-
-    async def robots(self, request: Request) -> Response:
-        """Keeps crawlers away from searches and cached pages."""
-        del request
-        return Response(_ROBOTS, headers={"content-type": "text/plain", "cache-control": "public, max-age=86400"})
 
     async def health(self, request: Request) -> Response:
         """Health check for monitoring tools; the log names a damaged file."""

@@ -188,3 +188,9 @@ def test_the_typed_text_is_completed_from_the_live_generation(collection: Collec
     engine.reload()
     assert {one.text for one in engine.complete("harb", 9)} == {"Old harbour", "New harbour", "harbour"}
     assert engine.complete("harb\ud800") == engine.complete("harb?")
+
+
+def test_related_searches_come_from_the_pages_found(collection: Collection, engine: ReloadingEngine) -> None:
+    assert engine.related("harbour", [OLD.url, "http://unknown.test/"]) == ["Old harbour"]
+    assert engine.related("old harbour site:a.test", [OLD.url]) == []
+    assert engine.related("site:a.test", [OLD.url]) == engine.related("-x", []) == []

@@ -45,6 +45,8 @@ class FakeEngine:
     suggestion: str = ""
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     completions: Sequence[Suggestion] = ()
+    related_searches: Sequence[str] = ()
+    related_asked: list[tuple[str, list[str]]] = field(default_factory=list)
     before_completion: Callable[[], object] = lambda: None
     asked: list[dict[str, object]] = field(default_factory=list)
 
@@ -99,3 +101,8 @@ class FakeEngine:
         self.asked.append({"typed": typed, "most": most})
         self.before_completion()
         return list(self.completions)[:most]
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """The same related searches."""
+        self.related_asked.append((query, list(urls)))
+        return list(self.related_searches)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -32,6 +32,7 @@ from periplus.search.query import parse_query
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.query_terms import QueryTerms
 from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words, widened
+from periplus.search.related import HITS_READ, related_searches
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.store.archive import read_response
@@ -216,6 +217,18 @@ class SearchEngine:
         """Continuations of the typed text, best first."""
         with self.index.damage_reported():
             return self._completer.complete(_valid_text(typed), most)
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """Searches about the same subject, from titles and headings of pages found; *urls*: of these, best first."""
+        root = parse_query(_valid_text(query)).root
+        words = wanted_words(root) if root is not None else []
+        found = (self.index.find(url) for url in urls[:HITS_READ]) if words else ()
+        heads = [self.index.pages.head(number) for number in found if number is not None]
+        if not heads:
+            return []
+        index, texts = self.index, [(head.title, *head.headings) for head in heads]
+        language = heads[0].language if heads[0].language in index.languages else "en"
+        return related_searches(words, texts, index.forward.lexicon, self._phrases, index.vectors, language)
 
     # -- the stages -----------------------------------------------------------------------------------------------
 

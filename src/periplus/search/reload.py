@@ -8,7 +8,7 @@ also logs the damage that the check of large files has found.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -85,6 +85,11 @@ class ReloadingEngine:
         """Continuations of the typed text, best first."""
         with self._acquired() as live:
             return live.engine.complete(typed, most)
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """Searches about the same subject as a query that found these pages."""
+        with self._acquired() as live:
+            return live.engine.related(query, urls)
 
     @property
     def generation(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from periplus.model import CachedPage, FeatureTable, Results
@@ -42,6 +43,10 @@ class Engine(Protocol):
 
     def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
         """Continuations of the typed text, best first; called on every key, so it must take a few milliseconds."""
+        ...
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """At most six searches about the same subject; *urls*: the pages that the query found, best first."""
         ...
 
     @property

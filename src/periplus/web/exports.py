@@ -23,7 +23,7 @@ from periplus.web.site_files import site_address
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # A spreadsheet computes a cell that begins with one of these signs. It may split rows at other separators than a comma.
-_FORMULA = re.compile(r"""(^|[;,\t"]\s*)(?=[=+\-@＝＋－＠])""")
+_FORMULA = re.compile(r"""(^|[;,\t"]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
 _COLUMNS = ("position", "title", "url", "snippet", "host", "language", "type", "fetched", "score")
 _HEADERS = {"cache-control": "private, no-cache", "x-robots-tag": "noindex"}
 _RSS = _HEADERS | {"content-type": "application/rss+xml; charset=utf-8"}

@@ -16,7 +16,7 @@ from periplus.site.pages import Pages
 from periplus.web import api, cached, results
 from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
 from periplus.web.engine_port import Engine
-from periplus.web.parameters import read, read_url
+from periplus.web.parameters import SearchParameters, read, read_url
 from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
@@ -65,7 +65,16 @@ class SearchSite:
             paging=results.paging(parameters, found),
             suggestions=results.suggestions(parameters),
             documents=self._engine.documents,
+            related=await self._related(request, parameters, found),
         )
+
+    async def _related(self, request: Request, parameters: SearchParameters, found: Results) -> list[tuple[str, str]]:
+        """Link and text of related searches, on the first page of results."""
+        if not found.hits or found.page > 1:
+            return []
+        query, urls = found.corrected or found.query, [hit.url for hit in found.hits]
+        texts = await self._queue.work(request, lambda: self._engine.related(query, urls))
+        return [(parameters.link(query=text, exact=False), visible(text)) for text in texts]
 
     async def api_search(self, request: Request) -> Response:
         """The results as JSON."""

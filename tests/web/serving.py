@@ -19,6 +19,7 @@ from uvicorn import Server
 from periplus.config import Serving
 from periplus.site.server import configuration, listen
 from periplus.web.app import create_app
+from periplus.web.branding import Branding
 from periplus.web.engine_port import Engine
 
 
@@ -93,7 +94,7 @@ def serving(app: ASGIApp) -> Iterator[Site]:
 
 
 @contextmanager
-def searching(engine: Engine, settings: Serving | None = None) -> Iterator[Site]:
+def searching(engine: Engine, settings: Serving | None = None, branding: Branding | None = None) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    with serving(create_app(engine, settings or Serving())) as site:
+    with serving(create_app(engine, settings or Serving(), branding)) as site:
         yield site

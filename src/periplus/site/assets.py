@@ -7,8 +7,9 @@ URL, for clients that cannot know the hash, is cached for an hour.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,6 +21,7 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".ico": "image/x-icon",
     ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
     ".svg": "image/svg+xml",
 }
 _ONE_YEAR = "public, max-age=31536000, immutable"
@@ -40,16 +42,25 @@ class Assets:
         self._files: dict[str, _File] = {}
         for path in sorted(folder.iterdir()):
             if path.suffix in _TYPES:
-                self._add(path)
+                self.add(path.name, path.read_bytes())
 
-    def _add(self, path: Path) -> None:
-        body = path.read_bytes()
+    def add(self, name: str, body: bytes, own_headers: Mapping[str, str] | None = None) -> None:
+        """Adds a file that is not in the folder, such as one that was generated."""
+        stem, suffix = PurePath(name).stem, PurePath(name).suffix
         digest = hashlib.sha256(body).hexdigest()[:16]
-        hashed = f"{path.stem}.{digest}{path.suffix}"
-        headers = {"content-type": _TYPES[path.suffix], "etag": f'"{digest}"'}
-        self._addresses[path.name] = PREFIX + hashed
+        hashed = f"{stem}.{digest}{suffix}"
+        headers = {"content-type": _TYPES[suffix], "etag": f'"{digest}"', **(own_headers or {})}
+        self._addresses[name] = PREFIX + hashed
         self._files[hashed] = _File(body, headers | {"cache-control": _ONE_YEAR})
-        self._files[path.name] = _File(body, headers | {"cache-control": _ONE_HOUR})
+        self._files[name] = _File(body, headers | {"cache-control": _ONE_HOUR})
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a file with this name, without a hash."""
+        return name in self._addresses
+
+    def media_type(self, name: str) -> str:
+        """The Content-Type of a file."""
+        return self._files[name].headers["content-type"]
 
     def address(self, name: str) -> str:
         """The URL path with the content hash, for links in pages."""

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from periplus.site.assets import Assets
+from periplus.site.preferences import preferences
 
 _HERE = Path(__file__).parent
 HTML = "text/html; charset=utf-8"
@@ -28,7 +29,12 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(static=self.assets.address, layout=layout, site_name="Periplus")
+        self.define(static=self.assets.address, assets=self.assets, layout=layout, preferences=preferences)
+        self.define(site_name="Periplus", logo="logo.svg")
+
+    def define(self, **values: object) -> None:
+        """Sets values that every template can use."""
+        self._environment.globals.update(values)
 
     def render(self, template: str, **values: object) -> bytes:
         """Renders a template as UTF-8; a lone surrogate in crawled text becomes a question mark."""

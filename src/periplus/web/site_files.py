@@ -15,8 +15,9 @@ _ONE_DAY = "public, max-age=86400"
 class SiteFiles:
     """The handlers of files with fixed names."""
 
-    def __init__(self, pages: Pages, public_address: str) -> None:
-        self._pages, self._public_address = pages, public_address
+    def __init__(self, pages: Pages, public_address: str, icon: str = "favicon.ico") -> None:
+        """*icon*: the static file that is served at `/favicon.ico`."""
+        self._pages, self._public_address, self._icon = pages, public_address, icon
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -36,7 +37,7 @@ class SiteFiles:
     async def icon(self, request: Request) -> Response:
         """The icon for browsers that do not read the page."""
         del request
-        return self._pages.assets.response("favicon.ico", _ONE_DAY)
+        return self._pages.assets.response(self._icon, _ONE_DAY)
 
     async def robots(self, request: Request) -> Response:
         """Keeps crawlers away from searches and cached pages."""

@@ -16,6 +16,7 @@ from periplus.search.reload import ReloadingEngine
 from periplus.site.server import address_of, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import create_app
+from periplus.web.branding import load_branding
 
 app = typer.Typer(add_completion=False)
 
@@ -33,12 +34,14 @@ def command(
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings = load(home).settings
-    engine = ReloadingEngine(open_collection(home), settings)
+    collection = open_collection(home)
+    branding = load_branding(settings, home)
+    engine = ReloadingEngine(collection, settings)
     try:
         with listen(host, port) as listener:
             pages = plural(engine.documents, "page")
             typer.echo(f"Serving {pages} at {address_of(listener)} (Ctrl-C to stop)", err=True)
-            make_app = partial(create_app, engine, settings.serve) if workers == 1 else partial(_site, home)
+            make_app = partial(create_app, engine, settings.serve, branding) if workers == 1 else partial(_site, home)
             run(make_app, listener, workers)
     finally:
         engine.close()
@@ -47,4 +50,4 @@ def command(
 def _site(home: Path) -> ASGIApp:
     """Builds the application of one server process."""
     settings = load(home).settings
-    return create_app(ReloadingEngine(open_collection(home), settings), settings.serve)
+    return create_app(ReloadingEngine(open_collection(home), settings), settings.serve, load_branding(settings, home))

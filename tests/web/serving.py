@@ -60,12 +60,19 @@ class Site:
         """The address without the last slash."""
         return f"http://{self.host}:{self.port}"
 
-    def get(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", **query: object) -> Answer:
+    def get(
+        self,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
+        **query: object,
+    ) -> Answer:
         """One request on a connection of its own."""
         target = f"{path}?{urlencode(query)}" if query else path
         client = http.client.HTTPConnection(self.host, self.port, timeout=10)
         try:
-            client.request(method, target, headers=dict(headers or {}))
+            client.request(method, target, body, dict(headers or {}))
             response = client.getresponse()
             return Answer(
                 response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()

@@ -21,10 +21,11 @@ from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.pagestore import Head
 from periplus.index.phrases import Phrases
-from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
+from periplus.model import CachedPage, CollectionFacts, FeatureRow, FeatureTable, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.completion import Completer, Suggestion
 from periplus.search.correction import corrected
+from periplus.search.facts import collection_facts
 from periplus.search.features import FeatureRows
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.options import read_options
@@ -97,6 +98,7 @@ class SearchEngine:
         self._finder = CandidateFinder(self.index, self._weights)
         self._speller = self.index.speller()
         self._phrases = Phrases(self.index.folder)
+        self._facts: CollectionFacts | None = None
         self._completer = Completer(self._phrases, self.index.forward.lexicon)
 
     @classmethod
@@ -229,6 +231,12 @@ class SearchEngine:
         index, texts = self.index, [(head.title, *head.headings) for head in heads]
         language = heads[0].language if heads[0].language in index.languages else "en"
         return related_searches(words, texts, index.forward.lexicon, self._phrases, index.vectors, language)
+
+    def facts(self) -> CollectionFacts:
+        """How much the index holds and how fresh it is; computed once."""
+        if self._facts is None:
+            self._facts = collection_facts(self.index)
+        return self._facts
 
     # -- the stages -----------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, FeatureTable, Results
 from periplus.search.completion import Suggestion
 from periplus.search.engine import Mode, SearchEngine
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
@@ -90,6 +90,11 @@ class ReloadingEngine:
         """Searches about the same subject as a query that found these pages."""
         with self._acquired() as live:
             return live.engine.related(query, urls)
+
+    def facts(self) -> CollectionFacts:
+        """How much the live generation holds and how fresh it is."""
+        with self._acquired() as live:
+            return live.engine.facts()
 
     @property
     def generation(self) -> int:

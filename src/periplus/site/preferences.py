@@ -6,10 +6,10 @@ unknown in it counts as the default.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 COOKIE = "settings"
 THEMES = ("system", "light", "dark")
 SIZES = (10, 15, 20, 30, 50, 100)  # results per page that can be chosen
+_MOST = 20  # choices that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +30,23 @@ class Preferences:
     new_tab: bool = False  # open results in a new tab
 
     def encode(self) -> str:
-        """The value of the cookie; choices that are the default are left out."""
-        choices: dict[str, str | int] = {}
-        if self.theme != THEMES[0]:
-            choices["theme"] = self.theme
-        if not self.keys:
-            choices["keys"] = "off"
-        if self.size is not None:
-            choices["size"] = self.size
-        if self.new_tab:
-            choices["tab"] = "new"
-        return urlencode(choices)
+        """The value of the cookie, such as `theme-dark.keys-off`; choices that are the default are left out."""
+        choices = {
+            "theme": self.theme if self.theme != THEMES[0] else "",
+            "keys": "" if self.keys else "off",
+            "size": str(self.size or ""),
+            "tab": "new" if self.new_tab else "",
+        }
+        return ".".join(f"{name}-{choice}" for name, choice in choices.items() if choice)
 
 
 def decode(value: str) -> Preferences:
-    """Reads the value of a cookie; unknown choices count as the default."""
-    choices = dict(parse_qsl(value, max_num_fields=20)) if value.count("&") < 20 else {}
+    """Reads the value of a cookie."""
+    return from_choices(dict(part.split("-", 1) for part in value.split(".")[:_MOST] if "-" in part))
+
+
+def from_choices(choices: Mapping[str, str]) -> Preferences:
+    """The preferences with these choices by name; an unknown choice counts as the default."""
     theme, size = choices.get("theme", ""), choices.get("size", "")
     return Preferences(
         theme=theme if theme in THEMES else THEMES[0],

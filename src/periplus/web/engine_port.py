@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from periplus.model import CachedPage, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, FeatureTable, Results
 from periplus.search.completion import Suggestion
 
 
@@ -47,6 +47,10 @@ class Engine(Protocol):
 
     def related(self, query: str, urls: Sequence[str]) -> list[str]:
         """At most six searches about the same subject; *urls*: the pages that the query found, best first."""
+        ...
+
+    def facts(self) -> CollectionFacts:
+        """How much the index holds and how fresh it is; slow only when it is called first."""
         ...
 
     @property

@@ -13,10 +13,11 @@ from periplus.errors import UsageError
 from periplus.model import CachedPage, Results
 from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
+from periplus.site.preferences import preferences
 from periplus.web import api, cached, results
 from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
 from periplus.web.engine_port import Engine
-from periplus.web.parameters import SearchParameters, read, read_url
+from periplus.web.parameters import SIZE, SearchParameters, read, read_url
 from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
@@ -33,7 +34,6 @@ class SearchSite:
     def routes(self) -> list[Route]:
         """Path to handler."""
         return [
-            Route("/", self.home),
             Route("/search", self.search),
             Route("/api/search", self.api_search),
             Route("/cached", self.cached_page),
@@ -41,14 +41,9 @@ class SearchSite:
             Route("/healthz", self.health),
         ]
 
-    async def home(self, request: Request) -> Response:
-        """The start page: an empty search box."""
-        del request
-        return self._pages.response("home.html", documents=self._engine.documents)
-
     async def search(self, request: Request) -> Response:
         """The result page."""
-        parameters = read(request.query_params)
+        parameters = read(request.query_params, preferences().size or SIZE)
         if not parameters.query:
             return RedirectResponse("/", 303)
         found = await self._queue.search(request, parameters, explain=True)

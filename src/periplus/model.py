@@ -426,6 +426,19 @@ class FeatureTable:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectionFacts:
+    """How much the index holds and how fresh it is, for the pages about the site."""
+
+    documents: int
+    hosts: int
+    languages: dict[str, int]  # number of pages by language code, most first
+    newest: float  # date of the newest page
+    built_at: float  # when the index was built
+    release: str  # version of Periplus that built the index
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
 class CachedPage:
     """The archived response body of a page."""
 

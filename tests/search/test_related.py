@@ -98,3 +98,7 @@ def test_pages_about_the_same_subject_are_more_similar(words: ForwardIndex, vect
     assert same > other
     assert same <= 1.0 + 1e-5
     assert len(page_similarities(words, vectors, 0, np.array([], np.intp))) == 0
+
+
+def test_a_text_that_begins_with_its_number_in_a_book_is_not_related(folder: Path) -> None:
+    assert related(folder, "branches", [["4 Merging branches", "Rebasing branches"]]) == ["Rebasing branches"]

@@ -179,3 +179,18 @@ def test_damage_of_a_large_file_is_logged_once_and_searches_go_on(
     assert "still serving generation 1: " in found[logging.WARNING]
     assert "ranks.npy is damaged" in found[logging.ERROR]
     assert found[logging.ERROR].endswith("Run `periplus repair`.")
+
+
+def test_the_typed_text_is_completed_from_the_live_generation(collection: Collection, engine: ReloadingEngine) -> None:
+    shelve(collection.home, [NEW])
+    index(collection, full=True)
+    assert [one.text for one in engine.complete("harb")] == ["Old harbour", "harbour"]
+    engine.reload()
+    assert {one.text for one in engine.complete("harb", 9)} == {"Old harbour", "New harbour", "harbour"}
+    assert engine.complete("harb\ud800") == engine.complete("harb?")
+
+
+def test_related_searches_come_from_the_pages_found(collection: Collection, engine: ReloadingEngine) -> None:
+    assert engine.related("harbour", [OLD.url, "http://unknown.test/"]) == ["Old harbour"]
+    assert engine.related("old harbour site:a.test", [OLD.url]) == []
+    assert engine.related("site:a.test", [OLD.url]) == engine.related("-x", []) == []

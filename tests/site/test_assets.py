@@ -79,12 +79,12 @@ def test_a_reader_loads_little(site: Site) -> None:
     sizes = {path.suffix: 0 for path in FOLDER.iterdir()}
     for path in FOLDER.iterdir():
         sizes[path.suffix] += path.stat().st_size
-    assert sizes[".css"] < 12_000
-    assert sizes[".js"] < 3_000
-    assert set(sizes) == {".css", ".js", ".svg"}
+    assert sizes[".css"] < 20_000
+    assert sizes[".js"] < 8_000
+    assert set(sizes) == {".css", ".ico", ".js", ".svg"}
 
 
 def test_no_file_names_another_site() -> None:
-    for path in FOLDER.iterdir():
+    for path in set(FOLDER.iterdir()) - {FOLDER / "favicon.ico"}:
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-        assert "//" not in re.sub(r"^// .*$", "", text, flags=re.MULTILINE), path.name
+        assert "//" not in re.sub(r"(^|\s)// .*$", "", text, flags=re.MULTILINE), path.name

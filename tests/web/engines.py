@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
+from periplus.model import CachedPage, CollectionFacts, FeatureRow, FeatureTable, Hit, Results
+from periplus.search.completion import Suggestion
 
 CRAWLED = 1_772_600_700.0  # 4 March 2026, 05:05 UTC
 
@@ -24,6 +25,9 @@ HARBOUR = Hit(
 )
 ARCHIVED = CachedPage(HARBOUR.url, CRAWLED, "text/html", b"<!doctype html><title>Ostia</title><p>The harbour of Rome.")
 
+LANGUAGES = {"en": 9_000, "de": 3_000, "zh": 300, "other": 45}
+FACTS = CollectionFacts(12_345, 45, LANGUAGES, CRAWLED, CRAWLED + 86_400, "0.1.0", 7)
+
 
 @dataclass
 class FakeEngine:
@@ -36,6 +40,7 @@ class FakeEngine:
     understood: str | None = None
     excluded: tuple[str, ...] = ()
     archive: Mapping[str, CachedPage] = field(default_factory=lambda: {ARCHIVED.url: ARCHIVED})
+    collection: CollectionFacts = FACTS
     generation: int = 7
     documents: int = 12_345
     is_damaged: bool = False
@@ -44,6 +49,10 @@ class FakeEngine:
     corrected: str = ""
     suggestion: str = ""
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
+    completions: Sequence[Suggestion] = ()
+    related_searches: Sequence[str] = ()
+    related_asked: list[tuple[str, list[str]]] = field(default_factory=list)
+    before_completion: Callable[[], object] = lambda: None
     asked: list[dict[str, object]] = field(default_factory=list)
 
     def search(
@@ -91,3 +100,18 @@ class FakeEngine:
         """The page, if it is in the archive."""
         self.before()
         return self.archive.get(url)
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """The same completions."""
+        self.asked.append({"typed": typed, "most": most})
+        self.before_completion()
+        return list(self.completions)[:most]
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """The same related searches."""
+        self.related_asked.append((query, list(urls)))
+        return list(self.related_searches)
+
+    def facts(self) -> CollectionFacts:
+        """The figures of the collection."""
+        return self.collection

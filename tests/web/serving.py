@@ -19,6 +19,7 @@ from uvicorn import Server
 from periplus.config import Serving
 from periplus.site.server import configuration, listen
 from periplus.web.app import create_app
+from periplus.web.branding import Branding
 from periplus.web.engine_port import Engine
 
 
@@ -59,12 +60,19 @@ class Site:
         """The address without the last slash."""
         return f"http://{self.host}:{self.port}"
 
-    def get(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET", **query: object) -> Answer:
+    def get(
+        self,
+        path: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
+        **query: object,
+    ) -> Answer:
         """One request on a connection of its own."""
         target = f"{path}?{urlencode(query)}" if query else path
         client = http.client.HTTPConnection(self.host, self.port, timeout=10)
         try:
-            client.request(method, target, headers=dict(headers or {}))
+            client.request(method, target, body, dict(headers or {}))
             response = client.getresponse()
             return Answer(
                 response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
@@ -93,7 +101,9 @@ def serving(app: ASGIApp) -> Iterator[Site]:
 
 
 @contextmanager
-def searching(engine: Engine, settings: Serving | None = None, *, is_public: bool = False) -> Iterator[Site]:
+def searching(
+    engine: Engine, settings: Serving | None = None, branding: Branding | None = None, *, is_public: bool = False
+) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    with serving(create_app(engine, settings or Serving(), is_public=is_public)) as site:
+    with serving(create_app(engine, settings or Serving(), branding, is_public=is_public)) as site:
         yield site

@@ -50,6 +50,9 @@ VIEWS = {
     "unshown": "/cached?url=https://a.example/pdf",
     "error": f"/{LONG}",
     "mistake": "/search?q=x&page=two",
+    "help": "/help",
+    "about": "/about",
+    "settings": "/settings?saved=1",
 }
 
 
@@ -149,21 +152,6 @@ def test_a_slash_focuses_the_box_where_keys_are_typed(results: Page) -> None:
     results.keyboard.type("jk/?")
     assert results.get_by_label("Search for").input_value() == "jk/?"
     results.keyboard.press("Escape")
-    results.keyboard.press("j")
-    assert focused(results) == 0
-
-
-def test_keys_are_explained_and_can_be_switched_off(results: Page) -> None:
-    results.keyboard.press("?")
-    box = results.get_by_label("Use these keys")
-    box.uncheck()
-    results.reload()
-    results.keyboard.press("j")
-    assert focused(results) == -1
-    results.get_by_text("Keys", exact=True).click()
-    box.check()
-    results.keyboard.press("Escape")
-    results.get_by_role("main").focus()
     results.keyboard.press("j")
     assert focused(results) == 0
 

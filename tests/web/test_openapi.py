@@ -17,6 +17,7 @@ from periplus.site.metrics import Metrics
 from periplus.site.pages import Pages
 from periplus.web import app
 from periplus.web.app import search_routes
+from periplus.web.branding import Branding
 from periplus.web.openapi import description
 from web.engines import ARCHIVED, HARBOUR, FakeEngine
 from web.serving import Site, searching
@@ -47,7 +48,7 @@ def test_the_description_is_served_as_json(site: Site) -> None:
 
 
 def test_every_route_of_the_api_is_described() -> None:
-    routes = search_routes(FakeEngine(), Serving(), Pages(TEMPLATES, layout="page.html"), Metrics())
+    routes = search_routes(FakeEngine(), Serving(), Pages(TEMPLATES, layout="page.html"), Metrics(), Branding())
     served = {route.path for route in routes}
     api = {path for path in served if path.startswith("/api/v1/")} - {"/api/v1/openapi.json"}
     assert api <= set(PATHS)

@@ -1,7 +1,7 @@
 """Settings: which exist, what they mean, and which layer set each value."""
 
 from periplus.config.layers import FILE_NAME, Configuration, load
-from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving
+from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
 from periplus.config.settings import (
     Addresses,
     AddressLimit,
@@ -36,6 +36,7 @@ __all__ = [
     "Scope",
     "Serving",
     "Settings",
+    "SiteLook",
     "SiteProfile",
     "Storage",
     "load",

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from periplus.config.value_types import NetworkText, Section, SiteAddress
+from periplus.config.value_types import DarkColour, DisplayText, LightColour, NetworkText, Section, SiteAddress
 
 
 class LinkAnalysis(Section):
@@ -248,4 +248,34 @@ class Serving(Section):
         default="",
         description="Public address of the site, for example `https://search.example.org`, written into "
         "`/opensearch.xml`. Empty: the Host header of the request is used, and the file is not cacheable.",
+    )
+
+
+class SiteLook(Section):
+    """How the search site looks (`periplus serve`)."""
+
+    name: DisplayText = Field(
+        default="Periplus",
+        min_length=1,
+        max_length=40,
+        description="Name of the site: in titles, in the header, in feeds, and in browsers that add the search engine.",
+    )
+    tagline: DisplayText = Field(
+        default="Every harbour along the coast, in order.",
+        max_length=120,
+        description="Sentence below the name on the start page. Empty: none.",
+    )
+    logo: str = Field(
+        default="",
+        description="SVG or PNG file in the folder of the collection, at most 256 kB, shown beside the name and as the "
+        "icon of the site. Empty: the logo of Periplus.",
+    )
+    accent: LightColour = Field(
+        default="",
+        description="Colour of buttons and highlights on light backgrounds, for example `#8b0000`; its contrast with "
+        "them must be at least 4.5:1. Empty: the colour of Periplus.",
+    )
+    accent_dark: DarkColour = Field(
+        default="",
+        description="The same on dark backgrounds. Empty: `accent`, lightened as much as needed.",
     )

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
-from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving
+from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
 from periplus.config.value_types import (
     ConnectRule,
     HeaderText,
@@ -372,6 +372,7 @@ class Settings(Section):
     index: Indexing = Indexing()
     ranking: Ranking = Ranking()
     serve: Serving = Serving()
+    site: SiteLook = SiteLook()
 
 
 def setting_keys() -> list[str]:

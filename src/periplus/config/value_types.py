@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from periplus.config.colours import DARK_GROUNDS, LIGHT_GROUNDS, LOWEST, hex_colour, lowest_contrast, readable
+
 _SITE_ADDRESS = re.compile(r"https?://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?/?")
 _CONNECT_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[^:\[\]\s]*)"
 _CONNECT_RULE = re.compile(f"{_CONNECT_HOST}:([0-9]{{0,5}}):{_CONNECT_HOST}:([0-9]{{0,5}})")
@@ -45,6 +47,32 @@ def _site_address(text: str) -> str:
     return text.rstrip("/")
 
 
+def _display_text(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must be one line without control characters")
+    return text.strip()
+
+
+def _light_colour(text: str) -> str:
+    return _accent(text, LIGHT_GROUNDS, "light") if text else ""
+
+
+def _dark_colour(text: str) -> str:
+    return _accent(text, DARK_GROUNDS, "dark") if text else ""
+
+
+def _accent(text: str, grounds: tuple[str, ...], scheme: str) -> str:
+    colour = hex_colour(text)
+    found = lowest_contrast(colour, grounds)
+    if found < LOWEST:
+        better = readable(colour, grounds)
+        raise ValueError(
+            f"has a contrast of {found:.1f}:1 with the {scheme} background; at least {LOWEST}:1 is needed, "
+            f"for example {better}"
+        )
+    return colour
+
+
 def _network(text: str) -> str:
     try:
         ip_network(text)
@@ -70,6 +98,9 @@ LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 Pattern = Annotated[str, AfterValidator(_regular_expression)]
 ConnectRule = Annotated[str, AfterValidator(_connect_rule)]
 HeaderText = Annotated[str, AfterValidator(_header_text)]
+DisplayText = Annotated[str, AfterValidator(_display_text)]
+LightColour = Annotated[str, AfterValidator(_light_colour)]
+DarkColour = Annotated[str, AfterValidator(_dark_colour)]
 SiteAddress = Annotated[str, AfterValidator(_site_address)]
 
 

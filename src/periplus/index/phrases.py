@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -39,6 +40,7 @@ _HEADINGS, _ANCHORS = 12, 4  # of a page
 _LONGEST = 80  # characters
 _MOST_WORDS = 10
 _AT_ONCE = 1_000  # pages whose anchor texts are read together
+_KEYS_KEPT = 8_192  # every search compares the same first ones; takes about 1 MB
 _STARTS = 6  # words of a phrase that a prefix may begin with
 _COMMON_SHARE = 0.002  # of all pages; a heading on more pages ("See also") names none of them
 _COMMON_PAGES = 5  # fewer are never too many
@@ -86,6 +88,7 @@ class Phrases:
         self.weights: F32 = np.empty(0, np.float32)
         self._entries: U32 = np.empty(0, np.uint32)
         self._words: U8 = np.empty(0, np.uint8)
+        self._key = lru_cache(_KEYS_KEPT)(self._read_key)
         if not folder.is_dir():
             return
         self._texts = Strings(folder / "texts")
@@ -122,11 +125,14 @@ class Phrases:
 
     def _range(self, key: bytes, after: bytes) -> tuple[int, int]:
         """The entries from *key* up to the same with *after*."""
-        places = range(len(self._entries))
+        places, end = range(len(self._entries)), key + after
         first = bisect_left(places, key, key=self._key)
-        return first, bisect_left(places, key + after, first, key=self._key)
+        width = 1  # most ranges are short: doubling it needs fewer comparisons than halving all entries
+        while first + width < len(places) and self._key(first + width) < end:
+            width *= 2
+        return first, bisect_left(places, end, first, min(first + width, len(places)), key=self._key)
 
-    def _key(self, place: int) -> bytes:
+    def _read_key(self, place: int) -> bytes:
         words = phrase_words(self.text(int(self._entries[place])))
         return " ".join(words[int(self._words[place]) :]).encode()
 

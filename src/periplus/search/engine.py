@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -20,9 +20,12 @@ from tantivy import Query
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.pagestore import Head
-from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
+from periplus.index.phrases import Phrases
+from periplus.model import CachedPage, CollectionFacts, FeatureRow, FeatureTable, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
+from periplus.search.completion import Completer, Suggestion
 from periplus.search.correction import corrected
+from periplus.search.facts import collection_facts
 from periplus.search.features import FeatureRows
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.options import read_options
@@ -30,6 +33,7 @@ from periplus.search.query import parse_query
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.query_terms import QueryTerms
 from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words, widened
+from periplus.search.related import HITS_READ, related_searches
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.store.archive import read_response
@@ -95,6 +99,9 @@ class SearchEngine:
         self.generation, self.documents = self.index.number, self.index.documents
         self._finder = CandidateFinder(self.index, self._weights)
         self._speller = self.index.speller()
+        self._phrases = Phrases(self.index.folder)
+        self._facts: CollectionFacts | None = None
+        self._completer = Completer(self._phrases, self.index.forward.lexicon)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -210,6 +217,29 @@ class SearchEngine:
             return None
         head, response = self.index.pages.head(number), read_response(self._collection.archive, archive)
         return CachedPage(head.url, head.fetched_at, head.mime, response.body, _charset(response.headers))
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """Continuations of the typed text, best first."""
+        with self.index.damage_reported():
+            return self._completer.complete(_valid_text(typed), most)
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """Searches about the same subject, from titles and headings of pages found; *urls*: of these, best first."""
+        root = parse_query(_valid_text(query)).root
+        words = wanted_words(root) if root is not None else []
+        found = (self.index.find(url) for url in urls[:HITS_READ]) if words else ()
+        heads = [self.index.pages.head(number) for number in found if number is not None]
+        if not heads:
+            return []
+        index, texts = self.index, [(head.title, *head.headings) for head in heads]
+        language = heads[0].language if heads[0].language in index.languages else "en"
+        return related_searches(words, texts, index.forward.lexicon, self._phrases, index.vectors, language)
+
+    def facts(self) -> CollectionFacts:
+        """How much the index holds and how fresh it is; computed once."""
+        if self._facts is None:
+            self._facts = collection_facts(self.index)
+        return self._facts
 
     # -- the stages -----------------------------------------------------------------------------------------------
 

@@ -52,6 +52,7 @@ class OpenIndex:
         self._generation, self.folder, self.number = generation, generation.folder, generation.number
         large_files = generation.check_on_opening()
         self.documents = int(generation.meta["documents"])
+        self.release = str(generation.meta.get("release", ""))
         fields: dict[str, int] = generation.meta["languages"]  # number of pages by language
         self.languages = {language: pages for language, pages in fields.items() if pages}
         with self.damage_reported():
@@ -92,6 +93,12 @@ class OpenIndex:
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self.ranks):
                 raise ValueError("it refers to documents that do not exist")
         return Matches(numbers, kinds, dates, result.count or 0)  # type: ignore[attr-defined]  # missing in its stubs
+
+    def newest(self) -> int:
+        """The date of the newest page, in seconds since the epoch; 0 without pages."""
+        with self.damage_reported():
+            hits = self._searcher.search(Query.all_query(), 1, False, order_by_field=DATE).hits
+            return int(hits[0][0]) if hits else 0
 
     def speller(self) -> Speller:
         """Corrects queries by the words of the index."""

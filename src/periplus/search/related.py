@@ -12,16 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from periplus.index.forward import ForwardIndex
+from periplus.index.forward import ForwardIndex, Rows
 from periplus.index.lexicon import Lexicon
 from periplus.index.phrases import Phrases, cleaned, phrase_words
-from periplus.index.vectors import DIMENSIONS, Vectors
+from periplus.index.vectors import Vectors
 from periplus.text.analyzer import content_terms, is_stop_word
 from periplus.text.bm25 import idf
 
 MOST_RELATED = 6
-_HITS_READ = 10
-_PHRASES_READ = 8  # of a hit
+HITS_READ = 6
+_PHRASES_READ = 4  # of a hit; all of them take less than 1 ms
 _SHORTEST, _LONGEST = 2, 6  # words of a related search
 _LONGEST_TEXT = 60  # characters
 _NEAR_QUERY = 0.35  # the least cosine of the query and a phrase that shares no word with it
@@ -31,7 +31,6 @@ _ALIKE = 0.6  # share of words that two related searches may have in common
 _COMMON = 0.5  # share of all pages; a more frequent word says nothing about a page
 _FIELDS = {"title": 3.0, "headings": 2.0, "anchors": 2.0, "opening": 1.0}  # weight of a word, by field
 _TINY = 1e-9  # nothing is divided by 0
-F32 = NDArray[np.float32]
 
 
 class _Phrase(NamedTuple):
@@ -52,15 +51,18 @@ def related_searches(
     *hits*: titles, headings and anchor texts of each page found, best page first.
     """
     own = _phrase(" ".join(query), language)
-    subject = _vector(own.text, lexicon, vectors)
-    scores: dict[_Phrase, float] = {}
-    for position, texts in enumerate(hits[:_HITS_READ], 1):
+    scores: dict[_Phrase, float] = {}  # by the positions of the hits
+    for position, texts in enumerate(hits[:HITS_READ], 1):
         read = (cleaned(text) for text in islice(texts, _PHRASES_READ))
         for phrase in {_phrase(text, language) for text in read if _is_short(text)}:
-            near = float(subject @ _vector(phrase.text, lexicon, vectors))
-            shared = bool(phrase.words & own.words)
-            if phrase.words and not phrase.words <= own.words and (shared or near >= _NEAR_QUERY):
-                scores[phrase] = scores.get(phrase, near + _SHARED * shared) + _POSITION / position
+            if phrase.words and not phrase.words <= own.words:
+                scores[phrase] = scores.get(phrase, 0.0) + _POSITION / position
+    for phrase, near in zip(list(scores), _similarities(own, list(scores), lexicon, vectors), strict=True):
+        shared = bool(phrase.words & own.words)
+        if shared or near >= _NEAR_QUERY:
+            scores[phrase] += near + _SHARED * shared
+        else:
+            del scores[phrase]
     ranked = sorted(scores, key=lambda phrase: (-scores[phrase], phrase.text))
     return _different(ranked, own, phrases)
 
@@ -103,19 +105,26 @@ def _phrase(text: str, language: str) -> _Phrase:
 
 def _is_short(text: str) -> bool:
     words = phrase_words(text)
-    is_text = len(text) <= _LONGEST_TEXT and any(word.isalpha() for word in words)
+    is_text = len(text) <= _LONGEST_TEXT and any(word.isalpha() for word in words) and not words[0].isdecimal()
     return is_text and _SHORTEST <= len(words) <= _LONGEST
 
 
-def _vector(text: str, lexicon: Lexicon, vectors: Vectors | None) -> F32:
-    """The mean vector of a text, of length 1 or 0."""
-    found = [number for word in phrase_words(text) if (number := lexicon.number(word)) is not None]
-    if vectors is None or not found:
-        return np.zeros(DIMENSIONS, np.float32)
-    numbers = np.array(found, np.uint32)
-    mean = vectors.mean(numbers, (1 / np.log(2 + lexicon.documents(numbers))).astype(np.float32))
-    length: F32 = mean / max(float(np.linalg.norm(mean)), _TINY)
-    return length
+def _similarities(query: _Phrase, others: Sequence[_Phrase], lexicon: Lexicon, vectors: Vectors | None) -> list[float]:
+    """The cosine of the mean vectors of a query and each of the *others*, or 0; all vectors are read at once."""
+    if vectors is None or not others:
+        return [0.0] * len(others)
+    texts = [_numbers(phrase.text, lexicon) for phrase in (query, *others)]
+    words = np.array([number for text in texts for number in text], np.uint32)
+    rows = Rows(words, np.cumsum([0, *map(len, texts)]))
+    means = vectors.means(rows, (1 / np.log(2 + lexicon.documents(words))).astype(np.float32))
+    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), _TINY)
+    cosines: list[float] = (means[1:] @ means[0]).tolist()
+    return cosines
+
+
+def _numbers(text: str, lexicon: Lexicon) -> list[int]:
+    """The numbers of the known words of a text."""
+    return [number for word in phrase_words(text) if (number := lexicon.number(word)) is not None]
 
 
 def _different(ranked: Sequence[_Phrase], query: _Phrase, phrases: Phrases) -> list[str]:

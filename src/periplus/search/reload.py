@@ -8,7 +8,7 @@ files. The thread also logs the damage that the check of large files has found.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,8 @@ from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, FeatureTable, Results
+from periplus.search.completion import Suggestion
 from periplus.search.engine import Mode, SearchEngine
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
 from periplus.search.warm_up import warm_up
@@ -80,6 +81,21 @@ class ReloadingEngine:
         """The archived copy of an indexed page."""
         with self._acquired() as live:
             return live.engine.cached(url)
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """Continuations of the typed text, best first."""
+        with self._acquired() as live:
+            return live.engine.complete(typed, most)
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """Searches about the same subject as a query that found these pages."""
+        with self._acquired() as live:
+            return live.engine.related(query, urls)
+
+    def facts(self) -> CollectionFacts:
+        """How much the live generation holds and how fresh it is."""
+        with self._acquired() as live:
+            return live.engine.facts()
 
     @property
     def generation(self) -> int:

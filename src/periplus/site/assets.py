@@ -7,8 +7,9 @@ year; the plain URL, for clients that cannot know the hash, is cached for an hou
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -18,7 +19,13 @@ from starlette.routing import Route
 from periplus.site.content_encoding import chosen_encoding, variants
 
 PREFIX = "/static/"
-_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+}
 _ONE_YEAR = "public, max-age=31536000, immutable"
 _ONE_HOUR = "public, max-age=3600"
 
@@ -44,22 +51,31 @@ class Assets:
         self._files: dict[str, _File] = {}
         for path in sorted(folder.iterdir()):
             if path.suffix in _TYPES:
-                self._add(path)
+                self.add(path.name, path.read_bytes())
 
-    def _add(self, path: Path) -> None:
-        body = path.read_bytes()
+    def add(self, name: str, body: bytes, own_headers: Mapping[str, str] | None = None) -> None:
+        """Adds a file that is not in the folder, such as one that was generated."""
+        stem, suffix = PurePath(name).stem, PurePath(name).suffix
         digest = hashlib.sha256(body).hexdigest()[:16]
-        hashed = f"{path.stem}.{digest}{path.suffix}"
-        headers = {"content-type": _TYPES[path.suffix], "vary": "accept-encoding"}
+        hashed = f"{stem}.{digest}{suffix}"
+        headers = {"content-type": _TYPES[suffix], "vary": "accept-encoding", **(own_headers or {})}
         encoded = variants(body)
-        self._addresses[path.name] = PREFIX + hashed
+        self._addresses[name] = PREFIX + hashed
         self._files[hashed] = _File(encoded, digest, headers | {"cache-control": _ONE_YEAR})
-        self._files[path.name] = _File(encoded, digest, headers | {"cache-control": _ONE_HOUR})
+        self._files[name] = _File(encoded, digest, headers | {"cache-control": _ONE_HOUR})
 
     @property
     def digests(self) -> list[str]:
         """The digest of every file."""
         return [file.digest for file in self._files.values()]
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a file with this name, without a hash."""
+        return name in self._addresses
+
+    def media_type(self, name: str) -> str:
+        """The Content-Type of a file."""
+        return self._files[name].headers["content-type"]
 
     def address(self, name: str) -> str:
         """The URL path with the content hash, for links in pages."""
@@ -68,6 +84,12 @@ class Assets:
     def route(self) -> Route:
         """The route of all static files."""
         return Route(PREFIX + "{name:path}", self._answer)
+
+    def response(self, name: str, caching: str) -> Response:
+        """A file that is served at another URL."""
+        found = self._files[name].response("")
+        found.headers["cache-control"] = caching
+        return found
 
     async def _answer(self, request: Request) -> Response:
         file = self._files.get(request.path_params["name"])

@@ -17,12 +17,14 @@ from periplus.errors import PeriplusError, UsageError
 from periplus.site.pages import Pages
 
 JSON = "application/json"
-_JSON_PATHS = ("/api/", "/healthz")
+_JSON_PATHS = ("/api/", "/healthz", "/suggest")
 _CLIENT_CLOSED_REQUEST = 499  # nginx's code
 _HEADINGS = {
     400: "Bad request",
+    403: "Refused",
     404: "Page not found",
     405: "Method not allowed",
+    413: "Request too long",
     414: "Request too long",
     415: "Cannot be shown",
     429: "Too many requests",

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from periplus.site.assets import Assets
+from periplus.site.preferences import preferences
 
 _HERE = Path(__file__).parent
 HTML = "text/html; charset=utf-8"
@@ -29,10 +30,24 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(static=self.assets.address, layout=layout)
         folders = (templates, _HERE / "templates")
-        sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())]
-        self.digest = sha256(b"\0".join([*sources, *(digest.encode() for digest in self.assets.digests)])).hexdigest()
+        self._sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())]
+        self._defined: dict[str, object] = {}
+        self.define(static=self.assets.address, assets=self.assets, layout=layout, preferences=preferences)
+        self.define(site_name="Periplus", logo="logo.svg")
+
+    def define(self, **values: object) -> None:
+        """Sets values that every template can use."""
+        self._environment.globals.update(values)
+        self._defined |= values
+
+    @property
+    def digest(self) -> str:
+        """Identifies the templates, the static files and the texts that are defined for all templates."""
+        texts = [f"{name}={value}" for name, value in sorted(self._defined.items()) if isinstance(value, str)]
+        return sha256(
+            b"\0".join([*self._sources, *(one.encode() for one in (*self.assets.digests, *texts))])
+        ).hexdigest()
 
     def render(self, template: str, **values: object) -> bytes:
         """Renders a template as UTF-8; a lone surrogate in crawled text becomes a question mark."""

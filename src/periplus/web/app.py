@@ -18,12 +18,19 @@ from periplus.site.delivery import Versioned
 from periplus.site.front import FrontOptions
 from periplus.site.metrics import Metrics
 from periplus.site.pages import Pages
+from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
 from periplus.web.api_routes import SearchApi, with_versions
+from periplus.web.branding import Branding
+from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
+from periplus.web.exports import ExportRoutes
+from periplus.web.information import InformationPages
 from periplus.web.metrics_route import MetricsPage
 from periplus.web.routes import SearchSite
 from periplus.web.search_queue import SearchQueue
+from periplus.web.settings_page import SettingsPage
+from periplus.web.site_files import SiteFiles
 
 _VERSIONED = frozenset({"/", "/search", "/api/search", "/api/v1/search"})
 _DAY = 86_400  # seconds
@@ -32,29 +39,42 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def create_app(
-    engine: Engine, settings: Serving, *, is_public: bool = False, metrics_folder: Path | None = None
+    engine: Engine,
+    settings: Serving,
+    branding: Branding | None = None,
+    *,
+    is_public: bool = False,
+    metrics_folder: Path | None = None,
 ) -> ASGIApp:
     """Builds the search site over *engine* as an ASGI application.
 
     *is_public*: the site listens on an address that other machines reach. *metrics_folder*: where several server
     processes save their figures.
     """
-    pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
-    routes = search_routes(engine, settings, pages, metrics)
+    pages, metrics, look = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder), branding or Branding()
+    look.apply(pages)
+    routes = search_routes(engine, settings, pages, metrics, look)
     versioned = Versioned(_VERSIONED & {route.path for route in routes}, _version(engine, settings, pages))
     options = _front_options(settings, metrics, is_public=is_public)
-    return build(routes, pages, versioned, settings.memory_cache_mb << 20, options)
+    return ReadPreferences(build(routes, pages, versioned, settings.memory_cache_mb << 20, options))
 
 
-def search_routes(engine: Engine, settings: Serving, pages: Pages, metrics: Metrics) -> list[Route]:
+def search_routes(engine: Engine, settings: Serving, pages: Pages, metrics: Metrics, look: Branding) -> list[Route]:
     """All routes of the search site."""
     queue = SearchQueue(engine, settings.longest_wait, metrics=metrics)
     metrics.gauge("periplus_search_queue_length", lambda: queue.length)
     metrics.gauge("periplus_index_generation", lambda: engine.generation)
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
-    site = SearchSite(engine, pages, queue, settings.public_address)
-    figures = MetricsPage(metrics, is_open=settings.metrics)
-    return [*site.routes(), *figures.routes(), *with_versions(SearchApi(queue).routes())]
+    parts = (
+        InformationPages(engine, pages, look),
+        SearchSite(engine, pages, queue),
+        ExportRoutes(pages, queue, settings.public_address),
+        SettingsPage(pages, settings.public_address),
+        SiteFiles(pages, settings.public_address, look.icon),
+        MetricsPage(metrics, is_open=settings.metrics),
+    )
+    api = [*SearchApi(queue).routes(), *CompletionRoutes(engine).routes()]
+    return [*(route for part in parts for route in part.routes()), *with_versions(api)]
 
 
 def _front_options(settings: Serving, metrics: Metrics, *, is_public: bool) -> FrontOptions:

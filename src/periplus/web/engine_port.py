@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from periplus.model import CachedPage, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, FeatureTable, Results
+from periplus.search.completion import Suggestion
 
 
 class Engine(Protocol):
@@ -37,6 +39,18 @@ class Engine(Protocol):
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived page, or None when the URL is not in the index."""
+        ...
+
+    def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
+        """Continuations of the typed text, best first; called on every key, so it must take a few milliseconds."""
+        ...
+
+    def related(self, query: str, urls: Sequence[str]) -> list[str]:
+        """At most six searches about the same subject; *urls*: the pages that the query found, best first."""
+        ...
+
+    def facts(self) -> CollectionFacts:
+        """How much the index holds and how fresh it is; slow only when it is called first."""
         ...
 
     @property

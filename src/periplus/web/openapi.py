@@ -37,6 +37,7 @@ def description() -> dict[str, Any]:
         "servers": [{"url": "/"}],
         "paths": {
             "/api/v1/search": {"get": _search()},
+            "/api/v1/suggest": {"get": _suggest()},
             "/healthz": {"get": _health()},
         },
         "components": {"schemas": _schemas(), "responses": {code: _error(code) for code in _ERRORS}},
@@ -56,6 +57,11 @@ def _search() -> Schema:
         parameter("features", _SWITCH, "The answer has weights and the features of the 200 best results."),
     ]
     return operation("search", "One page of results.", "Results", parameters)
+
+
+def _suggest() -> Schema:
+    typed = parameter("q", _TEXT, "The typed text; a space at its end ends the last word.")
+    return operation("suggest", "Completions of a typed text.", "Suggestions", [typed])
 
 
 def _health() -> Schema:
@@ -103,6 +109,7 @@ def _schemas() -> dict[str, Schema]:
         "Health": _object(
             {"status": {"type": "string", "enum": ["ok", "damaged"]}, "generation": _COUNT, "documents": _COUNT}
         ),
+        "Suggestions": _object({"query": _TEXT, "suggestions": _list(_object({"text": _TEXT, "kind": _TEXT}))}),
         "Results": _results(),
         "Result": _result(),
         "FeatureRow": _object({"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER}),

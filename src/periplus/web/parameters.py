@@ -21,6 +21,7 @@ _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _DIGITS = 9  # a longer number exceeds every range
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _MODES = ("auto", "and", "or")
+_EXPORTS = {"rss": "/search.rss", "csv": "/search.csv", "json": "/api/search"}
 _LABELS = {"page": "page number", "size": "page size"}
 
 
@@ -35,6 +36,7 @@ class SearchParameters:
     mode: str = "auto"
     exact: bool = False  # without spelling correction
     features: bool = False  # with weights and features; for the API
+    usual_size: int = SIZE  # that this reader has chosen
 
     def link(self, page: int = 1, query: str | None = None, mode: str | None = None, exact: bool | None = None) -> str:
         """The URL of another result page, or of this search with other parameters; defaults are left out."""
@@ -43,23 +45,29 @@ class SearchParameters:
             parts["mode"] = mode or self.mode
         if self.exact if exact is None else exact:
             parts["exact"] = 1
-        if self.size != SIZE:
+        if not self.size == self.usual_size == SIZE:  # a link shows the same page to other readers
             parts["size"] = self.size
         if page > 1:
             parts["page"] = page
         return f"/search?{urlencode(parts)}"
 
+    def export(self, form: str) -> str:
+        """The URL of these results as "rss", "csv" or "json"; a feed always begins with the first page."""
+        page = 1 if form == "rss" else self.page
+        return _EXPORTS[form] + self.link(page).removeprefix("/search")
 
-def read(parameters: Mapping[str, str]) -> SearchParameters:
-    """Reads the search parameters from the query string."""
+
+def read(parameters: Mapping[str, str], usual_size: int = SIZE) -> SearchParameters:
+    """Reads the search parameters from the query string; *usual_size*: results per page when it names none."""
     return SearchParameters(
         parameters.get("q", "").strip(),
         _number("page", parameters.get("page", ""), 1, PAGES),
-        _number("size", parameters.get("size", ""), SIZE, LARGEST_SIZE),
+        _number("size", parameters.get("size", ""), usual_size, LARGEST_SIZE),
         _switch("explain", parameters.get("explain", "")),
         _choice("mode", parameters.get("mode", "")),
         _switch("exact", parameters.get("exact", "")),
         _switch("features", parameters.get("features", "")),
+        usual_size,
     )
 
 

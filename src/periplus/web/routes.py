@@ -7,47 +7,38 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from periplus.model import CachedPage
+from periplus.model import CachedPage, Results
 from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
+from periplus.site.preferences import preferences
 from periplus.web import api, cached, results
 from periplus.web.api_routes import server_timing
 from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
 from periplus.web.engine_port import Engine
-from periplus.web.parameters import read, read_url
+from periplus.web.parameters import SIZE, SearchParameters, read, read_url
 from periplus.web.search_queue import SearchQueue
 
-_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
 _NO_COPY = "No cached copy of this page."
 
 
 class SearchSite:
     """The handlers of all routes."""
 
-    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, public_address: str = "") -> None:
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue) -> None:
         self._engine, self._pages, self._queue = engine, pages, queue
-        self._public_address = public_address
 
     def routes(self) -> list[Route]:
         """Path to handler."""
         return [
-            Route("/", self.home),
             Route("/search", self.search),
             Route("/cached", self.cached_page),
             Route("/cached/raw", self.cached_raw),
-            Route("/opensearch.xml", self.opensearch),
-            Route("/robots.txt", self.robots),
             Route("/healthz", self.health),
         ]
 
-    async def home(self, request: Request) -> Response:
-        """The start page: an empty search box."""
-        del request
-        return self._pages.response("home.html", documents=self._engine.documents)
-
     async def search(self, request: Request) -> Response:
         """The result page."""
-        parameters = read(request.query_params)
+        parameters = read(request.query_params, preferences().size or SIZE)
         if not parameters.query:
             return RedirectResponse("/", 303)
         found = await self._queue.search(request, parameters, explain=True)
@@ -64,7 +55,16 @@ class SearchSite:
             paging=results.paging(parameters, found),
             suggestions=results.suggestions(parameters),
             documents=self._engine.documents,
+            related=await self._related(request, parameters, found),
         )
+
+    async def _related(self, request: Request, parameters: SearchParameters, found: Results) -> list[tuple[str, str]]:
+        """Link and text of related searches, on the first page of results."""
+        if not found.hits or found.page > 1:
+            return []
+        query, urls = found.corrected or found.query, [hit.url for hit in found.hits]
+        texts = await self._queue.work(request, lambda: self._engine.related(query, urls))
+        return [(parameters.link(query=text, exact=False), visible(text)) for text in texts]
 
     async def cached_page(self, request: Request) -> Response:
         """The page around the frame with the cached copy."""
@@ -100,19 +100,6 @@ class SearchSite:
         if page is None:
             raise HTTPException(404, _NO_COPY)
         return page
-
-    async def opensearch(self, request: Request) -> Response:
-        """The OpenSearch description, from which a browser adds this search engine."""
-        base = self._public_address or str(request.base_url).rstrip("/")
-        # A client can forge the Host header, and a shared cache would serve the forged URL to others.
-        caching = "public, max-age=3600" if self._public_address else "no-store"
-        headers = {"content-type": "application/opensearchdescription+xml", "cache-control": caching}
-        return self._pages.response("opensearch.xml", headers=headers, base=base)
-
-    async def robots(self, request: Request) -> Response:
-        """Keeps crawlers away from searches and cached pages."""
-        del request
-        return Response(_ROBOTS, headers={"content-type": "text/plain", "cache-control": "public, max-age=86400"})
 
     async def health(self, request: Request) -> Response:
         """Health check for monitoring tools; the log names a damaged file."""

@@ -24,6 +24,7 @@ from periplus.errors import PortTaken, UsageError
 from periplus.model import Results
 from periplus.site.server import address_of, listen, run
 from periplus.web.app import create_app
+from periplus.web.branding import load_branding
 
 app = typer.Typer(add_completion=False)
 _LABELS = {
@@ -63,7 +64,9 @@ def command(
             _print_answers(ready.answers(_SHOWN), as_json=as_json)
         else:
             _show_address(ready, address_of(listener), time.monotonic() - started)
-            run(partial(create_app, ready.engine, load(ready.home).settings.serve), listener)
+            settings = load(ready.home).settings
+            branding = load_branding(settings, ready.home)
+            run(partial(create_app, ready.engine, settings.serve, branding), listener)
 
 
 def _free_port(first: int) -> socket.socket:

@@ -20,6 +20,7 @@ from periplus.search.reload import ReloadingEngine
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import create_app
+from periplus.web.branding import load_branding
 
 app = typer.Typer(add_completion=False)
 
@@ -37,10 +38,11 @@ def command(
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings, collection = load(home).settings, open_collection(home)
+    branding = load_branding(settings, home)
     with ExitStack() as stack:
         if workers == 1:
             engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))
-            make_app: Callable[..., ASGIApp] = partial(create_app, engine, settings.serve)
+            make_app: Callable[..., ASGIApp] = partial(create_app, engine, settings.serve, branding)
             pages = engine.documents
         else:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-")))
@@ -55,5 +57,5 @@ def command(
 def _site(home: Path, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
     """Builds the application of one server process."""
     settings = load(home).settings
-    engine = ReloadingEngine(open_collection(home), settings)
-    return create_app(engine, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
+    engine, branding = ReloadingEngine(open_collection(home), settings), load_branding(settings, home)
+    return create_app(engine, settings.serve, branding, is_public=is_public, metrics_folder=metrics_folder)

@@ -4,14 +4,6 @@
 const help = document.getElementById("keys");
 const box = document.getElementById("q");
 
-function remembered() {
-  try { return localStorage.getItem("keys") !== "off"; } catch { return true; }
-}
-
-function remember(on) {
-  try { localStorage.setItem("keys", on ? "on" : "off"); } catch { /* kept until the page is closed */ }
-}
-
 function move(step) {
   const links = [...document.querySelectorAll(".hit h2 a")];
   const here = links.indexOf(document.activeElement);
@@ -22,10 +14,7 @@ function move(step) {
   }
 }
 
-if (help && box) {
-  const wanted = help.querySelector("input");
-  wanted.checked = remembered();
-  wanted.addEventListener("change", () => remember(wanted.checked));
+if (help && box && document.documentElement.dataset.keys !== "off") { // the reader can switch the keys off in /settings
   help.hidden = false;
 
   const actions = {
@@ -42,7 +31,7 @@ if (help && box) {
       return;
     }
     const action = actions[event.key];
-    if (action && wanted.checked && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    if (action && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       action();
     }

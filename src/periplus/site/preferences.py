@@ -1,0 +1,90 @@
+"""What has this reader chosen: theme, keyboard shortcuts, results per page, new tabs?
+
+The choices are in a cookie that the site sets only when a reader saves settings. Its value is never trusted: anything
+unknown in it counts as the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+COOKIE = "settings"
+THEMES = ("system", "light", "dark")
+SIZES = (10, 15, 20, 30, 50, 100)  # results per page that can be chosen
+_MOST = 20  # choices that are read
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The choices of one reader."""
+
+    theme: str = THEMES[0]
+    keys: bool = True  # keyboard shortcuts
+    size: int | None = None  # results per page; None: as many as the site shows
+    new_tab: bool = False  # open results in a new tab
+
+    def encode(self) -> str:
+        """The value of the cookie, such as `theme-dark.keys-off`; choices that are the default are left out."""
+        choices = {
+            "theme": self.theme if self.theme != THEMES[0] else "",
+            "keys": "" if self.keys else "off",
+            "size": str(self.size or ""),
+            "tab": "new" if self.new_tab else "",
+        }
+        return ".".join(f"{name}-{choice}" for name, choice in choices.items() if choice)
+
+
+def decode(value: str) -> Preferences:
+    """Reads the value of a cookie."""
+    return from_choices(dict(part.split("-", 1) for part in value.split(".")[:_MOST] if "-" in part))
+
+
+def from_choices(choices: Mapping[str, str]) -> Preferences:
+    """The preferences with these choices by name; an unknown choice counts as the default."""
+    theme, size = choices.get("theme", ""), choices.get("size", "")
+    return Preferences(
+        theme=theme if theme in THEMES else THEMES[0],
+        keys=choices.get("keys") != "off",
+        size=int(size) if size in map(str, SIZES) else None,
+        new_tab=choices.get("tab") == "new",
+    )
+
+
+_DEFAULT = Preferences()
+_current: ContextVar[Preferences] = ContextVar("preferences", default=_DEFAULT)
+
+
+def preferences() -> Preferences:
+    """The choices of the reader whose request is being answered."""
+    return _current.get()
+
+
+class ReadPreferences:
+    """Reads the cookie of every request, for the templates; also for error pages."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        token = _current.set(_read(Headers(scope=scope).get("cookie", "")) if scope["type"] == "http" else _DEFAULT)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            _current.reset(token)
+
+
+def _read(cookies: str) -> Preferences:
+    if COOKIE not in cookies:
+        return _DEFAULT
+    try:
+        found = SimpleCookie(cookies).get(COOKIE)
+    except CookieError:
+        return _DEFAULT
+    return decode(found.value) if found else _DEFAULT

@@ -58,10 +58,11 @@ def test_the_canary_sings(page: Page) -> None:
 
 @pytest.mark.parametrize("start", range(0, len(PAYLOADS), AT_ONCE))
 def test_no_payload_in_a_result_runs(page: Page, start: int) -> None:
-    engine = FakeEngine(hits=[poisoned(payload) for payload in PAYLOADS[start : start + AT_ONCE]])
+    payloads = PAYLOADS[start : start + AT_ONCE]
+    engine = FakeEngine(hits=[poisoned(payload) for payload in payloads], related_searches=payloads)
     with searching(engine) as site:
         page.goto(f"{site.base}/search?q=x&size={AT_ONCE}")
-        assert page.locator("li.hit").count() == len(engine.hits)
+        assert page.locator("li.hit").count() == page.locator(".related li").count() == len(engine.hits)
         assert ran(page) == []
 
 

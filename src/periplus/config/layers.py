@@ -49,6 +49,7 @@ _PROBLEMS = {  # by the type of a pydantic error
     "model_type": "must be a table",
     "string_pattern_mismatch": "must match {pattern}",
     "string_too_long": "must have at most {max_length} characters",
+    "string_too_short": "must not be empty",
     "string_type": "must be text",
     "value_error": "{error}",
 }

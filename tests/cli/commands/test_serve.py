@@ -204,3 +204,21 @@ def test_without_an_index_the_error_says_how_to_build_one(tmp_path: Path) -> Non
 @pytest.mark.parametrize("options", [("--port", "70000"), ("--port", "http"), ("--workers", "0")])
 def test_a_mistake_in_an_option_is_a_usage_error(home: Path, options: tuple[str, str]) -> None:
     assert typed("serve", "--home", home, *options).code == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('logo = "none.svg"', "site.logo: none.svg cannot be used: the file does not exist."),
+        ('accent = "#ffcc00"', "has a contrast of 1.4:1 with the light background; at least 4.5:1 is needed"),
+        ('name = ""', "site.name = '' in periplus.toml is not valid: must not be empty"),
+    ],
+)
+def test_a_look_that_cannot_be_served_is_one_line_before_the_site_starts(
+    tmp_path: Path, line: str, complaint: str
+) -> None:
+    index(shelve(tmp_path, DOCS))
+    (tmp_path / "periplus.toml").write_text(f"[site]\n{line}\n", encoding="utf-8")
+    outcome = typed("serve", "--home", tmp_path, "--port", "0")
+    assert outcome.code == 2
+    assert complaint in outcome.complaint

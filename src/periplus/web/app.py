@@ -54,7 +54,7 @@ def search_routes(engine: Engine, settings: Serving, pages: Pages, metrics: Metr
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     site = SearchSite(engine, pages, queue, settings.public_address)
     figures = MetricsPage(metrics, is_open=settings.metrics)
-    return [*site.routes(), *figures.routes(), *with_versions(SearchApi(queue).routes())]
+    return with_versions([*site.routes(), *SearchApi(queue).routes(), *figures.routes()])
 
 
 def _front_options(settings: Serving, metrics: Metrics, *, is_public: bool) -> FrontOptions:

@@ -72,9 +72,10 @@ def search_routes(engine: Engine, settings: Serving, pages: Pages, metrics: Metr
         SettingsPage(pages, settings.public_address),
         SiteFiles(pages, settings.public_address, look.icon),
         MetricsPage(metrics, is_open=settings.metrics),
+        SearchApi(queue),
+        CompletionRoutes(engine),
     )
-    api = [*SearchApi(queue).routes(), *CompletionRoutes(engine).routes()]
-    return [*(route for part in parts for route in part.routes()), *with_versions(api)]
+    return with_versions(route for part in parts for route in part.routes())
 
 
 def _front_options(settings: Serving, metrics: Metrics, *, is_public: bool) -> FrontOptions:

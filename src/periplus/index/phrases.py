@@ -177,7 +177,7 @@ def _prefer(known: _Phrase, text: str, source: Source) -> None:
 def _of_page(pages: PageStore, index: ForwardIndex, number: int) -> Iterator[tuple[str, Source]]:
     head = pages.head(number)
     yield cleaned(head.title), Source.TITLE
-    for text in islice(_anchors(index, number), _ANCHORS):
+    for text in islice(anchor_texts(index, number), _ANCHORS):
         yield text, Source.ANCHOR
     if head.kind not in _LISTINGS:
         for heading in head.headings[:_HEADINGS]:
@@ -189,7 +189,7 @@ def cleaned(text: str) -> str:
     return _NUMBERING.sub("", " ".join(text.split()).rstrip(_LINK_MARKS), count=1)
 
 
-def _anchors(index: ForwardIndex, number: int) -> Iterator[str]:
+def anchor_texts(index: ForwardIndex, number: int) -> Iterator[str]:
     """The anchor texts of a page in lower case, without numbers at their beginning."""
     words: list[str] = []
     for word in [*index.words(number, "anchors").tolist(), 0]:  # 0 ends an anchor text

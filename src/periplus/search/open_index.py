@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tantivy import Index, Occur, Query
+from tantivy import Index, Occur, Order, Query
 
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
@@ -88,6 +88,13 @@ class OpenIndex:
             if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self.ranks):
                 raise ValueError("it refers to documents that do not exist")
         return Matches(numbers, kinds, dates, result.count or 0)  # type: ignore[attr-defined]  # missing in its stubs
+
+    def newest(self, query: Query) -> int | None:
+        """The matching document with the latest date."""
+        with self.damage_reported():
+            hits = self._searcher.search(query, 1, False, order_by_field=DATE, order=Order.Desc).hits
+            numbers = np.array(self._searcher.fast_field_values(NUMBER, [address for _, address in hits]), np.int64)
+        return int(numbers[0]) if len(numbers) else None
 
     def speller(self) -> Speller:
         """Corrects queries by the words of the index."""

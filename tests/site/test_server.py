@@ -24,10 +24,11 @@ import sys
 from periplus.config import Serving
 from periplus.site.server import listen, run
 from periplus.web.app import create_app
-from web.engines import FakeEngine
+from web.engines import FakeEngine, FakeLibrary
 
 def make():
-    return create_app(FakeEngine(), Serving())
+    engine = FakeEngine()
+    return create_app(engine, Serving(), FakeLibrary(engine))
 
 if __name__ == "__main__":
     with listen("127.0.0.1", 0) as listener:

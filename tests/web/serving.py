@@ -20,6 +20,9 @@ from periplus.config import Serving
 from periplus.site.server import configuration, listen
 from periplus.web.app import create_app
 from periplus.web.engine_port import Engine
+from periplus.web.inspect_pages import UrlReport
+from periplus.web.library_port import Library
+from web.engines import FakeLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,10 @@ def serving(app: ASGIApp) -> Iterator[Site]:
 
 
 @contextmanager
-def searching(engine: Engine, settings: Serving | None = None) -> Iterator[Site]:
+def searching(
+    engine: Engine, settings: Serving | None = None, library: Library | None = None, report: UrlReport | None = None
+) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    with serving(create_app(engine, settings or Serving())) as site:
+    app = create_app(engine, settings or Serving(), library or FakeLibrary(engine), report)
+    with serving(app) as site:
         yield site

@@ -49,7 +49,7 @@ def site(engine: FakeEngine) -> Iterator[Site]:
 
 
 def assert_harmless(page: turbohtml.Document) -> None:
-    assert len(page.select("script")) == 1
+    assert all(str(script.attrs["src"]).startswith("/static/") for script in page.select("script"))
     assert not page.select("script:not([src]), style, object, embed, iframe, base, meta[http-equiv]")
     for node in page.select("*"):
         assert not [name for name in node.attrs if name.startswith("on") or name in {"style", "srcdoc"}]
@@ -88,7 +88,7 @@ def test_no_payload_in_the_frame_of_a_copy_becomes_markup(site: Site, engine: Fa
     engine.archive = {payload: CachedPage(payload, CRAWLED, payload, b"", payload) for payload in PAYLOADS}
     for payload in PAYLOADS:
         page = site.get("/cached", url=payload).page
-        assert not page.select("script, style, iframe, [onerror], [onload], [style]")
+        assert_harmless(page)
         assert payload.split()[0] in page.select(".about")[0].text
 
 

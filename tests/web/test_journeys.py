@@ -46,7 +46,11 @@ VIEWS = {
     "last": "/search?q=harbour&page=4",
     "beyond": "/search?q=harbour&page=99",
     "empty": f"/search?q=nothing+{LONG}",
-    "cached": f"/cached?url={ARCHIVED.url}",
+    "cached": f"/cached?url={ARCHIVED.url}&q=harbour",
+    "archived": f"/cached/archived?url={ARCHIVED.url}",
+    "versions": f"/cached/versions?url={ARCHIVED.url}",
+    "changes": f"/cached/changes?url={ARCHIVED.url}&from=20260302050500",
+    "about": f"/page?url={ARCHIVED.url}",
     "unshown": "/cached?url=https://a.example/pdf",
     "error": f"/{LONG}",
     "mistake": "/search?q=x&page=two",
@@ -80,6 +84,8 @@ def test_from_the_box_to_the_copy_of_a_page(browser: Browser, site: Site, script
         page.wait_for_url("**/search?q=harbour+rome")
 
         page.get_by_role("link", name="Cached copy of Ostia").first.click()
+        assert page.locator("article.reader mark").first.inner_text() == "harbour"
+        page.get_by_role("link", name="As archived").click()
         assert page.frame_locator("iframe").get_by_text("The harbour of Rome.").is_visible()
         assert page.get_by_text("4 March 2026 at 05:05 UTC").is_visible()
 

@@ -74,8 +74,7 @@ def html_view(html: str, url: str, profiles: Profiles) -> ReaderView:
     extraction = Extraction(url)
     document = parsed(html)
     facts = read_facts(document, extraction)
-    profile = profiles.find(host_of(url) if url else "", facts.generator)
-    excerpt = Excerpt(profile, document) if profile is not None else None
+    excerpt = extraction.run("profile", None, _excerpt, document, url, facts.generator, profiles)
     code = list(document.iter_elements(("pre",)))
     for cell in document.iter_elements(("td", "th")):
         cell.attrs[_CELL] = ""
@@ -85,6 +84,11 @@ def html_view(html: str, url: str, profiles: Profiles) -> ReaderView:
     body = excerpt.cleaned_body() if excerpt is not None else None
     title = (excerpt.title if excerpt else "") or outline.title or facts.title
     return _limited(title, _main_blocks(document) if body is None else _all_blocks(body))
+
+
+def _excerpt(document: Document, url: str, generator: str, profiles: Profiles) -> Excerpt | None:
+    profile = profiles.find(host_of(url), generator)
+    return Excerpt(profile, document) if profile is not None else None
 
 
 def text_view(text: str, title: str, headings: Iterable[str]) -> ReaderView:

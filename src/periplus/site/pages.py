@@ -17,8 +17,8 @@ HTML = "text/html; charset=utf-8"
 class Pages:
     """The templates of one site, with the shared templates as fallback. All values are escaped."""
 
-    def __init__(self, templates: Path, layout: str = "base.html") -> None:
-        """*layout* is the template that the shared pages, such as errors, extend."""
+    def __init__(self, templates: Path, layout: str = "base.html", **shared: object) -> None:
+        """*layout* is the template that the shared pages, such as errors, extend; *shared*: values for all pages."""
         self.assets = Assets(_HERE / "static")
         self._environment = Environment(
             loader=FileSystemLoader([templates, _HERE / "templates"]),
@@ -28,7 +28,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(static=self.assets.address, layout=layout)
+        self._environment.globals.update(shared, static=self.assets.address, layout=layout)
 
     def render(self, template: str, **values: object) -> bytes:
         """Renders a template as UTF-8; a lone surrogate in crawled text becomes a question mark."""

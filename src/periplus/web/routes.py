@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from periplus.errors import UsageError
-from periplus.model import CachedPage, Results
+from periplus.model import Results
 from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
-from periplus.web import api, cached, results
-from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
+from periplus.web import api, results
 from periplus.web.engine_port import Engine
-from periplus.web.parameters import read, read_url
+from periplus.web.page_panel import named_site, site_link
+from periplus.web.parameters import read
 from periplus.web.search_queue import SearchQueue
 
 _NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
-_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
+_NOT_CRAWLED = ("/search", "/cached", "/page", "/panel", "/inspect", "/api/")
+_ROBOTS = "".join(["User-agent: *\n", *(f"Disallow: {path}\n" for path in _NOT_CRAWLED)])
 _MOST_ROWS = 200  # results with features in one answer
-_NO_COPY = "No cached copy of this page."
 
 
 class SearchSite:
@@ -38,8 +37,6 @@ class SearchSite:
             Route("/", self.home),
             Route("/search", self.search),
             Route("/api/search", self.api_search),
-            Route("/cached", self.cached_page),
-            Route("/cached/raw", self.cached_raw),
             Route("/opensearch.xml", self.opensearch),
             Route("/robots.txt", self.robots),
             Route("/healthz", self.health),
@@ -69,6 +66,7 @@ class SearchSite:
             paging=results.paging(parameters, found),
             suggestions=results.suggestions(parameters),
             documents=self._engine.documents,
+            first_panel=site_link(named_site(found.hits, found.page)),
         )
 
     async def api_search(self, request: Request) -> Response:
@@ -80,41 +78,6 @@ class SearchSite:
         table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
         headers = {"cache-control": "private, no-cache", "content-type": JSON, **_timing(found)}
         return Response(api.encode_results(found, table), headers=headers)
-
-    async def cached_page(self, request: Request) -> Response:
-        """The page around the frame with the cached copy."""
-        url = read_url(request.query_params)
-        page = await self._cached_or_404(request, url)
-        headers = {"content-security-policy": cached.frame_policy(request), "x-robots-tag": "noindex, nofollow"}
-        return self._pages.response(
-            "cached.html",
-            headers=headers,
-            url=visible(page.url),
-            live=web_link(page.url),
-            frame=raw_link(url) if cached.media_type(page) else "",
-            mime=page.mime,
-            day=day(page.fetched_at),
-            clock=clock(page.fetched_at),
-            moment=moment(page.fetched_at),
-        )
-
-    async def cached_raw(self, request: Request) -> Response:
-        """The cached copy itself, for the frame."""
-        url = read_url(request.query_params)
-        if not cached.is_framed(request):
-            return RedirectResponse(cached_link(url), 303)
-        page = await self._cached_or_404(request, url)
-        media_type = cached.media_type(page)
-        if not media_type:
-            raise HTTPException(415, "Only text can be shown here.", cached.RAW_HEADERS)
-        body = await self._queue.work(request, lambda: cached.sanitized(page))
-        return Response(body, headers=cached.RAW_HEADERS | {"content-type": media_type})
-
-    async def _cached_or_404(self, request: Request, url: str) -> CachedPage:
-        page = await self._queue.cached(request, url)
-        if page is None:
-            raise HTTPException(404, _NO_COPY)
-        return page
 
     async def opensearch(self, request: Request) -> Response:
         """The OpenSearch description, from which a browser adds this search engine."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import socket
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +13,9 @@ from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.cli.output import plural
-from periplus.config import load
+from periplus.config import Serving, load
+from periplus.inspector.page_library import PageLibrary
+from periplus.inspector.url_report import read_url_report
 from periplus.search.reload import ReloadingEngine
 from periplus.site.server import address_of, listen, run
 from periplus.store.collection import open_collection
@@ -38,13 +42,33 @@ def command(
         with listen(host, port) as listener:
             pages = plural(engine.documents, "page")
             typer.echo(f"Serving {pages} at {address_of(listener)} (Ctrl-C to stop)", err=True)
-            make_app = partial(create_app, engine, settings.serve) if workers == 1 else partial(_site, home)
+            inspects = may_inspect(settings.serve, listener)
+            make_app = (
+                partial(_app, home, engine, inspects=inspects)
+                if workers == 1
+                else partial(_app_of_process, home, inspects=inspects)
+            )
             run(make_app, listener, workers)
     finally:
         engine.close()
 
 
-def _site(home: Path) -> ASGIApp:
+def may_inspect(settings: Serving, listener: socket.socket) -> bool:
+    """Whether readers may inspect URLs: by the setting, or because only this machine can reach the site.
+
+    A site with a public address may be behind a proxy on this machine.
+    """
+    is_local = ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+    return settings.inspect or (is_local and not settings.public_address)
+
+
+def _app_of_process(home: Path, *, inspects: bool) -> ASGIApp:
     """Builds the application of one server process."""
-    settings = load(home).settings
-    return create_app(ReloadingEngine(open_collection(home), settings), settings.serve)
+    return _app(home, ReloadingEngine(open_collection(home), load(home).settings), inspects=inspects)
+
+
+def _app(home: Path, engine: ReloadingEngine, *, inspects: bool) -> ASGIApp:
+    collection, settings = open_collection(home), load(home).settings
+    library = PageLibrary(collection, settings, engine.live)
+    report = partial(read_url_report, collection, settings) if inspects else None
+    return create_app(engine, settings.serve, library, report)

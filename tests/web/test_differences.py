@@ -37,6 +37,11 @@ def test_a_paragraph_with_little_in_common_was_replaced() -> None:
     assert kinds(difference(["Ships and ropes."], ["Nothing like it, 42!"])) == ["removed", "added"]
 
 
+def test_a_changed_paragraph_is_found_after_an_added_one() -> None:
+    before, after = ["The mole is long and old.", "Gone."], ["A heading", "The mole is long and new."]
+    assert kinds(difference(before, after)) == ["added", "changed", "removed"]
+
+
 def test_equal_texts_have_no_difference() -> None:
     assert difference(["one", "two"], ["one", "two"]).is_empty
     assert difference([], []).is_empty

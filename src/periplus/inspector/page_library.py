@@ -155,7 +155,7 @@ class PageLibrary:
             head.fetched_at,
             head.mime,
             head.language,
-            view if view.title else view._replace(title=head.title),
+            view._replace(title=head.title or view.title),
             published=details.published,
             modified=details.modified,
         )

@@ -161,7 +161,7 @@ class CachedPages:
         if cached.media_type(mime):
             tabs.append(("archived", "As archived", page_link("/cached/archived", address.url, q=query, at=at)))
         tabs.append(("versions", "Versions", page_link("/cached/versions", address.url, q=query)))
-        tabs.append(("about", "About this page", page_link("/page", address.url, q=query)))
+        tabs.append(("about", "About", page_link("/page", address.url, q=query)))
         return {
             "query": query,
             "url": visible(url),

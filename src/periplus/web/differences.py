@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import zip_longest
 
 from periplus.web.display import Piece, visible
 
@@ -17,6 +16,7 @@ MOST_PARAGRAPHS = 1_000  # of each text; the rest is not compared
 _MOST_WORDS = 400  # of a paragraph whose words are compared
 _MOST_COMPARED = 20_000  # words of all paragraphs whose words are compared
 _ALIKE = 0.4  # share of equal words; below it, a paragraph was replaced
+_REACH = 20  # paragraphs in which the new form of a paragraph is searched
 _CONTEXT = 1  # unchanged paragraphs that are shown before and after a change
 _WORD = re.compile(r"\s+|[^\W_]+|.", re.DOTALL)
 
@@ -68,7 +68,7 @@ class _Comparison:
             if kind == "equal":
                 yield from _unchanged(before[start:end], is_first=number == 0, is_last=number == len(steps) - 1)
                 continue
-            for old, new in zip_longest(before[start:end], after[other:stop]):
+            for old, new in _pairs(before[start:end], after[other:stop]):
                 yield from self._replaced(old, new)
 
     def _replaced(self, old: str | None, new: str | None) -> Iterator[Row]:
@@ -95,6 +95,22 @@ class _Comparison:
         before = [Piece(visible("".join(old_words[a:b])), kind != "equal") for kind, a, b, _, _ in steps if a < b]
         after = [Piece(visible("".join(new_words[c:d])), kind != "equal") for kind, _, _, c, d in steps if c < d]
         return Row("changed", tuple(before), tuple(after))
+
+
+def _pairs(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str | None, str | None]]:
+    """Paragraphs that share many words, in order; the others alone."""
+    words, done = [set(text.split()) for text in after], 0
+    for old in before:
+        own = set(old.split())
+        near = range(done, min(done + _REACH, len(after)))
+        match = next((place for place in near if 2 * len(own & words[place]) >= _ALIKE * len(own | words[place])), None)
+        if match is None:
+            yield old, None
+            continue
+        yield from ((None, new) for new in after[done:match])
+        yield old, after[match]
+        done = match + 1
+    yield from ((None, new) for new in after[done:])
 
 
 def _unchanged(texts: Sequence[str], *, is_first: bool, is_last: bool) -> Iterator[Row]:

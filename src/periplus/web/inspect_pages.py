@@ -138,7 +138,8 @@ def _rows(found: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _found(found: Mapping[str, Any]) -> str:
     at = found["first_seen"]
-    return f"as {found['admitted']}, {found['depth']} links from a seed, on {day(at)} at {clock(at)}"
+    links = f"{found['depth']} link{'' if found['depth'] == 1 else 's'} from a seed"
+    return f"as {found['admitted']}, {links}, on {day(at)} at {clock(at)}"
 
 
 def _robots(robots: Mapping[str, Any]) -> str:

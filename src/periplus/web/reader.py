@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 
 from periplus.inspector.page_records import Marks, PageText
@@ -35,7 +35,7 @@ class ReaderPage:
     parts: tuple[Part, ...]
     marked: int  # words of the query on the page
     is_cut: bool
-    contents: tuple[Part, ...] = field(default=())  # the headings
+    contents: tuple[Part, ...]  # the headings
 
 
 def reader_page(page: PageText) -> ReaderPage:
@@ -52,6 +52,7 @@ def reader_page(page: PageText) -> ReaderPage:
 
 def _parts(blocks: list[_Marked]) -> Iterator[Part]:
     level, number = 1, 0
+    highest = min((block.level for block, _ in blocks if block.kind is BlockKind.HEADING), default=1)
     for kind, group in groupby(blocks, key=lambda block: block[0].kind):
         if kind is BlockKind.ITEM:
             yield Part(kind, items=tuple((block.level, tuple(pieces(block.text, its))) for block, its in group))
@@ -60,7 +61,7 @@ def _parts(blocks: list[_Marked]) -> Iterator[Part]:
         else:
             for block, its in group:
                 if kind is BlockKind.HEADING:
-                    level, number = min(block.level + 1, level + 1, _LOWEST), number + 1
+                    level, number = min(block.level - highest + 2, level + 1, _LOWEST), number + 1
                     yield Part(kind, level, tuple(pieces(block.text, its)), anchor=f"part-{number}")
                 else:
                     show = visible_lines if kind is BlockKind.CODE else visible

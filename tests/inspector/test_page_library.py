@@ -12,7 +12,7 @@ from crawl.crawling import typed
 from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.page_records import PageText
 from periplus.model import Link
-from periplus.parse.reader_view import BlockKind
+from periplus.parse.reader_view import LARGEST_HTML, BlockKind
 from periplus.store.collection import Collection
 from periplus.store.queries import Queries
 from search.library import Doc, give_ranks, index, opened, settings, shelve
@@ -120,6 +120,14 @@ def test_a_pdf_is_shown_by_its_stored_text(library: PageLibrary) -> None:
 
 def test_plain_text_keeps_its_layout(library: PageLibrary) -> None:
     assert lines(library.text("http://harbours.test/plain")) == ["depth:\n    3 metres", "width: 9"]
+
+
+def test_a_large_page_is_shown_by_its_stored_text(tmp_path: Path) -> None:
+    body = b"<p>from the archive</p>" + b"<!-- -->" * (LARGEST_HTML // 8)
+    collection = shelve(tmp_path, [Doc(OSTIA, "Ostia", "from the index", body=body)])
+    index(collection)
+    with opened_library(collection) as large:
+        assert lines(large.text(OSTIA)) == ["from the index"]
 
 
 def test_the_facts_of_a_page(library: PageLibrary) -> None:

@@ -147,17 +147,15 @@ class FakeLibrary:
     asked: list[tuple[object, ...]] = field(default_factory=list)
 
     def text(self, url: str, query: str = "", at: float | None = None) -> PageText | None:
-        """The text of the page; every occurrence of the query is marked."""
+        """The text of the page; the words of the query are marked."""
         self.asked.append((url, query, at))
         page = self.engine.cached(url) if at is None else self.version(url, at)
         if page is None:
             return None
         text = decode(page.body, page.charset)
         view = html_view(text, url, PROFILES) if page.mime == "text/html" else text_view(text, page.mime, ())
-        spans = [
-            tuple(found.span() for found in re.finditer(re.escape(query) or "(?!)", block.text))
-            for block in view.blocks
-        ]
+        words = "|".join(map(re.escape, query.split())) or "(?!)"
+        spans = [tuple(found.span() for found in re.finditer(words, block.text)) for block in view.blocks]
         return PageText(page.url, page.fetched_at, page.mime, "en", view, tuple(spans) if query else ())
 
     def version(self, url: str, at: float) -> CachedPage | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.model import CachedPage
-from periplus.web.display import page_link
+from periplus.web.display import cached_link, page_link
 from web.attacks import GROUPS, bare, together
 from web.engines import CRAWLED, FakeEngine
 from web.serving import Site, searching, serving
@@ -134,6 +134,22 @@ def test_a_cached_page_connects_to_no_host(visit: BrowserContext, copies: Site, 
     linger(pages[-1])
     assert canary.heard == [], "each request names its attempt"
     assert visit.pages == pages, "no attempt opened a window"
+
+
+def test_the_text_of_a_cached_page_connects_to_no_host(visit: BrowserContext, copies: Site, canary: Listener) -> None:
+    canary.heard.clear()
+    asked: list[str] = []
+    visit.on("request", lambda request: asked.append(request.url))
+    page = visit.new_page()
+    for name in ATTEMPTS:
+        page.goto(copies.base + cached_link(f"http://a.example/{name}"))
+        page.mouse.click(300, 300)
+        assert not page.locator(
+            ".reading :is(script, style, img, svg, video, iframe, form, link, meta, a[href^='http://127'])"
+        ).count()
+    linger(page)
+    assert canary.heard == []
+    assert [url for url in asked if not url.startswith(copies.base)] == []
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)

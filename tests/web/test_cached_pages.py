@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 
@@ -87,7 +88,7 @@ def test_an_earlier_version_is_shown_and_says_so(site: Site) -> None:
 
 
 def test_the_difference_marks_the_changed_words(site: Site) -> None:
-    page = site.get("/cached/changes", url=ARCHIVED.url, **{"from": "20260302050500", "to": "20260304050500"}).page
+    page = site.get(f"/cached/changes?url={quote(ARCHIVED.url)}&from=20260302050500&to=20260304050500").page
     assert [word.text for word in page.select(".changes del")] == ["mole"]
     assert [word.text for word in page.select(".changes ins")] == ["basin"]
     assert "1 paragraph added, 1 removed, 1 changed" in page.select("main")[0].text

@@ -53,6 +53,19 @@ def test_long_texts_are_cut_and_say_so() -> None:
     assert not difference(long[1:], long[1:]).is_cut
 
 
+def test_a_long_paragraph_is_compared_as_a_whole() -> None:
+    long = " ".join(f"word{n}" for n in range(1_000))
+    assert kinds(difference([f"{long} two"], [f"{long} three"])) == ["removed", "added"]
+    assert kinds(difference([f"{long[:2_000]} two"], [f"{long[:2_000]} three"])) == ["changed"]
+
+
+def test_the_words_of_many_changed_paragraphs_are_compared_up_to_a_limit() -> None:
+    lines = [" ".join(f"word{n}of{line}" for n in range(150)) for line in range(200)]
+    found = difference([f"{line} two" for line in lines], [f"{line} three" for line in lines])
+    assert 50 < found.changed < 150
+    assert found.added == found.removed == 200 - found.changed
+
+
 @settings(max_examples=40)
 @given(st.lists(st.text(max_size=20), max_size=8), st.lists(st.text(max_size=20), max_size=8))
 def test_any_texts_can_be_compared(before: list[str], after: list[str]) -> None:

@@ -127,7 +127,8 @@ def url(
     with closing(Catalog(collection.catalog)) as catalog:
         if version is not None:
             url = url_history(catalog, settings, address)["url"]
-            sys.stdout.buffer.write(version_body(collection, catalog, url, version))
+            body = version_body(collection, catalog, url, version)
+            sys.stdout.buffer.write(body)
             return
         found = url_report(collection, settings, catalog, address)
     if as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,18 @@ def test_a_large_page_is_shown_by_its_stored_text(tmp_path: Path) -> None:
     index(collection)
     with opened_library(collection) as large:
         assert lines(large.text(OSTIA)) == ["from the index"]
+
+
+@pytest.mark.slow
+def test_the_sandbox_reads_earlier_versions_of_pdfs_and_large_pages(tmp_path: Path) -> None:
+    large = b"<p>from the archive</p>" + b"<!-- -->" * (LARGEST_HTML // 8)
+    broken = Doc(f"{SITE}/pdf", "Book", "text", at=FIRST, body=b"%PDF-1.7 broken", mime="application/pdf")
+    shelve(tmp_path, [Doc(OSTIA, "Ostia", "old", at=FIRST, body=large), broken])
+    collection = shelve(tmp_path, [Doc(OSTIA, "Ostia", "new", at=SECOND, body=b"<p>new"), replace(broken, at=SECOND)])
+    index(collection)
+    with opened_library(collection) as found:
+        assert lines(found.text(OSTIA, at=FIRST)) == ["from the archive"]
+        assert lines(found.text(broken.url, at=FIRST)) == []
 
 
 def test_the_facts_of_a_page(library: PageLibrary) -> None:

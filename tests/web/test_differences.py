@@ -50,6 +50,7 @@ def test_equal_texts_have_no_difference() -> None:
 def test_long_texts_are_cut_and_say_so() -> None:
     long = [f"paragraph {n}" for n in range(MOST_PARAGRAPHS + 1)]
     assert difference(long, long).is_cut
+    assert [row.skipped for row in difference(long, long).rows] == [MOST_PARAGRAPHS]
     assert not difference(long[1:], long[1:]).is_cut
 
 

@@ -98,9 +98,7 @@ class PagePanel:
             "site_name": visible(facts.site_name),
             "opening": visible(facts.opening).strip(),
             "lang": language_tag(facts.language),
-            "headings": [
-                _Link(_text_fragment(link, text), visible(text)) for text in facts.headings if text != facts.title
-            ],
+            "headings": [_Link(_text_fragment(link, text), visible(text)) for text in _headings(facts)],
             "rows": [row for row in _rows(facts) if row[1]],
             "anchors": [visible(text) for text in facts.anchors],
             "others": [_Link(web_link(url), visible(url)) for url in others],
@@ -115,6 +113,11 @@ class PagePanel:
 
 def _query(request: Request) -> str:
     return request.query_params.get("q", "").strip()[:QUERY_LENGTH]
+
+
+def _headings(facts: PageFacts) -> list[str]:
+    """The headings that do not repeat the title."""
+    return [text for text in facts.headings if text.casefold() not in facts.title.casefold()]
 
 
 def _text_fragment(link: str, text: str) -> str:

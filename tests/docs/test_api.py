@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from search.library import Doc, index, opened, shelve
+from periplus.inspector.page_library import PageLibrary
+from periplus.inspector.url_report import read_url_report
+from search.library import Doc, index, opened, settings, shelve
 from web.serving import Site, searching
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/api.md").read_text(encoding="utf-8")
@@ -28,8 +32,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     ]
     collection = shelve(tmp_path_factory.mktemp("api"), pages)
     index(collection)
-    with opened(collection) as engine, searching(engine) as served:
-        yield served
+    with opened(collection) as engine:
+        library = PageLibrary(collection, settings(), lambda: nullcontext(engine))
+        with searching(engine, library=library, report=partial(read_url_report, collection, settings())) as served:
+            yield served
 
 
 @pytest.fixture(scope="module")

@@ -27,15 +27,16 @@ import sys
 import time
 from periplus.config import Serving
 from periplus.site.server import listen, run
-from periplus.web.app import create_app
-from web.engines import FakeEngine
+from periplus.web.app import Sources, create_app
+from web.engines import FakeEngine, FakeLibrary
 
 def slow():
     print("searching", flush=True)
     time.sleep(1)
 
 def make():
-    return create_app(FakeEngine(before=slow if "slow" in sys.argv else lambda: None), Serving())
+    engine = FakeEngine(before=slow if "slow" in sys.argv else lambda: None)
+    return create_app(Sources(engine, FakeLibrary(engine)), Serving())
 
 if __name__ == "__main__":
     with listen("127.0.0.1", 0) as listener:

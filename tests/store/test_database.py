@@ -181,6 +181,26 @@ def test_two_programs_that_open_an_old_catalog_at_the_same_time_migrate_it_once(
     assert schema(path)[0] == LATEST
 
 
+def test_a_reader_refuses_an_older_schema_and_does_not_migrate_it(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    Database(path, create=True).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(CollectionError, match="has schema 1"):
+        Database(path, read_only=True)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("name", ["a#b", "a?b", "a%41", "a b"])
+def test_any_folder_name_can_be_opened(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    Database(folder / "crawl.db", create=True).close()
+    Database(folder / "crawl.db", read_only=True).close()
+    assert (folder / "crawl.db").exists()
+
+
 def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
     with opened(path) as found:

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from periplus.config import Parsing
+from periplus.inspector.page_records import (
+    PageFacts,
+    PageLink,
+    PageRank,
+    PageText,
+    PageVersion,
+    SiteFacts,
+)
 from periplus.model import CachedPage, CollectionFacts, FeatureRow, FeatureTable, Hit, Results
+from periplus.parse.charset import decode
+from periplus.parse.profiles import Profiles
+from periplus.parse.reader_view import html_view, text_view
 from periplus.search.completion import Suggestion
+from periplus.web.engine_port import Engine
 
 CRAWLED = 1_772_600_700.0  # 4 March 2026, 05:05 UTC
 
@@ -26,7 +40,7 @@ HARBOUR = Hit(
 ARCHIVED = CachedPage(HARBOUR.url, CRAWLED, "text/html", b"<!doctype html><title>Ostia</title><p>The harbour of Rome.")
 
 LANGUAGES = {"en": 9_000, "de": 3_000, "zh": 300, "other": 45}
-FACTS = CollectionFacts(12_345, 45, LANGUAGES, CRAWLED, CRAWLED + 86_400, "0.1.0", 7)
+COLLECTION = CollectionFacts(12_345, 45, LANGUAGES, CRAWLED, CRAWLED + 86_400, "0.1.0", 7)
 
 
 @dataclass
@@ -40,7 +54,7 @@ class FakeEngine:
     understood: str | None = None
     excluded: tuple[str, ...] = ()
     archive: Mapping[str, CachedPage] = field(default_factory=lambda: {ARCHIVED.url: ARCHIVED})
-    collection: CollectionFacts = FACTS
+    collection: CollectionFacts = COLLECTION
     generation: int = 7
     documents: int = 12_345
     is_damaged: bool = False
@@ -115,3 +129,73 @@ class FakeEngine:
     def facts(self) -> CollectionFacts:
         """The figures of the collection."""
         return self.collection
+
+
+PROFILES = Profiles(Parsing().profiles)
+FACTS = PageFacts(
+    url=HARBOUR.url,
+    host=HARBOUR.host,
+    site_name="Harbours",
+    title=HARBOUR.title,
+    opening="Ostia was the harbour of Rome.",
+    headings=("The basin", "Ships - and ropes"),
+    mime="text/html",
+    language="en",
+    fetched_at=CRAWLED,
+    published=CRAWLED - 86_400.0,
+    modified=None,
+    same_content=("https://mirror.example/ostia",),
+    link_count=12,
+    anchors=("ostia", "the harbour of rome"),
+    rank=PageRank(0.000_123, 97.3, 1_234),
+    versions=(PageVersion(CRAWLED - 172_800.0, CRAWLED - 86_400.0, 3, 900), PageVersion(CRAWLED, CRAWLED, 1, 12_345)),
+)
+SITE = SiteFacts(
+    "harbours.example",
+    "Harbours",
+    42,
+    PageLink(HARBOUR.url, HARBOUR.title),
+    CRAWLED,
+    (PageLink("https://harbours.example/", "Harbours"), PageLink("javascript:alert(1)", "Odd")),
+)
+
+
+@dataclass
+class FakeLibrary:
+    """Has the pages of a fake engine, and the versions and facts that a test gives it."""
+
+    engine: Engine
+    older: Mapping[float, CachedPage] = field(default_factory=dict)  # by time
+    page_facts: Mapping[str, PageFacts] = field(default_factory=lambda: {FACTS.url: FACTS})
+    sites: Mapping[str, SiteFacts] = field(default_factory=lambda: {SITE.host: SITE})
+    history: tuple[PageVersion, ...] = FACTS.versions
+    asked: list[tuple[object, ...]] = field(default_factory=list)
+
+    def text(self, url: str, query: str = "", at: float | None = None) -> PageText | None:
+        """The text of the page; the words of the query are marked."""
+        self.asked.append((url, query, at))
+        page = self.engine.cached(url) if at is None else self.version(url, at)
+        if page is None:
+            return None
+        text = decode(page.body, page.charset)
+        view = html_view(text, url, PROFILES) if page.mime == "text/html" else text_view(text, page.mime, ())
+        words = "|".join(map(re.escape, query.split())) or "(?!)"
+        spans = [tuple(found.span() for found in re.finditer(words, block.text)) for block in view.blocks]
+        return PageText(page.url, page.fetched_at, page.mime, "en", view, tuple(spans) if query else ())
+
+    def version(self, url: str, at: float) -> CachedPage | None:
+        """The older page of that time."""
+        page = self.older.get(at)
+        return dataclasses.replace(page, url=url) if page is not None and self.engine.cached(url) else None
+
+    def versions(self, url: str) -> tuple[PageVersion, ...]:
+        """The same versions for every page."""
+        return self.history if self.engine.cached(url) else ()
+
+    def facts(self, url: str) -> PageFacts | None:
+        """The facts, if the test gave any."""
+        return self.page_facts.get(url)
+
+    def site(self, host: str) -> SiteFacts | None:
+        """The site, if the test gave one."""
+        return self.sites.get(host)

@@ -18,9 +18,12 @@ from uvicorn import Server
 
 from periplus.config import Serving
 from periplus.site.server import configuration, listen
-from periplus.web.app import create_app
+from periplus.web.app import Sources, create_app
 from periplus.web.branding import Branding
 from periplus.web.engine_port import Engine
+from periplus.web.inspect_pages import UrlReport
+from periplus.web.library_port import Library
+from web.engines import FakeLibrary
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,15 @@ def serving(app: ASGIApp) -> Iterator[Site]:
 
 @contextmanager
 def searching(
-    engine: Engine, settings: Serving | None = None, branding: Branding | None = None, *, is_public: bool = False
+    engine: Engine,
+    settings: Serving | None = None,
+    branding: Branding | None = None,
+    *,
+    library: Library | None = None,
+    report: UrlReport | None = None,
+    is_public: bool = False,
 ) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    with serving(create_app(engine, settings or Serving(), branding, is_public=is_public)) as site:
+    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding())
+    with serving(create_app(sources, settings or Serving(), is_public=is_public)) as site:
         yield site

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -15,8 +16,16 @@ from starlette.routing import Route
 from periplus.site.app import build
 from periplus.site.pages import Pages
 from periplus.web import app as web
-from web.attacks import GROUPS, bare, together
-from web.engines import FakeEngine
+from web.attacks import (
+    GROUPS,
+    PoisonedLibrary,
+    bare,
+    poisoned_paths,
+    poisoned_report,
+    poisoned_url,
+    together,
+)
+from web.engines import HARBOUR, FakeEngine
 from web.serving import searching, serving
 from web.test_hostile import AT_ONCE, PAYLOADS, poisoned
 
@@ -71,6 +80,28 @@ def test_no_payload_in_a_query_runs(page: Page) -> None:
         for group in GROUPS:
             page.goto(f"{site.base}/search?{urlencode({'q': ' '.join(group)})}")
             assert page.get_by_label("Search for").input_value() == " ".join(group)
+            assert ran(page) == []
+
+
+def test_no_payload_on_a_page_about_a_page_runs(page: Page) -> None:
+    library = PoisonedLibrary()
+    with searching(library.engine, library=library, report=poisoned_report) as site:
+        for path in poisoned_paths():
+            page.goto(site.base + path)
+            assert page.evaluate("window.ran") == [], path
+        assert ran(page) == []
+
+
+def test_no_payload_in_the_panel_of_a_result_runs(page: Page) -> None:
+    library = PoisonedLibrary()
+    hits = [replace(HARBOUR, url=poisoned_url(number)) for number in range(len(GROUPS))]
+    with searching(FakeEngine(hits=hits), library=library, report=poisoned_report) as site:
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(f"{site.base}/search?q=x&size=100")
+        for number in range(len(GROUPS)):
+            with page.expect_response(f"**/panel?url=*{number}&q=x"):
+                page.locator("li.hit h2 a").nth(number).focus()
+            page.locator("#panel a[href^='/page?']").wait_for()
             assert ran(page) == []
 
 

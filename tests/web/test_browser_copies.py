@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from periplus.model import CachedPage
-from periplus.web.display import cached_link
+from periplus.web.display import cached_link, page_link
 from web.attacks import GROUPS, bare, together
 from web.engines import CRAWLED, FakeEngine
 from web.serving import Site, searching, serving
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 pytestmark = pytest.mark.slow
+
+
+def frame_link(url: str) -> str:
+    """The page with the frame."""
+    return page_link("/cached/archived", url)
 
 
 @dataclass
@@ -123,12 +128,28 @@ def elsewhere(canary: Listener) -> Iterator[Site]:
 
 def test_a_cached_page_connects_to_no_host(visit: BrowserContext, copies: Site, canary: Listener) -> None:
     canary.heard.clear()
-    pages = [provoke(visit, copies.base + cached_link(f"http://a.example/{name}")) for name in ATTEMPTS]
+    pages = [provoke(visit, copies.base + frame_link(f"http://a.example/{name}")) for name in ATTEMPTS]
     for page in pages:
         page.bring_to_front()
     linger(pages[-1])
     assert canary.heard == [], "each request names its attempt"
     assert visit.pages == pages, "no attempt opened a window"
+
+
+def test_the_text_of_a_cached_page_connects_to_no_host(visit: BrowserContext, copies: Site, canary: Listener) -> None:
+    canary.heard.clear()
+    asked: list[str] = []
+    visit.on("request", lambda request: asked.append(request.url))
+    page = visit.new_page()
+    for name in ATTEMPTS:
+        page.goto(copies.base + cached_link(f"http://a.example/{name}"))
+        page.mouse.click(300, 300)
+        assert not page.locator(
+            ".reading :is(script, style, img, svg, video, iframe, form, link, meta, a[href^='http://127'])"
+        ).count()
+    linger(page)
+    assert canary.heard == []
+    assert [url for url in asked if not url.startswith(copies.base)] == []
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)
@@ -146,7 +167,7 @@ def test_a_copy_cannot_make_its_reader_search(visit: BrowserContext, element: st
     body = element.replace("STYLE", OVERALL).encode()
     engine = FakeEngine(archive={url: CachedPage(url, CRAWLED, "text/html", body)})
     with searching(engine) as site:
-        linger(provoke(visit, site.base + cached_link(url)))
+        linger(provoke(visit, site.base + frame_link(url)))
     assert engine.asked == []
 
 
@@ -160,7 +181,7 @@ def test_no_payload_in_a_copy_runs(browser: Browser) -> None:
         page = context.new_page()
         page.on("dialog", lambda dialog: heard.append(dialog.message))
         for copy in copies:
-            page.goto(site.base + cached_link(copy.url))
+            page.goto(site.base + frame_link(copy.url))
             assert page.frames[1].url.startswith(f"{site.base}/cached/raw")
     assert heard == []
 

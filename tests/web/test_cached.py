@@ -44,7 +44,7 @@ def test_the_page_says_what_it_shows_and_from_when(site: Site) -> None:
 
 
 def test_the_copy_stands_in_a_sandbox_without_any_permission(site: Site) -> None:
-    frame = site.get("/cached", url=ARCHIVED.url).page.select("iframe")[0]
+    frame = site.get("/cached/archived", url=ARCHIVED.url).page.select("iframe")[0]
     assert frame.attrs["sandbox"] == []
     assert "srcdoc" not in frame.attrs
     assert frame.attrs["referrerpolicy"] == "no-referrer"
@@ -53,17 +53,19 @@ def test_the_copy_stands_in_a_sandbox_without_any_permission(site: Site) -> None
 
 
 def test_only_copies_may_be_loaded_into_the_frame(site: Site) -> None:
-    policy = site.get("/cached", url=ARCHIVED.url).headers["content-security-policy"]
+    policy = site.get("/cached/archived", url=ARCHIVED.url).headers["content-security-policy"]
     assert f"frame-src 127.0.0.1:{site.port}/cached/raw" in policy
     assert "unsafe" not in policy
-    strange = site.get("/cached", {"Host": "a; script-src *"}, url=ARCHIVED.url).headers["content-security-policy"]
+    strange = site.get("/cached/archived", {"Host": "a; script-src *"}, url=ARCHIVED.url).headers[
+        "content-security-policy"
+    ]
     assert "frame-src 'self'" in strange
     assert "script-src *" not in strange
 
 
 @pytest.mark.parametrize("url", ["http://a.example/pdf", "http://a.example/none"])
 def test_what_is_no_text_is_named_and_not_shown(site: Site, url: str) -> None:
-    page = site.get("/cached", url=url).page
+    page = site.get("/cached/archived", url=url).page
     assert not page.select("iframe")
     assert PAGES[url].mime in page.select(".notice")[0].text
     raw = site.get("/cached/raw", url=url)
@@ -78,7 +80,7 @@ def test_an_address_that_is_not_of_the_web_is_no_link(site: Site) -> None:
     assert "javascript:alert(1)" in page.select(".about")[0].text
 
 
-@pytest.mark.parametrize("path", ["/cached", "/cached/raw"])
+@pytest.mark.parametrize("path", ["/cached", "/cached/archived", "/cached/raw", "/cached/versions", "/cached/changes"])
 def test_what_was_never_archived_is_not_found(site: Site, path: str) -> None:
     answer = site.get(path, url="http://a.example/nowhere")
     assert answer.status == 404
@@ -131,7 +133,7 @@ def test_a_copy_opened_by_itself_gets_its_frame_back(site: Site) -> None:
     ],
 )
 def test_only_text_is_shown(mime: str, shown_as: str) -> None:
-    assert media_type(CachedPage("", 0, mime, b"")) == shown_as
+    assert media_type(mime) == shown_as
 
 
 def html(body: bytes | str, charset: str = "utf-8") -> str:

@@ -91,7 +91,7 @@ def test_no_payload_in_the_frame_of_a_copy_becomes_markup(site: Site, engine: Fa
     engine.archive = {payload: CachedPage(payload, CRAWLED, payload, b"", payload) for payload in PAYLOADS}
     for payload in PAYLOADS:
         page = site.get("/cached", url=payload).page
-        assert not page.select("script, style, iframe, [onerror], [onload], [style]")
+        assert_harmless(page)
         assert payload.split()[0] in page.select(".about")[0].text
 
 

@@ -12,7 +12,7 @@ from periplus import __version__
 from periplus.config import Identity, Settings
 from periplus.search.query import parse_query
 from periplus.web.branding import Branding, load_branding
-from web.engines import FACTS, FakeEngine
+from web.engines import COLLECTION, FakeEngine
 from web.serving import Site, searching
 from web.test_hostile import assert_harmless
 
@@ -91,7 +91,7 @@ def test_the_about_page_has_the_figures_of_the_collection(site: Site) -> None:
 
 
 def test_an_empty_index_has_no_dates(site: Site, engine: FakeEngine) -> None:
-    engine.collection = replace(FACTS, documents=0, hosts=0, languages={}, newest=0.0, built_at=0.0, release="")
+    engine.collection = replace(COLLECTION, documents=0, hosts=0, languages={}, newest=0.0, built_at=0.0, release="")
     engine.documents = 0
     found = facts(site)
     assert not {"Newest page", "Index built", "Languages"} & found.keys()
@@ -100,7 +100,7 @@ def test_an_empty_index_has_no_dates(site: Site, engine: FakeEngine) -> None:
 
 
 def test_a_language_without_a_name_is_shown_by_its_code(site: Site, engine: FakeEngine) -> None:
-    engine.collection = replace(FACTS, languages={"<b>": 3, "xx": 2})
+    engine.collection = replace(COLLECTION, languages={"<b>": 3, "xx": 2})
     assert facts(site)["Languages"] == "<b> (3), xx (2)"
     assert_harmless(site.get("/about").page)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
 from periplus.model import CachedPage, Results
-from web.engines import ARCHIVED, HARBOUR, FakeEngine
+from web.attacks import poisoned_report
+from web.engines import ARCHIVED, FACTS, HARBOUR, FakeEngine, FakeLibrary
 from web.serving import Site, searching
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class Engine(FakeEngine):
         return FakeEngine(hits=hits, hints=hints, corrected=corrected).search(query, **options)
 
 
+COPY = quote(ARCHIVED.url, safe="")
+EARLIER = CachedPage(ARCHIVED.url, FACTS.versions[0].at, "text/html", f"<p>The mole of Rome. <pre>{LONG}".encode())
 VIEWS = {
     "home": "/",
     "results": "/search?q=%22harbour",
@@ -46,7 +50,14 @@ VIEWS = {
     "last": "/search?q=harbour&page=4",
     "beyond": "/search?q=harbour&page=99",
     "empty": f"/search?q=nothing+{LONG}",
-    "cached": f"/cached?url={ARCHIVED.url}",
+    "cached": f"/cached?url={COPY}&q=harbour",
+    "archived": f"/cached/archived?url={COPY}",
+    "versions": f"/cached/versions?url={COPY}",
+    "changes": f"/cached/changes?url={COPY}&from=20260302050500",
+    "earlier": f"/cached?url={COPY}&at=20260302050500",
+    "page": f"/page?url={COPY}",
+    "form": "/inspect",
+    "inspect": "/inspect?url=http://a.example/3",
     "unshown": "/cached?url=https://a.example/pdf",
     "error": f"/{LONG}",
     "mistake": "/search?q=x&page=two",
@@ -59,7 +70,9 @@ VIEWS = {
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     pdf = CachedPage("https://a.example/pdf", 0, "application/pdf", b"")
-    with searching(Engine(archive={ARCHIVED.url: ARCHIVED, pdf.url: pdf})) as served:
+    engine = Engine(archive={ARCHIVED.url: ARCHIVED, pdf.url: pdf})
+    library = FakeLibrary(engine, older={EARLIER.fetched_at: EARLIER})
+    with searching(engine, library=library, report=poisoned_report) as served:
         yield served
 
 
@@ -83,8 +96,15 @@ def test_from_the_box_to_the_copy_of_a_page(browser: Browser, site: Site, script
         page.wait_for_url("**/search?q=harbour+rome")
 
         page.get_by_role("link", name="Cached copy of Ostia").first.click()
+        assert page.locator("article.reader mark").first.inner_text() == "harbour"
+        page.get_by_role("link", name="As archived").click()
         assert page.frame_locator("iframe").get_by_text("The harbour of Rome.").is_visible()
         assert page.get_by_text("4 March 2026 at 05:05 UTC").is_visible()
+
+
+def test_every_view_is_what_its_name_says(site: Site) -> None:
+    status = {name: site.get(path).status for name, path in VIEWS.items()}
+    assert status == dict.fromkeys(VIEWS, 200) | {"error": 404, "mistake": 400}
 
 
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])

@@ -16,10 +16,9 @@ from periplus.config import Serving
 from periplus.site.metrics import Metrics
 from periplus.site.pages import Pages
 from periplus.web import app
-from periplus.web.app import search_routes
-from periplus.web.branding import Branding
+from periplus.web.app import Sources, search_routes
 from periplus.web.openapi import description
-from web.engines import ARCHIVED, HARBOUR, FakeEngine
+from web.engines import ARCHIVED, HARBOUR, FakeEngine, FakeLibrary
 from web.serving import Site, searching
 
 TEMPLATES = Path(app.__file__).parent / "templates"
@@ -36,7 +35,7 @@ def kinds_of_requests() -> list[tuple[str, GenerationMode]]:
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    with searching(FakeEngine(hits=40 * [HARBOUR], hints=("A hint.",))) as served:
+    with searching(FakeEngine(hits=40 * [HARBOUR], hints=("A hint.",)), report=lambda url: {"url": url}) as served:
         yield served
 
 
@@ -48,7 +47,9 @@ def test_the_description_is_served_as_json(site: Site) -> None:
 
 
 def test_every_route_of_the_api_is_described() -> None:
-    routes = search_routes(FakeEngine(), Serving(), Pages(TEMPLATES, layout="page.html"), Metrics(), Branding())
+    engine = FakeEngine()
+    sources = Sources(engine, FakeLibrary(engine), report=lambda url: {"url": url})
+    routes = search_routes(sources, Serving(), Pages(TEMPLATES, layout="page.html"), Metrics())
     served = {route.path for route in routes}
     api = {path for path in served if path.startswith("/api/v1/")} - {"/api/v1/openapi.json"}
     assert api <= set(PATHS)

@@ -249,6 +249,12 @@ class Serving(Section):
         description="Public address of the site, for example `https://search.example.org`, written into "
         "`/opensearch.xml`. Empty: the Host header of the request is used, and the file is not cacheable.",
     )
+    inspect: bool = Field(
+        default=False,
+        description="Whether every reader may inspect URLs (`/inspect`): crawl decisions, errors and archive "
+        "positions. Without it, only a site on a loopback address without `serve.public_address` and "
+        "`serve.trusted_proxies` shows them.",
+    )
 
 
 class SiteLook(Section):

@@ -200,10 +200,10 @@ def _anchors(index: ForwardIndex, numbers: NDArray[np.intp]) -> Iterator[tuple[i
         some = numbers[first : first + _AT_ONCE]
         words, starts = index.read(some, "anchors")
         for number, start, end in zip(some.tolist(), starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            yield number, _texts(words[start:end].tolist(), index.lexicon)
+            yield number, anchor_texts(words[start:end].tolist(), index.lexicon)
 
 
-def _texts(numbers: list[int], lexicon: Lexicon) -> Iterator[str]:
+def anchor_texts(numbers: list[int], lexicon: Lexicon) -> Iterator[str]:
     """Anchor texts in lower case, without numbers at their beginning; *numbers* of words, 0 ends an anchor text."""
     words: list[str] = []
     for number in [*numbers, 0]:

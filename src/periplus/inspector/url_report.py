@@ -18,19 +18,37 @@ from periplus.frontier.traps import Traps
 from periplus.graph.explain import explain
 from periplus.index.build import near_copy
 from periplus.inspector.versions import plan_of, versions_of
+from periplus.inspector.word_report import words_of
 from periplus.model import Copy, Decision, Fetch, Quality, Reason, UrlState, Verdict
 from periplus.parse.page import PageParser
 from periplus.store.archive import read_response
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
+from periplus.store.queries import Queries
 from periplus.store.ranks import open_ranks
 from periplus.url import Canonicalizer, Url, host_of, parse, url_id
 
 _DUPLICATES_SHOWN = 20
 
 
-def copies_of(catalog: Catalog, collection: Collection, url: str) -> dict[str, Any]:
+def url_report(collection: Collection, settings: Settings, catalog: Queries, raw: str) -> dict[str, Any]:
+    """Everything that is known about a URL; the keys of `periplus inspect url --json`."""
+    found = url_history(catalog, settings, raw)
+    url = found["url"]
+    found |= copies_of(catalog, collection, url)
+    found["quality"] = quality_of(catalog, collection, settings, url)
+    found["rank"] = rank_of(collection, url)
+    found["words"] = words_of(collection, url)
+    return found
+
+
+def read_url_report(collection: Collection, settings: Settings, raw: str) -> dict[str, Any]:
+    """The report about a URL, from a catalog that is opened for reading only."""
+    with closing(Queries(collection.catalog, read_only=True)) as catalog:
+        return url_report(collection, settings, catalog, raw)
+
+
+def copies_of(catalog: Queries, collection: Collection, url: str) -> dict[str, Any]:
     """The page of which a URL is a duplicate, by the catalog or else by the index, and the duplicates of the URL."""
     copy = catalog.copy(url) or _near_duplicate(collection, url)
     of = None if copy is None else {"url": copy.original, "exact": copy.bits is None, "bits": copy.bits or 0}
@@ -48,7 +66,7 @@ def _near_duplicate(collection: Collection, url: str) -> Copy | None:
         return near_copy(generation.folder, url)
 
 
-def quality_of(catalog: Catalog, collection: Collection, settings: Settings, url: str) -> dict[str, Any] | None:
+def quality_of(catalog: Queries, collection: Collection, settings: Settings, url: str) -> dict[str, Any] | None:
     """The quality score of a page and its parts, computed from the archived page.
 
     None when the page was never fetched or its archive record is damaged; the rest of the report is still useful.
@@ -86,7 +104,7 @@ STATES = {
 _LINK_REFUSALS = frozenset({Reason.NOFOLLOW.value, Reason.TOO_DEEP.value, Reason.TOO_MANY_REDIRECTS.value})
 
 
-def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any]:
+def url_history(catalog: Queries, settings: Settings, raw: str) -> dict[str, Any]:
     """The JSON object of `inspect url`; for an unknown URL, the decision that the current settings would make."""
     url = parse(raw, Canonicalizer.of(settings.addresses))
     row = catalog.url(url.text)
@@ -107,7 +125,7 @@ def url_history(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
     return found
 
 
-def _left_out(catalog: Catalog, settings: Settings, url: Url, row: dict[str, Any]) -> dict[str, str] | None:
+def _left_out(catalog: Queries, settings: Settings, url: Url, row: dict[str, Any]) -> dict[str, str] | None:
     """Why the next index will leave out a page, by the catalog and the scope; None when it will contain the page."""
     for _, visited, reason in catalog.vanished(url.text):
         version = catalog.version_of(url.text)
@@ -119,7 +137,7 @@ def _left_out(catalog: Catalog, settings: Settings, url: Url, row: dict[str, Any
     return {"reason": refusal.reason.value, "detail": refusal.detail}
 
 
-def _verdict_for_unknown(catalog: Catalog, settings: Settings, url: Url) -> dict[str, Any]:
+def _verdict_for_unknown(catalog: Queries, settings: Settings, url: Url) -> dict[str, Any]:
     """The decision of the current settings, or the recorded refusal of a link to the URL if it still applies."""
     if catalog.fetches_of(url.text):
         return {
@@ -139,7 +157,7 @@ def _verdict_for_unknown(catalog: Catalog, settings: Settings, url: Url) -> dict
     return {"reason": "never_met", "detail": f"it is in scope{before}", "via": via}
 
 
-def _refusal(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
+def _refusal(catalog: Queries, settings: Settings, url: Url) -> Decision | None:
     """The first rule that refuses a URL under the current settings, in the order of a crawl."""
     scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
     return (
@@ -150,18 +168,18 @@ def _refusal(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
     )
 
 
-def _refused_as_trap(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
+def _refused_as_trap(catalog: Queries, settings: Settings, url: Url) -> Decision | None:
     traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance)
     traps.load(catalog.patterns_of(url.host))
     return traps.verdict(url.text, url.host)
 
 
-def _refused_by_cap(catalog: Catalog, settings: Settings, url: Url) -> Decision | None:
+def _refused_by_cap(catalog: Queries, settings: Settings, url: Url) -> Decision | None:
     hosts, urls = catalog.size_of_domain(url.domain)
     return DomainCaps(settings.scope).refusal(url.domain, urls, 0 if catalog.policy(url.host) else hosts)
 
 
-def _refused_by_robots(catalog: Catalog, url: Url) -> Decision | None:
+def _refused_by_robots(catalog: Queries, url: Url) -> Decision | None:
     rule = _robots_line(catalog, url)
     if rule is None or rule["allowed"]:
         return None
@@ -169,14 +187,14 @@ def _refused_by_robots(catalog: Catalog, url: Url) -> Decision | None:
     return Decision(Verdict.REFUSED, Reason.ROBOTS, f"robots.txt line {number}: {line}" if number else line)
 
 
-def _host_policy(catalog: Catalog, url: Url) -> dict[str, Any] | None:
+def _host_policy(catalog: Queries, url: Url) -> dict[str, Any] | None:
     policy = catalog.policy(url.host)
     if policy is None:
         return None
     return {"delay": policy.delay, "why": policy.why, "next_fetch": policy.next_fetch, "failures": policy.failures}
 
 
-def _robots_line(catalog: Catalog, url: Url) -> dict[str, Any] | None:
+def _robots_line(catalog: Queries, url: Url) -> dict[str, Any] | None:
     file = catalog.robots(url.origin)
     if file is None:
         return None

@@ -43,7 +43,7 @@ class HtmlReader:
     def skim(self, html: bytes, url: str, robots_words: set[str], extraction: Extraction) -> Page:
         """Parse quickly, with what a crawl needs: fields, text and links; *html* is UTF-8."""
         run = extraction.run
-        document = run("glance", None, glance, html) or _parsed(html.decode("utf-8", "replace"))
+        document = run("glance", None, glance, html) or parsed(html.decode("utf-8", "replace"))
         outline = Outline(document, extraction)
         noindex, nofollow = run("directives", (False, False), _directives, robots_words, outline)
         base = run("base", url, self._base, url, outline.base)
@@ -66,7 +66,7 @@ class HtmlReader:
     def read(self, html: str, url: str, robots_words: set[str], extraction: Extraction) -> Page:
         """Parse fully; *robots_words* holds the robots directives of the HTTP headers."""
         run = extraction.run
-        document = _parsed(html)
+        document = parsed(html)
         facts = run("facts", Facts(), read_facts, document, extraction)
         excerpt = run("profile", None, self._excerpt, document, url, facts)
         outline = Outline(document, extraction)
@@ -178,7 +178,8 @@ def _add_refresh(links: LinkCollector, document: Document) -> None:
         links.add(refresh[1], "")
 
 
-def _parsed(html: str) -> Document:
+def parsed(html: str) -> Document:
+    """Parse HTML as a browser with scripting does."""
     # With scripting on, as in a browser, <noscript> is ignored: it holds advertisements and tracking pixels.
     return turbohtml.parse(html, positions=False, scripting=True)
 

@@ -119,13 +119,13 @@ class Lines:
             return
         lengths, kept = _lengths(rendered), np.fromiter(map(bool, stripped), np.bool_, len(stripped))
         ends = np.cumsum(lengths + 1) - 1
-        self._ends, self._lengths = ends[kept], lengths[kept]
-        self._starts = self._ends - self._lengths
+        self.ends, self._lengths = ends[kept], lengths[kept]
+        self.starts = self.ends - self._lengths
         starts, stops, letters = zip(*spans, strict=True) if spans else ((), (), ())
         self._span_starts, self._span_ends = np.array(starts, np.int64), np.array(stops, np.int64)
         self._letters = np.frombuffer("".join(letters).encode(), np.uint8)
-        self._firsts = np.searchsorted(self._ends, self._span_starts, "right")
-        self._lasts = np.searchsorted(self._starts, self._span_ends, "left")
+        self._firsts = np.searchsorted(self.ends, self._span_starts, "right")
+        self._lasts = np.searchsorted(self.starts, self._span_ends, "left")
         self._filled = self._firsts < self._lasts
         self._links, self.linked = self._link_shares()
         self._plain = self._lengths * (1 - self._links)
@@ -185,12 +185,12 @@ class Lines:
         starts, ends, first, last = (
             column[links] for column in (self._span_starts, self._span_ends, self._firsts, self._lasts)
         )
-        inside = np.minimum(ends, self._ends[first]) - np.maximum(starts, self._starts[first])
+        inside = np.minimum(ends, self.ends[first]) - np.maximum(starts, self.starts[first])
         linked = np.bincount(first, inside, len(self._lengths))
         for number in np.flatnonzero(last - first > 1):
             final = last[number] - 1
             linked[first[number] + 1 : final] = self._lengths[first[number] + 1 : final]
-            linked[final] += min(ends[number], self._ends[final]) - self._starts[final]
+            linked[final] += min(ends[number], self.ends[final]) - self.starts[final]
         shares: _Numbers = np.minimum(linked / self._lengths, 1.0)
         return shares, float(shares @ self._lengths / self._lengths.sum())
 

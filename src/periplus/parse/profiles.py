@@ -82,14 +82,19 @@ class Excerpt:
 
     def read(self) -> tuple[Body, tuple[str, ...]] | None:
         """The text and its headings, without headings of empty sections; None if the body selector matches nothing."""
-        if self._body is None:
+        body = self.cleaned_body()
+        if body is None:
             return None
-        for element in self._removed:
-            element.extract()
-        lines = _without_empty_headings(*self._body.to_annotated_text(_LEVELS))
+        lines = _without_empty_headings(*body.to_annotated_text(_LEVELS))
         text = "\n".join(line for line, _ in lines)[:TEXT].rstrip()
         headings = [squeeze(line, HEADING) for line, level in lines if level][:HEADINGS]
         return Body(text, ((0, len(text)),) if text else (), 0.0), tuple(headings)
+
+    def cleaned_body(self) -> Element | None:
+        """The element with the text, without the elements that the profile removes; None if no element matches."""
+        for element in self._removed if self._body is not None else ():
+            element.extract()
+        return self._body
 
 
 def _selected(document: Document, selector: str) -> list[Element]:

@@ -36,9 +36,11 @@ from periplus.search.query_tree import Node, loosened, restricts_site, wanted_wo
 from periplus.search.related import HITS_READ, related_searches
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 from periplus.search.snippet import Shown, Snippet, make_snippets
+from periplus.search.word_forms import WordForms
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
+from periplus.text.analyzer import language_of
 
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
@@ -216,7 +218,16 @@ class SearchEngine:
         if number is None or archive is None:
             return None
         head, response = self.index.pages.head(number), read_response(self._collection.archive, archive)
-        return CachedPage(head.url, head.fetched_at, head.mime, response.body, _charset(response.headers))
+        return CachedPage(head.url, head.fetched_at, head.mime, response.body, charset_of(response.headers))
+
+    def word_forms(self, query: str, language: str) -> WordForms | None:
+        """Finds the words of a query in texts of a language; None for a query without words."""
+        root = read_options(parse_query(_valid_text(query)), self._count).root
+        if root is None:
+            return None
+        other = corrected(root, self._speller, self._count)
+        words = self._begin(other.root if other and other.is_used else root, Mode.AUTO, {}).words
+        return WordForms(words, language_of(language), self.index.forward)
 
     def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
         """Continuations of the typed text, best first."""
@@ -339,6 +350,7 @@ def _valid_text(query: str) -> str:
     return query.encode("utf-8", "replace").decode()
 
 
-def _charset(headers: dict[str, str]) -> str:
+def charset_of(headers: dict[str, str]) -> str:
+    """The charset in the Content-Type header, or an empty string."""
     found = _CHARSET.search(headers.get("content-type", ""))
     return found[1].lower() if found else ""

@@ -15,7 +15,7 @@ def collection_facts(index: OpenIndex) -> CollectionFacts:
         documents=index.documents,
         hosts=len(np.unique(index.hosts)),
         languages=dict(sorted(index.languages.items(), key=lambda entry: -entry[1])),
-        newest=float(index.newest()),
+        newest=float(index.newest_date()),
         built_at=(index.folder / META).stat().st_mtime,
         release=index.release,
         generation=index.number,

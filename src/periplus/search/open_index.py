@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tantivy import Index, Occur, Query
+from tantivy import Index, Occur, Order, Query
 
 from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
@@ -94,7 +94,14 @@ class OpenIndex:
                 raise ValueError("it refers to documents that do not exist")
         return Matches(numbers, kinds, dates, result.count or 0)  # type: ignore[attr-defined]  # missing in its stubs
 
-    def newest(self) -> int:
+    def newest(self, query: Query) -> int | None:
+        """The matching document with the latest date."""
+        with self.damage_reported():
+            hits = self._searcher.search(query, 1, False, order_by_field=DATE, order=Order.Desc).hits
+            numbers = np.array(self._searcher.fast_field_values(NUMBER, [address for _, address in hits]), np.int64)
+        return int(numbers[0]) if len(numbers) else None
+
+    def newest_date(self) -> int:
         """The date of the newest page, in seconds since the epoch; 0 without pages."""
         with self.damage_reported():
             hits = self._searcher.search(Query.all_query(), 1, False, order_by_field=DATE).hits

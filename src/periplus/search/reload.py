@@ -97,6 +97,12 @@ class ReloadingEngine:
         with self._acquired() as live:
             return live.engine.facts()
 
+    @contextmanager
+    def live(self) -> Iterator[SearchEngine]:
+        """The engine of the live generation, which stays open in the block."""
+        with self._acquired() as live:
+            yield live.engine
+
     @property
     def generation(self) -> int:
         """The number of the live generation."""

@@ -34,7 +34,7 @@ class Pages:
         self._sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())]
         self._defined: dict[str, object] = {}
         self.define(static=self.assets.address, assets=self.assets, layout=layout, preferences=preferences)
-        self.define(site_name="Periplus", logo="logo.svg")
+        self.define(site_name="Periplus", logo="logo.svg", inspects=False)
 
     def define(self, **values: object) -> None:
         """Sets values that every template can use."""
@@ -43,11 +43,10 @@ class Pages:
 
     @property
     def digest(self) -> str:
-        """Identifies the templates, the static files and the texts that are defined for all templates."""
-        texts = [f"{name}={value}" for name, value in sorted(self._defined.items()) if isinstance(value, str)]
-        return sha256(
-            b"\0".join([*self._sources, *(one.encode() for one in (*self.assets.digests, *texts))])
-        ).hexdigest()
+        """Identifies the templates, the static files and the texts and flags that are defined for all templates."""
+        texts = [f"{name}={value}" for name, value in sorted(self._defined.items()) if isinstance(value, str | bool)]
+        parts = [*self._sources, *(text.encode() for text in (*self.assets.digests, *texts))]
+        return sha256(b"\0".join(parts)).hexdigest()
 
     def render(self, template: str, **values: object) -> bytes:
         """Renders a template as UTF-8; a lone surrogate in crawled text becomes a question mark."""

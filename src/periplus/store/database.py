@@ -51,8 +51,11 @@ def _migrations() -> list[tuple[int, str]]:
 class Database:
     """A connection to the catalog that runs named statements and raises our own errors."""
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
-        """Open *path* and migrate it to the schema of this release; *create* allows a missing file."""
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        """Open *path* and migrate it to the schema of this release; *create* allows a missing file.
+
+        *read_only*: never writes. A file with an older schema is refused then.
+        """
         if not create and not (path.exists() and path.stat().st_size):
             raise DamagedFile(
                 f"{path} is missing or empty",
@@ -61,16 +64,33 @@ class Database:
             )
         self._path = path
         self._sql = read_statements("periplus.store", "catalog.sql")
+        address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         try:
             self._connection = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, timeout=_BUSY_TIMEOUT
+                address, uri=True, isolation_level=None, check_same_thread=False, timeout=_BUSY_TIMEOUT
             )
         except _ERRORS as error:
             raise _failure(self._path, error) from error
         with ExitStack() as undo:
             undo.callback(self.close)
-            self._prepare()
+            if read_only:
+                self._require_current_schema()
+            else:
+                self._prepare()
             undo.pop_all()
+
+    def _require_current_schema(self) -> None:
+        latest = _migrations()[-1][0]
+        try:
+            version = _schema_of(self._connection, self._path, latest)
+        except _ERRORS as error:
+            raise _failure(self._path, error) from error
+        if version < latest:
+            raise CollectionError(
+                f"{self._path} has schema {version}",
+                f"this release reads schema {latest}",
+                "`periplus status` migrates it.",
+            )
 
     def _prepare(self) -> None:
         try:

@@ -45,8 +45,9 @@ _WITH_CONTENT = (Verdict.FETCHED, Verdict.READ)
 class Queries:
     """Read access to the database of a collection."""
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
-        self._database = Database(path, create=create)
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        """*create* allows a missing file; *read_only*: never writes, and refuses a file of an older release."""
+        self._database = Database(path, create=create, read_only=read_only)
 
     def close(self) -> None:
         """Close the file."""

@@ -1,10 +1,12 @@
-"""Builds the search site from a search engine."""
+"""Builds the search site from a search engine and a library of pages."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -22,11 +24,15 @@ from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
 from periplus.web.api_routes import SearchApi, with_versions
 from periplus.web.branding import Branding
+from periplus.web.cached_pages import CachedPages
 from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
 from periplus.web.exports import ExportRoutes
 from periplus.web.information import InformationPages
+from periplus.web.inspect_pages import InspectPages, UrlReport
+from periplus.web.library_port import Library
 from periplus.web.metrics_route import MetricsPage
+from periplus.web.page_panel import PagePanel
 from periplus.web.routes import SearchSite
 from periplus.web.search_queue import SearchQueue
 from periplus.web.settings_page import SettingsPage
@@ -38,43 +44,59 @@ _PUBLIC_RATE = 10.0  # requests per second of a client
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
+class _Part(Protocol):
+    """The handlers of some routes."""
+
+    def routes(self) -> list[Route]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the search site shows."""
+
+    engine: Engine
+    library: Library
+    report: UrlReport | None = None  # None: no reader can inspect URLs
+    branding: Branding = field(default_factory=Branding)
+
+
 def create_app(
-    engine: Engine,
-    settings: Serving,
-    branding: Branding | None = None,
-    *,
-    is_public: bool = False,
-    metrics_folder: Path | None = None,
+    sources: Sources, settings: Serving, *, is_public: bool = False, metrics_folder: Path | None = None
 ) -> ASGIApp:
-    """Builds the search site over *engine* as an ASGI application.
+    """Builds the search site as an ASGI application.
 
     *is_public*: the site listens on an address that other machines reach. *metrics_folder*: where several server
     processes save their figures.
     """
-    pages, metrics, look = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder), branding or Branding()
-    look.apply(pages)
-    routes = search_routes(engine, settings, pages, metrics, look)
-    versioned = Versioned(_VERSIONED & {route.path for route in routes}, _version(engine, settings, pages))
+    pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
+    sources.branding.apply(pages)
+    pages.define(inspects=sources.report is not None)
+    routes = search_routes(sources, settings, pages, metrics)
+    versioned = Versioned(_VERSIONED & {route.path for route in routes}, _version(sources.engine, settings, pages))
     options = _front_options(settings, metrics, is_public=is_public)
     return ReadPreferences(build(routes, pages, versioned, settings.memory_cache_mb << 20, options))
 
 
-def search_routes(engine: Engine, settings: Serving, pages: Pages, metrics: Metrics, look: Branding) -> list[Route]:
+def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Metrics) -> list[Route]:
     """All routes of the search site."""
+    engine, library, look = sources.engine, sources.library, sources.branding
     queue = SearchQueue(engine, settings.longest_wait, metrics=metrics)
     metrics.gauge("periplus_search_queue_length", lambda: queue.length)
     metrics.gauge("periplus_index_generation", lambda: engine.generation)
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
-    parts = (
+    parts: list[_Part] = [
         InformationPages(engine, pages, look),
         SearchSite(engine, pages, queue),
+        CachedPages(engine, library, pages, queue),
+        PagePanel(library, pages, queue, inspects=sources.report is not None),
+        *([InspectPages(sources.report, pages, queue)] if sources.report else []),
         ExportRoutes(pages, queue, settings.public_address),
         SettingsPage(pages, settings.public_address),
         SiteFiles(pages, settings.public_address, look.icon),
         MetricsPage(metrics, is_open=settings.metrics),
         SearchApi(queue),
         CompletionRoutes(engine),
-    )
+    ]
     return with_versions(route for part in parts for route in part.routes())
 
 

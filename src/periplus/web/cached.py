@@ -35,17 +35,17 @@ _REMOVED = "base, embed, frame, iframe, link, math, meta[http-equiv], object, sc
 _NOSCRIPT = re.compile(r"<(/?)noscript(?=[\s/>])", re.IGNORECASE)  # the rewriter sees raw text, our frame sees markup
 
 
-def media_type(page: CachedPage) -> str:
-    """The Content-Type to send; empty when the page is not text and cannot be shown."""
-    if page.mime in _MARKUP:
+def media_type(mime: str) -> str:
+    """The Content-Type to send for a page of this media type; empty when the page cannot be shown as archived."""
+    if mime in _MARKUP:
         return HTML
-    return PLAIN if page.mime.startswith("text/") or page.mime in _OTHER_TEXT else ""
+    return PLAIN if mime.startswith("text/") or mime in _OTHER_TEXT else ""
 
 
 def sanitized(page: CachedPage) -> bytes:
     """The page in UTF-8, without links, scripts, frames and other elements that load something."""
     text = decode(page.body, f"charset={page.charset}" if page.charset else "")
-    if media_type(page) == HTML:
+    if media_type(page.mime) == HTML:
         text = rewrite(
             _NOSCRIPT.sub(r"<\1x-noscript", text), elements=[(_LINKS, _remove_link), (_REMOVED, Element.remove)]
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import quote, unquote
@@ -35,18 +35,23 @@ def visible(text: str) -> str:
     return "".join(character for character in seen if character not in _BIDI_CONTROLS)
 
 
-def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> Iterator[Piece]:
+def visible_lines(text: str) -> str:
+    """Visible text that keeps its line breaks; a tab becomes four spaces."""
+    return "\n".join(visible(line.replace("\t", "    ")) for line in text.split("\n"))
+
+
+def pieces(text: str, ranges: Iterable[tuple[int, int]], show: Callable[[str], str] = visible) -> Iterator[Piece]:
     """Splits the text at the highlighted ranges, which may touch, overlap or exceed the text."""
     done = 0
     for begin, end in sorted(ranges):
         start, stop = max(begin, done), min(end, len(text))
         if start < stop:
             if done < start:
-                yield Piece(visible(text[done:start]), marked=False)
-            yield Piece(visible(text[start:stop]), marked=True)
+                yield Piece(show(text[done:start]), marked=False)
+            yield Piece(show(text[start:stop]), marked=True)
             done = stop
     if done < len(text):
-        yield Piece(visible(text[done:]), marked=False)
+        yield Piece(show(text[done:]), marked=False)
 
 
 def web_link(url: str) -> str:
@@ -54,18 +59,24 @@ def web_link(url: str) -> str:
     return url if _WEB_ADDRESS.fullmatch(url) else ""
 
 
-def cached_link(url: str) -> str:
-    """The URL of the cached copy of a page."""
-    return f"/cached?url={_quoted(url)}"
+def cached_link(url: str, query: str = "", at: str = "") -> str:
+    """The URL of the cached copy of a page, with the words of a query marked; *at*: of its version at that time."""
+    return page_link("/cached", url, q=query, at=at)
 
 
-def raw_link(url: str) -> str:
+def raw_link(url: str, at: str = "") -> str:
     """The URL that the frame of a cached copy loads."""
-    return f"/cached/raw?url={_quoted(url)}"
+    return page_link("/cached/raw", url, at=at)
 
 
-def _quoted(url: str) -> str:
-    return quote(url, safe="", errors="replace")
+def page_link(path: str, url: str, **parameters: str) -> str:
+    """The URL of a page of this site about the page with this URL; empty parameters are left out."""
+    rest = "".join(f"&{name}={_quoted(value)}" for name, value in parameters.items() if value)
+    return f"{path}?url={_quoted(url)}{rest}"
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="", errors="replace")
 
 
 def breadcrumb(url: str) -> tuple[str, tuple[str, ...]]:

@@ -38,6 +38,7 @@ def description() -> dict[str, Any]:
         "paths": {
             "/api/v1/search": {"get": _search()},
             "/api/v1/suggest": {"get": _suggest()},
+            "/api/v1/inspect": {"get": _inspect()},
             "/healthz": {"get": _health()},
         },
         "components": {"schemas": _schemas(), "responses": {code: _error(code) for code in _ERRORS}},
@@ -62,6 +63,11 @@ def _search() -> Schema:
 def _suggest() -> Schema:
     typed = parameter("q", _TEXT, "The typed text; a space at its end ends the last word.")
     return operation("suggest", "Completions of a typed text.", "Suggestions", [typed])
+
+
+def _inspect() -> Schema:
+    url = parameter("url", {"type": "string", "pattern": _NOT_BLANK}, "The URL.", required=True)
+    return operation("inspect", "Why a URL is in the collection, or not.", "UrlReport", [url])
 
 
 def _health() -> Schema:
@@ -109,6 +115,7 @@ def _schemas() -> dict[str, Schema]:
         "Health": _object(
             {"status": {"type": "string", "enum": ["ok", "damaged"]}, "generation": _COUNT, "documents": _COUNT}
         ),
+        "UrlReport": {"type": "object"},
         "Suggestions": _object({"query": _TEXT, "suggestions": _list(_object({"text": _TEXT, "kind": _TEXT}))}),
         "Results": _results(),
         "Result": _result(),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from periplus.model import Hit, Results
-from periplus.web.display import Piece, breadcrumb, cached_link, day, moment, pieces, visible, web_link
+from periplus.web.display import Piece, breadcrumb, cached_link, day, moment, page_link, pieces, visible, web_link
 from periplus.web.explanations import ScoreReasons, reasons
 from periplus.web.parameters import PAGES, SearchParameters
 
@@ -32,6 +32,7 @@ class Entry:
     day: str
     moment: str
     cached: str
+    about: str  # link to the page about this page
     reasons: ScoreReasons
     others: tuple[tuple[str, str], ...]  # link and text of other URLs with the same content
     others_left_out: int
@@ -57,7 +58,8 @@ def _entry(parameters: SearchParameters, hit: Hit) -> Entry:
         language=hit.language if _LANGUAGE.fullmatch(hit.language) else "",
         day=day(hit.fetched_at),
         moment=moment(hit.fetched_at),
-        cached=cached_link(hit.url),
+        cached=cached_link(hit.url, parameters.query),
+        about=page_link("/page", hit.url, q=parameters.query),
         reasons=reasons(hit.score, hit.explain),
         others=tuple((web_link(url), visible(url)) for url in hit.same_content[:_OTHERS_SHOWN]),
         others_left_out=max(len(hit.same_content) - _OTHERS_SHOWN, 0),

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from periplus.model import CachedPage, FeatureTable, Results
+from periplus.model import FeatureTable, Results
 from periplus.site.metrics import Metrics
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
@@ -72,10 +72,6 @@ class SearchQueue:
         """Computes the features of the *most* best results."""
         query, mode, verbatim = parameters.query, parameters.mode, parameters.exact
         return await self.work(request, lambda: self._engine.feature_table(query, most, mode=mode, verbatim=verbatim))
-
-    async def cached(self, request: Request, url: str) -> CachedPage | None:
-        """Reads an archived page."""
-        return await self.work(request, lambda: self._engine.cached(url))
 
     async def work(self, request: Request, work: Callable[[], _Answer]) -> _Answer:
         """Run *work* in a thread. Raises `ClientDisconnect` when the client closes the connection before the answer."""

@@ -8,7 +8,8 @@ from starlette.routing import Route
 
 from periplus.site.pages import Pages
 
-_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\nDisallow: /suggest\n"
+_NOT_CRAWLED = ("/search", "/cached", "/page", "/panel", "/inspect", "/api/", "/suggest")
+_ROBOTS = "".join(["User-agent: *\n", *(f"Disallow: {path}\n" for path in _NOT_CRAWLED)])
 _ONE_DAY = "public, max-age=86400"
 
 

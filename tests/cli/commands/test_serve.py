@@ -16,7 +16,9 @@ from threading import Event
 import pytest
 
 from crawl.crawling import environment, start, typed, wait
-from periplus.site.server import listen
+from periplus.cli.commands.serve import may_inspect
+from periplus.config import Serving
+from periplus.site.server import is_loopback, listen
 from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, index, shelve
 from site_figures import figures
@@ -95,9 +97,29 @@ def test_what_was_indexed_is_found_and_ctrl_c_ends_it(home: Path, workers: str) 
         assert page.select("li.hit h2 a")[0].attrs["href"] == OSTIA
         assert page.select("li.hit .why")
         assert site.get("/cached/raw", url=OSTIA).text == "<p>The harbour of <b>Rome</b>. <a>Home</a>"
+        assert [mark.text for mark in site.get("/cached", url=OSTIA, q="harbours").page.select("mark")] == ["harbour"]
+        assert site.get("/page", url=OSTIA).page.select("h1")[0].text == "Ostia"
+        assert site.get("/api/inspect", url=OSTIA).json["state"] == "done"
         os.killpg(child.pid, signal.SIGINT)
         ending = wait(child)
     assert (ending.code, ending.out, ending.err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("address", "settings", "allowed"),
+    [
+        ("127.0.0.1", Serving(), True),
+        ("::1", Serving(), True),
+        ("0.0.0.0", Serving(), False),
+        ("0.0.0.0", Serving(inspect=True), True),
+        ("127.0.0.1", Serving(public_address="https://search.example"), False),
+        ("127.0.0.1", Serving(trusted_proxies=["127.0.0.1"]), False),
+        ("127.0.0.1", Serving(public_address="https://search.example", inspect=True), True),
+    ],
+)
+def test_urls_are_inspected_on_this_machine_only_unless_allowed(address: str, settings: Serving, allowed: bool) -> None:
+    with listen(address, 0) as listener:
+        assert may_inspect(settings, is_public=not is_loopback(listener)) is allowed
 
 
 @pytest.mark.slow

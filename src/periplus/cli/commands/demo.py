@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from starlette.types import ASGIApp
 
 from periplus.cli.commands.search import results_json
 from periplus.cli.options import Json
@@ -21,9 +22,12 @@ from periplus.cli.output import plural, print_json, printable
 from periplus.config import load
 from periplus.demo.run import QUERIES, DemoResult, Show, Step, run_demo
 from periplus.errors import PortTaken, UsageError
+from periplus.inspector.page_library import PageLibrary
+from periplus.inspector.url_report import read_url_report
 from periplus.model import Results
 from periplus.site.server import address_of, listen, run
-from periplus.web.app import create_app
+from periplus.store.collection import open_collection
+from periplus.web.app import Sources, create_app
 from periplus.web.branding import load_branding
 
 app = typer.Typer(add_completion=False)
@@ -64,9 +68,15 @@ def command(
             _print_answers(ready.answers(_SHOWN), as_json=as_json)
         else:
             _show_address(ready, address_of(listener), time.monotonic() - started)
-            settings = load(ready.home).settings
-            branding = load_branding(settings, ready.home)
-            run(partial(create_app, ready.engine, settings.serve, branding), listener)
+            run(partial(_app, ready), listener)
+
+
+def _app(ready: DemoResult) -> ASGIApp:
+    """The search site over the demo collection, on this machine only."""
+    collection, settings = open_collection(ready.home), load(ready.home).settings
+    library = PageLibrary(collection, settings, lambda: nullcontext(ready.engine))
+    report = partial(read_url_report, collection, settings)
+    return create_app(Sources(ready.engine, library, report, load_branding(settings, ready.home)), settings.serve)
 
 
 def _free_port(first: int) -> socket.socket:

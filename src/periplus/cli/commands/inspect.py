@@ -14,9 +14,9 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, duration, moment, plural, print_json, print_table, printable
 from periplus.config import load
 from periplus.inspector.host_report import host_report
-from periplus.inspector.url_report import copies_of, quality_of, rank_of, url_history
+from periplus.inspector.url_report import url_history, url_report
 from periplus.inspector.versions import version_body
-from periplus.inspector.word_report import term_report, word_report, words_of
+from periplus.inspector.word_report import term_report, word_report
 from periplus.model import NOTHING_NEW, Reason
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
@@ -125,15 +125,12 @@ def url(
     settings = load(home).settings
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
-        found = url_history(catalog, settings, address)
         if version is not None:
-            body = version_body(collection, catalog, found["url"], version)
+            url = url_history(catalog, settings, address)["url"]
+            body = version_body(collection, catalog, url, version)
             sys.stdout.buffer.write(body)
             return
-        found |= copies_of(catalog, collection, found["url"])
-        found["quality"] = quality_of(catalog, collection, settings, found["url"])
-    found["rank"] = rank_of(collection, found["url"])
-    found["words"] = words_of(collection, found["url"])
+        found = url_report(collection, settings, catalog, address)
     if as_json:
         print_json(found)
     else:

@@ -14,12 +14,14 @@ from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.cli.output import plural
-from periplus.config import load
+from periplus.config import Serving, load
+from periplus.inspector.page_library import PageLibrary
+from periplus.inspector.url_report import read_url_report
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
-from periplus.web.app import create_app
+from periplus.web.app import Sources, create_app
 from periplus.web.branding import load_branding
 
 app = typer.Typer(add_completion=False)
@@ -38,15 +40,15 @@ def command(
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings, collection = load(home).settings, open_collection(home)
-    branding = load_branding(settings, home)
+    load_branding(settings, home)  # reports an unusable logo now
     with ExitStack() as stack:
         if workers == 1:
             engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))
-            make_app: Callable[..., ASGIApp] = partial(create_app, engine, settings.serve, branding)
+            make_app: Callable[..., ASGIApp] = partial(_app, home, engine)
             pages = engine.documents
         else:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-")))
-            make_app = partial(_site, home, folder)
+            make_app = partial(_app_of_process, home, folder)
             with closing(SearchEngine.open(collection, settings)) as opened:  # reports a missing index now
                 pages = opened.documents
         listener = stack.enter_context(listen(host, port))
@@ -54,8 +56,24 @@ def command(
         run(partial(make_app, is_public=not is_loopback(listener)), listener, workers)
 
 
-def _site(home: Path, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
+def _app_of_process(home: Path, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
     """Builds the application of one server process."""
-    settings = load(home).settings
-    engine, branding = ReloadingEngine(open_collection(home), settings), load_branding(settings, home)
-    return create_app(engine, settings.serve, branding, is_public=is_public, metrics_folder=metrics_folder)
+    engine = ReloadingEngine(open_collection(home), load(home).settings)
+    return _app(home, engine, is_public=is_public, metrics_folder=metrics_folder)
+
+
+def _app(home: Path, engine: ReloadingEngine, *, is_public: bool, metrics_folder: Path | None = None) -> ASGIApp:
+    collection, settings = open_collection(home), load(home).settings
+    library = PageLibrary(collection, settings, engine.live)
+    inspects = may_inspect(settings.serve, is_public=is_public)
+    report = partial(read_url_report, collection, settings) if inspects else None
+    sources = Sources(engine, library, report, load_branding(settings, home))
+    return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
+
+
+def may_inspect(settings: Serving, *, is_public: bool) -> bool:
+    """Whether readers may inspect URLs: by the setting, or because only this machine can reach the site.
+
+    A site with a public address may be behind a proxy on this machine.
+    """
+    return settings.inspect or not (is_public or settings.public_address or settings.trusted_proxies)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from tantivy import Query

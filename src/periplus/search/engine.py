@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,23 +19,28 @@ from tantivy import Query
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
-from periplus.index.pagestore import Head
-from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
+from periplus.index.pagestore import Details, Head
+from periplus.model import CachedPage, Explanation, FacetCounts, FeatureRow, FeatureTable, Hit, Results
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.correction import corrected
+from periplus.search.explanation import explanation
+from periplus.search.facets import FacetCounter
 from periplus.search.features import FeatureRows
+from periplus.search.missing_words import missing_words
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.options import read_options
 from periplus.search.query import parse_query
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.query_terms import QueryTerms
-from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words, widened
+from periplus.search.query_tree import Node, Word, loosened, restricts_site, wanted_words, widened
+from periplus.search.related import page_words
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 
+_EXPLAINED = 10_000  # results that are searched for the page to explain: more than the site shows
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
@@ -93,6 +98,7 @@ class SearchEngine:
         self.generation, self.documents = self.index.number, self.index.documents
         self._finder = CandidateFinder(self.index, self._weights)
         self._speller = self.index.speller()
+        self._facets = FacetCounter(self.index)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -174,22 +180,48 @@ class SearchEngine:
             with_all_words=complete,
             corrected=str(other.root) if other and other.is_used else "",
             suggestion=str(other.root) if other and not other.is_used else "",
+            left_out=_left_out(search),
         )
 
     def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:
         """The best results of a query with their features."""
-        root = read_options(parse_query(_valid_text(query)), self._count).root
-        if root is None:
-            return []
-        other = None if verbatim else corrected(root, self._speller, self._count)
-        search = self._begin(other.root if other and other.is_used else root, Mode(mode), {})
-        return self._ranked(search, most)[0][:most]
+        search = self._begun(query, mode, verbatim=verbatim)
+        return self._ranked(search, most)[0][:most] if search else []
 
     def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
         """The weights, and URL, score and features of the best results of a query."""
         weights = dict(zip(FEATURES, weight_vector(self._weights).tolist(), strict=True))
         found = self.features(query, most, mode=mode, verbatim=verbatim)
         return FeatureTable(weights, tuple(map(self._feature_row, found)))
+
+    def facets(
+        self, query: str, *, mode: str = Mode.AUTO, dates: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> FacetCounts:
+        """The number of results by language, type, site and date, without spelling correction."""
+        search = self._begun(query, mode, verbatim=True)
+        return self._facets.count(self._matching(search), dates, hosts) if search else FacetCounts()
+
+    def count(self, query: str, *, mode: str = Mode.AUTO) -> int:
+        """The number of results, without spelling correction."""
+        search = self._begun(query, mode, verbatim=True)
+        return self.index.count(self._matching(search)) if search else 0
+
+    def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
+        """Why the page is a result of the query; None when it is none of the best results."""
+        search, number = self._begun(query, mode, verbatim=verbatim), self.index.find(url)
+        if search is None or number is None:
+            return None
+        for depth in (1, _EXPLAINED):  # most results are in the first block
+            found = next((one for one in self._ranked(search, depth)[0] if one.number == number), None)
+            if found is not None:
+                terms = QueryTerms(search.words, self.index.forward, search.language.possible, search.variants)
+                return explanation(self.index, terms, found.number, found.features, found.crowding, self._weights)
+        return None
+
+    def page_words(self, url: str) -> list[str]:
+        """The words that say most about a page; empty when the URL is not in the index."""
+        number = self.index.find(url)
+        return [] if number is None else page_words(self.index.forward, number)
 
     def candidates(self, query: str) -> Candidates | None:
         """The first block of candidates of a query, for other rankings to score; None when there is no match."""
@@ -218,6 +250,18 @@ class SearchEngine:
             variants = {word: self._speller.variants(word) for word in kept if word.isalpha()}
             node = root if mode is Mode.AND else widened(loosened(root), variants)
             return _Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
+
+    def _begun(self, query: str, mode: str, *, verbatim: bool) -> _Search | None:
+        """The first stage of a search; None when the query has no word to search for."""
+        root = read_options(parse_query(_valid_text(query)), self._count).root
+        if root is None:
+            return None
+        other = None if verbatim else corrected(root, self._speller, self._count)
+        return self._begin(other.root if other and other.is_used else root, Mode(mode), {})
+
+    def _matching(self, search: _Search) -> Query:
+        """Matches all results of a search."""
+        return self._finder.matching(search.node, search.language)
 
     def _count(self, root: Node) -> int:
         """The number of pages that match a query."""
@@ -261,10 +305,16 @@ class SearchEngine:
             complete = set(self.index.among(search.all_words, numbers))
         pages = [Shown(number, self.index.pages.head(number), self.index.pages.text(number)) for number in numbers]
         snippets = make_snippets(pages, search.words, self.index.forward)
+        partial = [number for number in numbers if number not in complete]
+        missing = missing_words(search.words, partial, lambda word: self._having(word, search, partial))
         return tuple(
-            self._hit(one, page.head, snippet, all_words=one.number in complete, explain=explain)
+            self._hit(one, page.head, snippet, missing=missing.get(one.number), explain=explain)
             for one, page, snippet in zip(found, pages, snippets, strict=True)
         )
+
+    def _having(self, word: str, search: _Search, numbers: list[int]) -> list[int]:
+        """Those of the pages that have a word, or another right spelling of it."""
+        return self.index.among(self._finder.matching(widened(Word(word), search.variants), search.language), numbers)
 
     def _feature_row(self, one: Scored) -> FeatureRow:
         features = dict(zip(FEATURES, one.features.tolist(), strict=True))
@@ -274,8 +324,8 @@ class SearchEngine:
     def _parts(self, one: Scored) -> dict[str, float]:
         return contributions(one.features, self._weights) | {"crowding": one.crowding}
 
-    def _hit(self, one: Scored, head: Head, snippet: Snippet, *, all_words: bool, explain: bool) -> Hit:
-        parts = self._parts(one)
+    def _hit(self, one: Scored, head: Head, snippet: Snippet, *, missing: tuple[str, ...] | None, explain: bool) -> Hit:
+        parts, details = self._parts(one), self.index.pages.details(one.number)
         return Hit(
             url=head.url,
             title=head.title or head.url,
@@ -286,15 +336,28 @@ class SearchEngine:
             fetched_at=head.fetched_at,
             mime=head.mime,
             language=head.language,
-            same_content=self.index.pages.details(one.number).same_content,
-            all_words=all_words,
+            same_content=details.same_content,
+            all_words=missing is None,
+            missing=missing or (),
+            date=_stated_date(details, head.fetched_at),
             explain=parts if explain else {},
         )
+
+
+def _left_out(search: _Search) -> tuple[str, ...]:
+    """The words of the query that the search ignores, in order."""
+    return tuple(dict.fromkeys(word for word in wanted_words(search.root) if word in search.language.ignored))
 
 
 def _hints(search: _Search, total: int) -> list[str]:
     is_word = any(character.isalnum() for word in search.words for character in word)
     return ["The query has only punctuation. Add a word."] if search.words and not total and not is_word else []
+
+
+def _stated_date(details: Details, fetched_at: float) -> float | None:
+    """The date that a page states; a date after the fetch is wrong."""
+    stated = details.published if details.published is not None else details.modified
+    return stated if stated is not None and stated <= fetched_at else None
 
 
 def _valid_text(query: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +99,11 @@ class OpenIndex:
         with self.damage_reported():
             unscored = Query.const_score_query(query, 0.0)  # in half the time
             return int(self._searcher.search(unscored, 1).count)  # type: ignore[attr-defined]  # missing in its stubs
+
+    def aggregate(self, query: Query, wanted: dict[str, Any]) -> dict[str, Any]:
+        """Aggregations over all matches, in tantivy's form."""
+        with self.damage_reported():
+            return dict(self._searcher.aggregate(Query.const_score_query(query, 0.0), wanted))
 
     def among(self, query: Query, numbers: Sequence[int]) -> list[int]:
         """Those of the documents with these numbers that match."""

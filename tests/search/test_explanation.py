@@ -43,7 +43,7 @@ def test_the_words_are_counted_in_each_field(engine: SearchEngine) -> None:
     found = engine.explanation(QUERY, LIGHT)
     assert found is not None
     assert found.words == 3, "light, old, harbour"
-    assert found.words_in == {"title": 2, "headings": 2, "anchors": 0, "url": 1, "body": 3}
+    assert found.words_in == {"title": 2, "headings": 2, "anchors": 0, "url": 1, "body": 3, "page": 3}
 
 
 def test_the_rank_is_compared_with_that_of_all_pages(engine: SearchEngine) -> None:

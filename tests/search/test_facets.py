@@ -17,7 +17,10 @@ _NOW = datetime(2026, 5, 20, 12, tzinfo=UTC).timestamp()
 DATES = ("2026-05-19", "2026-05-13", "2026-04-20", "2025-05-20")
 QUERIES = ["harbour", "harbour light", "harbour -light", "lang:en harbour", "harbour OR quay", '"old harbour"', "tide"]
 HOSTS = ("harbours.example", "www.harbours.example", "quays.example", "a.test")
-_WORDS = {"en": "The old harbour has a light and a quay.", "de": "Der alte Hafen, harbour, hat ein Licht und einen Kai."}
+_WORDS = {
+    "en": "The old harbour has a light and a quay.",
+    "de": "Der alte Hafen, harbour, hat ein Licht und einen Kai.",
+}
 
 
 def pages() -> Iterator[Doc]:
@@ -67,7 +70,9 @@ def test_a_site_is_counted_with_its_subdomains(engine: SearchEngine) -> None:
 
 
 def test_the_most_frequent_comes_first_and_at_most_six_sites(tmp_path: Path) -> None:
-    docs = [Doc(f"https://s{host}.example/{n}", "Harbour", f"Harbour {n}.") for host in range(9) for n in range(host + 1)]
+    docs = [
+        Doc(f"https://s{host}.example/{n}", "Harbour", f"Harbour {n}.") for host in range(9) for n in range(host + 1)
+    ]
     with library(tmp_path / "c", docs) as engine:
         sites = engine.facets("harbour").sites
     assert sites == tuple((f"s{host}.example", host + 1) for host in range(8, 2, -1))

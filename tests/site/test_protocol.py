@@ -75,7 +75,7 @@ def test_many_requests_on_one_connection_are_not_a_long_head(site: Site) -> None
     for _ in range(100):
         client.request("GET", "/robots.txt", headers={"X": 1_000 * "x"})
         response = client.getresponse()
-        assert (response.status, len(response.read())) == (200, 66)
+        assert (response.status, response.read()[:14]) == (200, b"User-agent: *\n")
     client.close()
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from periplus.model import CachedPage, FeatureRow, FeatureTable, Hit, Results
+from periplus.model import CachedPage, Explanation, FacetCounts, FeatureRow, FeatureTable, Hit, Results
 
 CRAWLED = 1_772_600_700.0  # 4 March 2026, 05:05 UTC
 
@@ -23,6 +23,21 @@ HARBOUR = Hit(
     explain={"text": 2.0, "title": 1.0, "url_tail": 0.0, "rank": 0.25},
 )
 ARCHIVED = CachedPage(HARBOUR.url, CRAWLED, "text/html", b"<!doctype html><title>Ostia</title><p>The harbour of Rome.")
+
+
+def explained(hit: Hit) -> Explanation:
+    """The explanation of a hit: every feature has the weight 0.5."""
+    return Explanation(
+        url=hit.url,
+        title=hit.title,
+        score=hit.score,
+        parts=hit.explain,
+        features={name: 2 * part for name, part in hit.explain.items()},
+        weights=dict.fromkeys(hit.explain, 0.5),
+        words=4,
+        words_in={"title": 3, "headings": 2, "anchors": 1, "url": 1, "body": 4, "page": 4},
+        lower_ranks=0.974,
+    )
 
 
 @dataclass
@@ -42,6 +57,10 @@ class FakeEngine:
     with_all_words: int | None = None  # None: all pages have them
     corrected: str = ""
     suggestion: str = ""
+    left_out: tuple[str, ...] = ()
+    counts: FacetCounts = FacetCounts()
+    found_by: Mapping[str, int] = field(default_factory=dict)  # number of results by query, for `count`
+    words: Sequence[str] = ("ostia", "claudius")
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     asked: list[dict[str, object]] = field(default_factory=list)
 
@@ -78,7 +97,31 @@ class FakeEngine:
             with_all_words=total if self.with_all_words is None else self.with_all_words,
             corrected="" if verbatim else self.corrected,
             suggestion="" if verbatim else self.suggestion,
+            left_out=self.left_out,
         )
+
+    def facets(
+        self, query: str, *, mode: str = "auto", dates: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> FacetCounts:
+        """The fixed counts; those of dates are in the order of the dates."""
+        self.asked.append({"facets": query, "mode": mode, "hosts": list(hosts)})
+        newer = tuple((date, count) for date, (_, count) in zip(dates, self.counts.newer, strict=False))
+        return dataclasses.replace(self.counts, newer=newer)
+
+    def count(self, query: str, *, mode: str = "auto") -> int:
+        """The number that is given for the query."""
+        self.asked.append({"count": query, "mode": mode})
+        return self.found_by.get(query, 0)
+
+    def explanation(self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False) -> Explanation | None:
+        """The parts of the score of a hit."""
+        self.asked.append({"explained": query, "mode": mode, "verbatim": verbatim})
+        hit = next((hit for hit in self.hits if hit.url == url), None)
+        return explained(hit) if hit else None
+
+    def page_words(self, url: str) -> list[str]:
+        """The same words for every hit."""
+        return list(self.words) if any(hit.url == url for hit in self.hits) else []
 
     def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
         """The same three results."""

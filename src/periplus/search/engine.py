@@ -41,6 +41,7 @@ from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 
 _EXPLAINED = 10_000  # results that are searched for the page to explain: more than the site shows
+_DAY = 86_400.0  # seconds
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
@@ -355,9 +356,14 @@ def _hints(search: _Search, total: int) -> list[str]:
 
 
 def _stated_date(details: Details, fetched_at: float) -> float | None:
-    """The date that a page states; a date after the fetch is wrong."""
-    stated = details.published if details.published is not None else details.modified
-    return stated if stated is not None and stated <= fetched_at else None
+    """The date that a page states; a date after the fetch is wrong.
+
+    A page that was modified within a day before the fetch was probably generated for it.
+    """
+    published, modified = details.published, details.modified
+    if published is not None:
+        return published if published <= fetched_at else None
+    return modified if modified is not None and modified <= fetched_at - _DAY else None
 
 
 def _valid_text(query: str) -> str:

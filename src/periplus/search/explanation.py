@@ -20,6 +20,8 @@ def explanation(
     parts = contributions(features, weights) | {"crowding": crowding}
     head = index.pages.head(number)
     page = np.array([number])
+    found = {name: terms.hits(index.forward.read(page, name)).counts[0] > 0 for name in _FIELDS}
+    found["page"] = found["title"] | found["body"] | found["url"]
     return Explanation(
         url=head.url,
         title=head.title or head.url,
@@ -28,6 +30,6 @@ def explanation(
         features=dict(zip(FEATURES, features.tolist(), strict=True)),
         weights=dict(zip(FEATURES, weight_vector(weights).tolist(), strict=True)),
         words=len(terms),
-        words_in={name: int((terms.hits(index.forward.read(page, name)).counts > 0).sum()) for name in _FIELDS},
+        words_in={name: int(words.sum()) for name, words in found.items()},
         lower_ranks=float((index.ranks < index.ranks[number]).mean()),
     )

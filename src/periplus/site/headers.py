@@ -13,6 +13,7 @@ _DIRECTIVES = {
     "style-src": "'self'",
     "script-src": "'self'",
     "img-src": "'self' data:",
+    "connect-src": "'self'",
     "form-action": "'self'",
     "frame-ancestors": "'none'",
     "base-uri": "'none'",

@@ -35,6 +35,12 @@ def visible(text: str) -> str:
     return "".join(character for character in seen if character not in _BIDI_CONTROLS)
 
 
+def shortened(text: str, length: int = 60) -> str:
+    """Visible text of at most this length."""
+    text = visible(text)
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
 def pieces(text: str, ranges: Iterable[tuple[int, int]]) -> Iterator[Piece]:
     """Splits the text at the highlighted ranges, which may touch, overlap or exceed the text."""
     done = 0
@@ -88,6 +94,12 @@ def day(seconds: float) -> str:
     """A date such as `4 March 2026`."""
     at = _time(seconds)
     return f"{at.day} {at:%B %Y}" if at else ""
+
+
+def short_day(seconds: float) -> str:
+    """A date such as `4 Mar 2026`."""
+    at = _time(seconds)
+    return f"{at.day} {at:%b %Y}" if at else ""
 
 
 def clock(seconds: float) -> str:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from periplus.errors import UsageError
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage
 from periplus.site.error_pages import JSON
 from periplus.site.pages import Pages
-from periplus.web import api, cached, results
+from periplus.web import api, cached
 from periplus.web.display import cached_link, clock, day, moment, raw_link, visible, web_link
 from periplus.web.engine_port import Engine
-from periplus.web.parameters import read, read_url
+from periplus.web.parameters import API_SIZE, read, read_url
 from periplus.web.search_queue import SearchQueue
+from periplus.web.server_timing import timing_headers
 
-_NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
-_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /cached\nDisallow: /api/\n"
+_ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /why\nDisallow: /like\nDisallow: /cached\nDisallow: /api/\n"
 _MOST_ROWS = 200  # results with features in one answer
 _NO_COPY = "No cached copy of this page."
 
@@ -36,7 +34,6 @@ class SearchSite:
         """Path to handler."""
         return [
             Route("/", self.home),
-            Route("/search", self.search),
             Route("/api/search", self.api_search),
             Route("/cached", self.cached_page),
             Route("/cached/raw", self.cached_raw),
@@ -50,35 +47,14 @@ class SearchSite:
         del request
         return self._pages.response("home.html", documents=self._engine.documents)
 
-    async def search(self, request: Request) -> Response:
-        """The result page."""
-        parameters = read(request.query_params)
-        if not parameters.query:
-            return RedirectResponse("/", 303)
-        found = await self._queue.search(request, parameters, explain=True)
-        return self._pages.response(
-            "search.html",
-            headers=_timing(found),
-            query=parameters.query,
-            parameters=parameters,
-            found=found,
-            entries=results.entries(parameters, found.hits),
-            count=results.count(found),
-            last_page=results.last_page(found),
-            understood=results.understood(found),
-            paging=results.paging(parameters, found),
-            suggestions=results.suggestions(parameters),
-            documents=self._engine.documents,
-        )
-
     async def api_search(self, request: Request) -> Response:
         """The results as JSON."""
-        parameters = read(request.query_params)
+        parameters = read(request.query_params, API_SIZE)
         if not parameters.query:
             raise UsageError("the query is empty", hint="Add it: /api/search?q=words.")
         found = await self._queue.search(request, parameters, explain=parameters.explain)
         table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
-        headers = {"cache-control": "private, no-cache", "content-type": JSON, **_timing(found)}
+        headers = {"cache-control": "private, no-cache", "content-type": JSON, **timing_headers(found)}
         return Response(api.encode_results(found, table), headers=headers)
 
     async def cached_page(self, request: Request) -> Response:
@@ -137,10 +113,3 @@ class SearchSite:
         state = {"status": status, "generation": engine.generation, "documents": engine.documents}
         headers = {"content-type": JSON, "cache-control": "no-store"}
         return Response(api.as_json(state), 503 if is_damaged else 200, headers)
-
-
-def _timing(found: Results) -> dict[str, str]:
-    """The Server-Timing header: the time of each step, which browser developer tools show."""
-    steps = {"total": found.seconds, **found.steps}
-    entries = (f"{_NOT_TOKEN.sub('_', name)};dur={1000 * seconds:.3f}" for name, seconds in steps.items())
-    return {"server-timing": ", ".join(entries)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -69,9 +70,7 @@ def test_a_partial_match_names_the_words_it_lacks(engine: SearchEngine) -> None:
 
 
 def test_words_are_looked_up_only_for_partial_matches_and_at_most_eight() -> None:
-    asked: list[str] = []
-    assert missing_words(["a"], [], lambda word: asked.append(word) or [1]) == {}  # type: ignore[func-returns-value]
-    assert asked == []
+    assert missing_words(["a"], [], lambda word: [][int(word)]) == {}, "no word is looked up"
     many = [f"w{number}" for number in range(20)]
     assert missing_words(many, [1], lambda _: []) == {1: tuple(many[:8])}
 
@@ -87,3 +86,26 @@ def test_stop_words_are_left_out_and_said(engine: SearchEngine) -> None:
 def test_the_words_of_a_page_find_pages_like_it(engine: SearchEngine) -> None:
     assert "light" in engine.page_words(LIGHT)
     assert engine.page_words("https://nowhere.test/") == []
+
+
+# --- dates ---
+
+
+def test_a_result_has_the_date_that_its_page_states(tmp_path: Path) -> None:
+    fetched, day = 1_700_000_000.0, 86_400.0
+    stated = {
+        "published": (fetched - 9 * day, fetched - day, fetched - 9 * day),
+        "modified": (None, fetched - 2 * day, fetched - 2 * day),
+        "generated": (None, fetched - 60, None),
+        "future": (fetched + day, None, None),
+        "undated": (None, None, None),
+    }
+    docs = [
+        Doc(f"https://a.test/{name}", "Harbour", f"Harbour {name}.", at=fetched, published=published, modified=modified)
+        for name, (published, modified, _) in stated.items()
+    ]
+    collection = shelve(tmp_path / "c", docs, reparsed=True)
+    index(collection)
+    with opened(collection) as engine:
+        found = {hit.url.rpartition("/")[2]: hit.date for hit in engine.search("harbour").hits}
+    assert found == {name: date for name, (_, _, date) in stated.items()}

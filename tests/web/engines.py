@@ -58,7 +58,7 @@ class FakeEngine:
     corrected: str = ""
     suggestion: str = ""
     left_out: tuple[str, ...] = ()
-    counts: FacetCounts = FacetCounts()
+    counts: FacetCounts = field(default_factory=FacetCounts)
     found_by: Mapping[str, int] = field(default_factory=dict)  # number of results by query, for `count`
     words: Sequence[str] = ("ostia", "claudius")
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails

@@ -46,8 +46,9 @@ class Engine(FakeEngine):
         hits = [] if "nothing" in query else 10 * HITS
         hints = ("A quotation mark is not closed; it was ignored.",) if '"' in query else ()
         corrected = f"harbour {LONG}" if "harbuor" in query else ""
-        about = {"left_out": ("how", "to"), "excluded": ("car",)} if "harbour" in query else {}
-        return FakeEngine(hits=hits, hints=hints, corrected=corrected, **about).search(query, **options)
+        left_out, excluded = (("how", "to"), ("car",)) if "harbour" in query else ((), ())
+        fake = FakeEngine(hits=hits, hints=hints, corrected=corrected, left_out=left_out, excluded=excluded)
+        return fake.search(query, **options)
 
 
 VIEWS = {

@@ -13,7 +13,7 @@ from web.axe import SCHEMES, WIDTHS, Scheme, violations_of
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Site, searching, serving
 from web.test_journeys import COUNTS, VIEWS
-from web.test_journeys import site as site  # noqa: PLC0414 - a fixture
+from web.test_journeys import site as site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

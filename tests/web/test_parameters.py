@@ -144,7 +144,8 @@ def test_a_text_without_the_filters_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("time", "decade"), ("lang", "english"), ("lang", "e"), ("type", "exe"), ("site", "a b"), ("site", '"'), ("site", "(")],
+    [("time", "decade"), ("lang", "english"), ("lang", "e"),
+     ("type", "exe"), ("site", "a b"), ("site", '"'), ("site", "(")],
 )  # fmt: skip
 def test_an_invalid_filter_is_explained(name: str, value: str) -> None:
     with pytest.raises(UsageError, match="invalid"):

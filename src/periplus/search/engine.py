@@ -170,7 +170,7 @@ class SearchEngine:
         found, total = self._ranked(search, last)
         with search.step("counts"):
             complete = total if search.node == search.root else self.index.count(search.all_words)
-            hints = _hints(search, total)
+            hints, left_out = _hints(search, total), _left_out(search)
         with search.step("snippets"):
             hits = self._hits(found[last - empty.size : last], search, explain=explain)
         return replace(
@@ -181,7 +181,7 @@ class SearchEngine:
             with_all_words=complete,
             corrected=str(other.root) if other and other.is_used else "",
             suggestion=str(other.root) if other and not other.is_used else "",
-            left_out=_left_out(search),
+            left_out=left_out,
         )
 
     def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:

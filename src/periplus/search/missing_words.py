@@ -16,7 +16,7 @@ def missing_words(
     lacking: dict[int, list[str]] = {number: [] for number in partial}
     for word in list(dict.fromkeys(words))[:_MOST_WORDS]:
         found = set(having(word))
-        for number in lacking:
+        for number, lacks in lacking.items():
             if number not in found:
-                lacking[number].append(word)
+                lacks.append(word)
     return {number: tuple(lacks) for number, lacks in lacking.items()}

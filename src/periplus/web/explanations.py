@@ -3,71 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 from periplus.model import Explanation
 from periplus.web.display import visible
 
-
-def _words_in(field: str, place: str) -> Callable[[Explanation, float], str]:
-    def sentence(found: Explanation, value: float) -> str:
-        del value
-        noun = "word" if found.words == 1 else "words"
-        return f"{found.words_in.get(field, 0)} of {found.words} {noun} {place}"
-
-    return sentence
-
-
-def _percent(text: str, power: float = 1.0) -> Callable[[Explanation, float], str]:
-    return lambda found, value: text.format(f"{100 * max(value, 0.0) ** power:.0f} %")
-
-
-def _text_score(found: Explanation, value: float) -> str:
-    del found
-    return f"Text score (BM25): {math.expm1(value):.1f}"
-
-
-def _rank(found: Explanation, value: float) -> str:
-    del value
-    return f"PageRank: better than {math.floor(100 * found.lower_ranks)} % of pages"
-
-
-def _length(found: Explanation, value: float) -> str:
-    del found
-    return f"Length: {100 * math.expm1(value):,.0f} words"
-
-
-def _quality(found: Explanation, value: float) -> str:
-    del found
-    return f"Quality of the page and its site: {100 * (value + 0.5):.0f} %"
-
-
-SENTENCES: dict[str, Callable[[Explanation, float], str]] = {
-    "text": _text_score,
-    "coverage": _words_in("page", "on the page"),
-    "window": _percent("{} of your query within 30 words", 0.25),
-    "pairs": _percent("{} of your word pairs stand side by side"),
-    "title": _words_in("title", "in the title"),
-    "title_exact": _percent("Your words are {} of the title"),
-    "headings": _words_in("headings", "in the headings"),
-    "anchors": _words_in("anchors", "in the texts of links to the page"),
-    "url": _words_in("url", "in the URL"),
-    "url_tail": _percent("The URL ends with {} of your query"),
-    "site": _percent("{} of your query names the site"),
-    "front": _percent("Near the front page of the site you named: {}"),
-    "meaning_title": _percent("Title: {} similar in meaning"),
-    "meaning_headings": _percent("Headings: {} similar in meaning"),
-    "meaning_opening": _percent("Start of the text: {} similar in meaning"),
-    "language": _percent("Language of your query: {} likely"),
-    "code": _percent("{} of your code stands there as typed"),
-    "generated": lambda found, value: "Source listing, generated index or release notes",
-    "length": _length,
-    "rank": _rank,
-    "quality": _quality,
-    "freshness": _percent("Date: {}, where the newest page found has 100 %"),
-    "crowding": lambda found, value: "Better results of the same site come first",
+SENTENCES = {  # by feature; `_numbers` says what the names in braces are
+    "text": "Text score (BM25): {grown:.1f}",
+    "coverage": "{page} of {words} on the page",
+    "window": "{window} of your query within 30 words",
+    "pairs": "{percent} of your word pairs stand side by side",
+    "title": "{title} of {words} in the title",
+    "title_exact": "Your words are {percent} of the title",
+    "headings": "{headings} of {words} in the headings",
+    "anchors": "{anchors} of {words} in the texts of links to the page",
+    "url": "{url} of {words} in the URL",
+    "url_tail": "The URL ends with {percent} of your query",
+    "site": "{percent} of your query names the site",
+    "front": "Near the front page of the site you named: {percent}",
+    "meaning_title": "Title: {percent} similar in meaning",
+    "meaning_headings": "Headings: {percent} similar in meaning",
+    "meaning_opening": "Start of the text: {percent} similar in meaning",
+    "language": "Language of your query: {percent} likely",
+    "code": "{percent} of your code stands there as typed",
+    "generated": "Source listing, generated index or release notes",
+    "length": "Length: {length:,.0f} words",
+    "rank": "PageRank: better than {lower_ranks} % of pages",
+    "quality": "Quality of the page and its site: {quality}",
+    "freshness": "Date: {percent}, where the newest page found has 100 %",
+    "crowding": "Better results of the same site come first",
 }
+_LARGEST = 50.0  # of a logarithm; real values are below 10
 _DECIMALS = 4
 _UNIT = 10**_DECIMALS
 
@@ -110,9 +76,29 @@ def reasons(found: Explanation) -> ScoreReasons:
 
 def _line(found: Explanation, name: str, amount: str, units: int, most: int) -> ScoreReason:
     value, weight = found.features.get(name), found.weights.get(name)
-    product = "" if value is None or weight is None else f"{value:.3g} × {weight:.3g}"
-    sentence = SENTENCES[name](found, value or 0.0) if name in SENTENCES else visible(name).replace("_", " ")
+    product = "" if value is None or weight is None else f"{value:.3g} \N{MULTIPLICATION SIGN} {weight:.3g}"
+    text = SENTENCES.get(name)
+    sentence = text.format_map(_numbers(found, value or 0.0)) if text else visible(name).replace("_", " ")
     return ScoreReason(sentence, product, amount, max(round(100 * abs(units) / most), 1), units < 0)
+
+
+def _numbers(found: Explanation, value: float) -> dict[str, object]:
+    """The numbers for the sentences, from the feature or from the logarithm or power that it is."""
+    grown = math.expm1(min(value, _LARGEST))
+    return {
+        **found.words_in,
+        "words": f"{found.words} word{'' if found.words == 1 else 's'}",
+        "percent": _percent(value),
+        "window": _percent(max(value, 0.0) ** 0.25),
+        "quality": _percent(value + 0.5),
+        "grown": grown,
+        "length": 100 * grown,
+        "lower_ranks": math.floor(100 * found.lower_ranks),
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * max(share, 0.0):.0f} %"
 
 
 def _corrected(amounts: list[int], total: int) -> list[int]:

@@ -150,3 +150,8 @@ def test_a_text_without_the_filters_stays_as_it_is() -> None:
 def test_an_invalid_filter_is_explained(name: str, value: str) -> None:
     with pytest.raises(UsageError, match="invalid"):
         read({"q": "x", name: value})
+
+
+def test_a_query_with_alternatives_is_filtered_as_a_whole() -> None:
+    asked = SearchParameters("a OR b", lang="de")
+    assert parse_query(asked.search_text).understood == "lang:de (a OR b)"

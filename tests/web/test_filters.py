@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+import pytest
+
 from periplus.model import FacetCounts
 from periplus.web.filters import chips, dates, menus
 from periplus.web.parameters import SearchParameters, since
+from search.library import index, opened, shelve
+from search.test_facets import pages
+from web.serving import Site, searching
 
 COUNTS = FacetCounts(
     languages=(("en", 30), ("de", 12)),
@@ -45,3 +53,45 @@ def test_without_counts_there_is_no_menu() -> None:
 def test_four_days_are_counted() -> None:
     assert dates() == tuple(sorted(dates(), reverse=True))
     assert len(dates()) == 4
+
+
+# --- with a real index ---
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    collection = shelve(tmp_path_factory.mktemp("filters") / "c", pages())
+    index(collection)
+    with opened(collection) as engine, searching(engine) as served:
+        yield served
+
+
+def total(site: Site, link: str) -> int:
+    """The number of results that a result page reports: all of them, or those with all and with some words."""
+    summary = site.get(link).page.select(".summary")[0].text.partition("(")[0]
+    return sum(int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", summary))
+
+
+@pytest.mark.parametrize(
+    "query", ["q=harbour", "q=old+harbour+tide", "q=harbuor", "q=harbour+OR+quay&lang=en", "q=tide"]
+)
+def test_a_link_leads_to_as_many_results_as_it_says(site: Site, query: str) -> None:
+    page = site.get(f"/search?{query}").page
+    links = page.select(".filters .menu a")
+    assert len(links) >= 5
+    for link in links:
+        said = int(link.select("span")[0].text.replace(",", ""))
+        assert (link.text, total(site, str(link.attrs["href"]))) == (link.text, said)
+
+
+def test_more_from_a_site_leads_to_those_and_the_ones_shown(site: Site) -> None:
+    page = site.get("/search?q=harbour").page
+    hosts = [str(link.attrs["href"]) for hit in page.select("li.hit") for link in hit.select("h2 a")]
+    checked = 0
+    for link in page.select(".menu a"):
+        if found := re.fullmatch(r"([\d,]+) more from this site", link.text):
+            host = str(link.attrs["href"]).rpartition("=")[2]
+            shown = sum(f"//{host}/" in url or f".{host}/" in url for url in hosts)
+            assert total(site, str(link.attrs["href"])) == int(found[1]) + shown
+            checked += 1
+    assert checked

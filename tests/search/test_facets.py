@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tantivy import Query
 
 from periplus.model import FacetCounts
+from periplus.search import facets
 from periplus.search.engine import SearchEngine
 from search.library import Doc, library
 
@@ -97,3 +100,18 @@ def test_pages_without_a_language_or_with_an_unknown_type_are_not_offered(tmp_pa
 def test_a_count_is_that_of_the_search(engine: SearchEngine) -> None:
     for query in (*QUERIES, "", "zeppelin", "zeppelin harbour"):
         assert engine.count(query) == engine.search(query, verbatim=True).total
+
+
+def test_sites_are_named_however_often_and_by_however_many_threads_they_are_counted(engine: SearchEngine) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        counter = facets.FacetCounter(engine.index)
+        found = list(pool.map(lambda _: counter.count(Query.all_query()).sites, range(16)))
+    assert {len(sites) for sites in found} == {4}
+    assert len(set(found)) == 1
+
+
+def test_only_some_names_of_hosts_are_kept(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facets, "_CACHED", 2)
+    counter = facets.FacetCounter(engine.index)
+    every = Query.all_query()
+    assert [len(counter.count(every).sites) for _ in range(3)] == [4, 4, 4]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ from periplus.store.archive import read_response
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 
+_CACHED_FACETS = 1_000  # queries; some 2 kB each
 _EXPLAINED = 10_000  # results that are searched for the page to explain: more than the site shows
 _DAY = 86_400.0  # seconds
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
@@ -100,6 +102,7 @@ class SearchEngine:
         self._finder = CandidateFinder(self.index, self._weights)
         self._speller = self.index.speller()
         self._facets = FacetCounter(self.index)
+        self._cached_facets = lru_cache(_CACHED_FACETS)(self._count_facets)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -199,6 +202,9 @@ class SearchEngine:
         self, query: str, *, mode: str = Mode.AUTO, dates: Sequence[str] = (), hosts: Sequence[str] = ()
     ) -> FacetCounts:
         """The number of results by language, type, site and date, without spelling correction."""
+        return self._cached_facets(query, mode, tuple(dates), tuple(hosts))
+
+    def _count_facets(self, query: str, mode: str, dates: tuple[str, ...], hosts: tuple[str, ...]) -> FacetCounts:
         search = self._begun(query, mode, verbatim=True)
         return self._facets.count(self._matching(search), dates, hosts) if search else FacetCounts()
 

@@ -23,7 +23,7 @@ from periplus.url import url_key
 _MOST_SITES = 6
 _HOSTS_COUNTED = 100  # the hosts with the most matches; the count of any other host is unknown
 _NAMES_COUNTED = 200  # languages; more than the language detector knows
-_CACHED = 10_000  # hosts of which it is known whether they have subdomains
+_CACHED = 10_000  # hosts whose name is known, and whether they have subdomains
 _SIGN = 1 << 63  # the index stores the hash of a host with a sign
 
 
@@ -33,15 +33,16 @@ class FacetCounter:
     def __init__(self, index: OpenIndex) -> None:
         self._index = index
         self._has_subdomains = lru_cache(_CACHED)(self._find_subdomains)
+        self._names: dict[int, str] = {}  # hosts by their hash
 
     def count(self, matching: Query, dates: Sequence[str] = (), hosts: Sequence[str] = ()) -> FacetCounts:
         """The counts over the matches of a query; *dates* such as 2026-05-17, *hosts* besides those with most pages."""
         days = sorted(set(dates))
         found = self._index.aggregate(matching, _aggregations([seconds_of(day) for day in days]))
-        by_host = {bucket["key"] + _SIGN: bucket for bucket in found[HOST]["buckets"]}
-        top = [self._host(int(bucket["page"]["value"])) for bucket in list(by_host.values())[:_MOST_SITES]]
-        known = [host for host in dict.fromkeys((*top, *hosts)) if url_key(host) in by_host]
-        sites = {host: self._of_site(matching, host, by_host[url_key(host)]["doc_count"]) for host in known}
+        by_host = {bucket["key"] + _SIGN: bucket["doc_count"] for bucket in found[HOST]["buckets"]}
+        top = self._named_hosts(matching, list(by_host)[:_MOST_SITES])
+        keys = {host: url_key(host) for host in (*top, *hosts)}
+        sites = {host: self._of_site(matching, host, by_host[key]) for host, key in keys.items() if key in by_host}
         return FacetCounts(
             languages=tuple(_named(found[LANGUAGE], "lang")),
             types=tuple((name, count) for name, count in _named(found[TYPE], "filetype") if name in FILE_TYPES),
@@ -50,8 +51,19 @@ class FacetCounter:
             hosts={host: sites[host] for host in hosts if host in sites},
         )
 
-    def _host(self, number: int) -> str:
-        return self._index.pages.head(number).host
+    def _named_hosts(self, matching: Query, keys: Sequence[int]) -> list[str]:
+        """The names of the hosts with the most matches, from one matching page of each that is not known yet."""
+        names = self._names  # of other threads, too: it is replaced, never changed
+        if not names.keys() >= set(keys):
+            page = {"max": {"field": NUMBER}}
+            hosts = {HOST: {"terms": {"field": HOST, "size": _HOSTS_COUNTED}, "aggs": {"page": page}}}
+            pages = {
+                bucket["key"] + _SIGN: int(bucket["page"]["value"])
+                for bucket in self._index.aggregate(matching, hosts)[HOST]["buckets"]
+            }
+            new = {key: self._index.pages.head(pages[key]).host for key in keys if key in pages}
+            names = self._names = (names if len(names) < _CACHED else {}) | new
+        return [names[key] for key in keys if key in names]
 
     def _of_site(self, matching: Query, host: str, own: int) -> int:
         """The matches of a host and its subdomains; *own* are those of the host itself."""
@@ -73,7 +85,7 @@ def _aggregations(seconds: Sequence[int]) -> dict[str, Any]:
     wanted: dict[str, Any] = {
         LANGUAGE: {"terms": {"field": LANGUAGE, "size": _NAMES_COUNTED}},
         TYPE: {"terms": {"field": TYPE, "size": _NAMES_COUNTED}},
-        HOST: {"terms": {"field": HOST, "size": _HOSTS_COUNTED}, "aggs": {"page": {"max": {"field": NUMBER}}}},
+        HOST: {"terms": {"field": HOST, "size": _HOSTS_COUNTED}},
     }
     if seconds:
         ranges = [{"from": start, "to": end} for start, end in pairwise(seconds)] + [{"from": seconds[-1]}]

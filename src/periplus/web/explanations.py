@@ -98,7 +98,7 @@ def _numbers(found: Explanation, value: float) -> dict[str, object]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * max(share, 0.0):.0f} %"
+    return f"{100 * max(share, 0.0):.0f}\N{NO-BREAK SPACE}%"
 
 
 def _corrected(amounts: list[int], total: int) -> list[int]:

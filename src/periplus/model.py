@@ -384,6 +384,8 @@ class Hit:
     language: str = ""
     same_content: tuple[str, ...] = ()  # other URLs with the same document
     all_words: bool = True  # False: the page has only some of the query words
+    missing: tuple[str, ...] = ()  # the words of the query that the page lacks, when `all_words` is False
+    date: float | None = None  # seconds since the epoch: published, else modified; None: the page states no date
     explain: dict[str, float] = field(default_factory=dict)  # contribution of each feature; the score is their sum
 
 
@@ -405,6 +407,33 @@ class Results:
     with_all_words: int = 0  # number of pages that have all words of the query; the others of `total` have some
     corrected: str = ""  # the query that the results are for, when the query as typed was corrected
     suggestion: str = ""  # a query that may have been meant
+    left_out: tuple[str, ...] = ()  # stop words of the query, which the search ignores
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCounts:
+    """The number of pages that match a query, by their properties; most pages first."""
+
+    languages: tuple[tuple[str, int], ...] = ()  # by language code; pages without a language are left out
+    types: tuple[tuple[str, int], ...] = ()  # by the name for filetype:; other types are left out
+    sites: tuple[tuple[str, int], ...] = ()  # by host, with its subdomains; the six hosts with the most pages
+    newer: tuple[tuple[str, int], ...] = ()  # by date, such as 2026-05-17: pages of this day and later days
+    hosts: dict[str, int] = field(default_factory=dict)  # by host, with its subdomains: those that were asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The parts of the score of one result, and the numbers behind them."""
+
+    url: str
+    title: str
+    score: float
+    parts: dict[str, float]  # contribution of each feature, and `crowding`; the score is their sum
+    features: dict[str, float]
+    weights: dict[str, float]
+    words: int  # number of different words of the query
+    words_in: dict[str, int]  # number of these words in each field of the page
+    lower_ranks: float  # share of all pages that have a lower PageRank
 
 
 @dataclass(frozen=True, slots=True)

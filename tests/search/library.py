@@ -63,8 +63,10 @@ class Doc:
     mime: str = "text/html"
     noindex: bool = False
     links: tuple[Link, ...] = ()
-    signature: int = 0  # needs `shelve(..., reparsed=True)`, as does the quality
+    signature: int = 0  # needs `shelve(..., reparsed=True)`, as do the quality and the dates
     quality: Quality = _NO_QUALITY
+    published: float | None = None
+    modified: float | None = None
 
     @property
     def payload(self) -> bytes:
@@ -81,6 +83,8 @@ class Doc:
             language=self.language,
             noindex=self.noindex,
             links=self.links,
+            published=self.published,
+            modified=self.modified,
             signature=self.signature,
             quality=self.quality,
         )

@@ -314,3 +314,13 @@ def test_a_search_does_not_wait_for_another_writer(collection: Collection) -> No
         other.rollback()
         engine.search("number")
         assert is_cached(engine.search("number"))
+
+
+def test_stored_results_keep_missing_words_and_words_left_out(indexed: Collection, tmp_path: Path) -> None:
+    engine = SearchEngine.open(indexed, settings())
+    with closing(engine), closing(ResultCache(tmp_path / "cache.db", 1 << 20)) as cache:
+        request, scope = SearchRequest("the harbour of zeppelin 7"), CacheScope(engine.index.folder, settings().ranking)
+        first, second = (cache.answer(scope, request, lambda: engine.search(request.query)) for _ in range(2))
+    assert first.left_out
+    assert any(hit.missing for hit in first.hits)
+    assert second == replace(first, seconds=second.seconds, steps=second.steps)

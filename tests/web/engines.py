@@ -16,7 +16,16 @@ from periplus.inspector.page_records import (
     PageVersion,
     SiteFacts,
 )
-from periplus.model import CachedPage, CollectionFacts, FeatureRow, FeatureTable, Hit, Results
+from periplus.model import (
+    CachedPage,
+    CollectionFacts,
+    Explanation,
+    FacetCounts,
+    FeatureRow,
+    FeatureTable,
+    Hit,
+    Results,
+)
 from periplus.parse.charset import decode
 from periplus.parse.profiles import Profiles
 from periplus.parse.reader_view import html_view, text_view
@@ -43,6 +52,21 @@ LANGUAGES = {"en": 9_000, "de": 3_000, "zh": 300, "other": 45}
 COLLECTION = CollectionFacts(12_345, 45, LANGUAGES, CRAWLED, CRAWLED + 86_400, "0.1.0", 7)
 
 
+def explained(hit: Hit) -> Explanation:
+    """The explanation of a hit: every feature has the weight 0.5."""
+    return Explanation(
+        url=hit.url,
+        title=hit.title,
+        score=hit.score,
+        parts=hit.explain,
+        features={name: 2 * part for name, part in hit.explain.items()},
+        weights=dict.fromkeys(hit.explain, 0.5),
+        words=4,
+        words_in={"title": 3, "headings": 2, "anchors": 1, "url": 1, "body": 4, "page": 4},
+        lower_ranks=0.974,
+    )
+
+
 @dataclass
 class FakeEngine:
     """Returns the same hits for every query, and records the calls."""
@@ -62,6 +86,10 @@ class FakeEngine:
     with_all_words: int | None = None  # None: all pages have them
     corrected: str = ""
     suggestion: str = ""
+    left_out: tuple[str, ...] = ()
+    counts: FacetCounts = field(default_factory=FacetCounts)
+    found_by: Mapping[str, int] = field(default_factory=dict)  # number of results by query, for `count`
+    words: Sequence[str] = ("ostia", "claudius")
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     completions: Sequence[Suggestion] = ()
     related_searches: Sequence[str] = ()
@@ -102,7 +130,31 @@ class FakeEngine:
             with_all_words=total if self.with_all_words is None else self.with_all_words,
             corrected="" if verbatim else self.corrected,
             suggestion="" if verbatim else self.suggestion,
+            left_out=self.left_out,
         )
+
+    def facets(
+        self, query: str, *, mode: str = "auto", dates: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> FacetCounts:
+        """The fixed counts; those of dates are in the order of the dates."""
+        self.asked.append({"facets": query, "mode": mode, "hosts": list(hosts)})
+        newer = tuple((date, count) for date, (_, count) in zip(dates, self.counts.newer, strict=False))
+        return dataclasses.replace(self.counts, newer=newer)
+
+    def count(self, query: str, *, mode: str = "auto") -> int:
+        """The number that is given for the query."""
+        self.asked.append({"count": query, "mode": mode})
+        return self.found_by.get(query, 0)
+
+    def explanation(self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False) -> Explanation | None:
+        """The parts of the score of a hit."""
+        self.asked.append({"explained": query, "mode": mode, "verbatim": verbatim})
+        hit = next((hit for hit in self.hits if hit.url == url), None)
+        return explained(hit) if hit else None
+
+    def page_words(self, url: str) -> list[str]:
+        """The same words for every hit."""
+        return list(self.words) if any(hit.url == url for hit in self.hits) else []
 
     def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
         """The same three results."""

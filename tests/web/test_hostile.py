@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import turbohtml
 
-from periplus.model import CachedPage, Hit
+from periplus.model import CachedPage, FacetCounts, Hit
 from shared_data import shared
 from web.engines import CRAWLED, HARBOUR, FakeEngine
 from web.serving import Site, searching
@@ -33,6 +33,8 @@ def poisoned(payload: str) -> Hit:
         host=payload,
         mime=payload,
         language=payload,
+        all_words=False,
+        missing=(payload,),
         same_content=(payload, f"http://a.example/{payload}"),
         explain={payload: 1.0},
     )
@@ -54,6 +56,7 @@ def assert_harmless(page: turbohtml.Document, schemes: tuple[str, ...] = ()) -> 
         re.fullmatch(r"/static/[a-z]+\.[0-9a-f]{16}\.js", str(one.attrs["src"])) for one in page.select("script")
     )
     assert not page.select("script:not([src]), style, object, embed, iframe, base, meta[http-equiv]")
+    assert all(str(script.attrs["src"]).startswith("/static/") for script in page.select("script"))
     for node in page.select("*"):
         assert not [name for name in node.attrs if name.startswith("on") or name in {"style", "srcdoc"}]
         for name in ("href", "src", "action", "xlink:href"):
@@ -74,14 +77,33 @@ def test_no_payload_in_a_result_becomes_markup(site: Site, engine: FakeEngine, s
 def test_no_payload_in_the_query_becomes_markup(site: Site, engine: FakeEngine) -> None:
     engine.hits = []
     for payload in PAYLOADS:
-        engine.hints, engine.understood = (payload,), f"{payload} understood"
-        page = site.get("/search", q=payload).page
+        engine.hints, engine.understood, engine.left_out = (payload,), f"{payload} understood", (payload,)
+        engine.suggestion, engine.excluded, engine.found_by = payload, (payload,), {payload: 3}
+        page = site.get("/search", q=payload, site="a.example").page
         assert_harmless(page)
         assert page.select("input[name=q]")[0].attrs["value"] == payload
-    engine.hints, engine.understood = (), None
+    engine.hints, engine.understood, engine.left_out, engine.suggestion = (), None, (), ""
+    engine.excluded, engine.found_by = (), {}
 
 
-@pytest.mark.parametrize("path", ["/cached", "/search"])
+def test_no_payload_in_the_names_of_filters_becomes_markup(site: Site, engine: FakeEngine) -> None:
+    engine.hits = [HARBOUR]
+    for payload in PAYLOADS:
+        named = ((payload, 1),)
+        engine.counts, engine.total = FacetCounts(named, (), named, hosts={payload: 1}), 2
+        assert_harmless(site.get("/search", q="x").page)
+    engine.counts, engine.total = FacetCounts(), None
+
+
+def test_no_payload_in_an_explanation_becomes_markup(site: Site, engine: FakeEngine) -> None:
+    engine.hits = [poisoned(payload) for payload in PAYLOADS]
+    for hit, payload in zip(engine.hits, PAYLOADS, strict=True):
+        page = site.get("/why", q=payload, url=hit.url).page
+        assert_harmless(page)
+        assert payload.replace("_", " ").split() == page.select("tbody th")[0].text.split()
+
+
+@pytest.mark.parametrize("path", ["/cached", "/search", "/why"])
 def test_no_payload_in_an_error_becomes_markup(site: Site, path: str) -> None:
     for payload in PAYLOADS:
         assert_harmless(site.get(path, q="x", page=payload, url=payload).page)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from periplus.model import CachedPage, Results
+from periplus.model import CachedPage, FacetCounts, Results
 from web.attacks import poisoned_report
 from web.engines import ARCHIVED, FACTS, HARBOUR, FakeEngine, FakeLibrary
 from web.serving import Site, searching
@@ -31,6 +31,15 @@ HITS = [
 ]
 
 
+COUNTS = FacetCounts(
+    languages=(("en", 30), ("de", 12)),
+    types=(("html", 40), ("pdf", 10)),
+    sites=((f"{'long-name.' * 8}example", 40), ("b.example", 2)),
+    newer=(("day", 1), ("week", 2), ("month", 3), ("year", 42)),
+    hosts={HARBOUR.host: 40},
+)
+
+
 class Engine(FakeEngine):
     """Finds nothing for the query "nothing", and corrects the query "harbuor"."""
 
@@ -38,7 +47,9 @@ class Engine(FakeEngine):
         hits = [] if "nothing" in query else 10 * HITS
         hints = ("A quotation mark is not closed; it was ignored.",) if '"' in query else ()
         corrected = f"harbour {LONG}" if "harbuor" in query else ""
-        return FakeEngine(hits=hits, hints=hints, corrected=corrected).search(query, **options)
+        left_out, excluded = (("how", "to"), ("car",)) if "harbour" in query else ((), ())
+        fake = FakeEngine(hits=hits, hints=hints, corrected=corrected, left_out=left_out, excluded=excluded)
+        return fake.search(query, **options)
 
 
 COPY = quote(ARCHIVED.url, safe="")
@@ -47,7 +58,10 @@ VIEWS = {
     "home": "/",
     "results": "/search?q=%22harbour",
     "corrected": f"/search?q=harbuor+{LONG}",
-    "last": "/search?q=harbour&page=4",
+    "last": "/search?q=harbour&page=5",
+    "filtered": "/search?q=harbour&lang=de&type=pdf&site=a.example&time=week",
+    "why": f"/why?q=harbour&url={quote(HARBOUR.url)}",
+    "unexplained": "/why?q=harbour&url=https://nowhere.example/",
     "beyond": "/search?q=harbour&page=99",
     "empty": f"/search?q=nothing+{LONG}",
     "cached": f"/cached?url={COPY}&q=harbour",
@@ -70,7 +84,8 @@ VIEWS = {
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     pdf = CachedPage("https://a.example/pdf", 0, "application/pdf", b"")
-    engine = Engine(archive={ARCHIVED.url: ARCHIVED, pdf.url: pdf})
+    archive = {ARCHIVED.url: ARCHIVED, pdf.url: pdf}
+    engine = Engine(hits=HITS, archive=archive, counts=COUNTS, found_by={"nothing": 3})
     library = FakeLibrary(engine, older={EARLIER.fetched_at: EARLIER})
     with searching(engine, library=library, report=poisoned_report) as served:
         yield served
@@ -86,16 +101,21 @@ def test_from_the_box_to_the_copy_of_a_page(browser: Browser, site: Site, script
         page.keyboard.press("Enter")
         page.wait_for_url("**/search?q=harbour+rome")
         assert page.get_by_label("Search for").input_value() == "harbour rome"
-        assert page.get_by_role("heading", level=2).count() == 15
+        assert page.get_by_role("heading", level=2).count() == 10
 
-        page.get_by_text("Why this result?").first.click()
-        assert page.get_by_role("row", name="Score 3.2500").first.is_visible()
+        page.locator(f'summary[aria-label="More about {HARBOUR.title}"]').first.click()
+        page.get_by_role("link", name="Why this result?").locator("visible=true").first.click()
+        page.get_by_role("row", name="Score 3.2500").first.wait_for()
+        if not scripts:
+            page.get_by_role("link", name="Back to the results").click()
         page.get_by_role("link", name="Next").click()
         page.wait_for_url("**/search?q=harbour+rome&page=2")
         page.go_back()
         page.wait_for_url("**/search?q=harbour+rome")
 
-        page.get_by_role("link", name="Cached copy of Ostia").first.click()
+        if not page.get_by_role("link", name="Cached copy").first.is_visible():
+            page.locator(f'summary[aria-label="More about {HARBOUR.title}"]').first.click()
+        page.get_by_role("link", name="Cached copy").first.click()
         assert page.locator("article.reader mark").first.inner_text() == "harbour"
         page.get_by_role("link", name="As archived").click()
         assert page.frame_locator("iframe").get_by_text("The harbour of Rome.").is_visible()
@@ -167,6 +187,15 @@ def test_j_and_k_go_along_the_results(results: Page) -> None:
     assert places == [0, 1, 2, 1, 0, 0]
 
 
+def test_j_goes_on_from_the_result_that_the_tab_key_has_reached(results: Page) -> None:
+    for key in ("j", "j", "Tab", "j"):
+        results.keyboard.press(key)
+    assert focused(results) == 2, "the Tab key led to the menu of the second result"
+    results.keyboard.press("Tab")
+    results.keyboard.press("k")
+    assert focused(results) == 1
+
+
 def test_a_slash_focuses_the_box_where_keys_are_typed(results: Page) -> None:
     results.keyboard.press("/")
     results.keyboard.type("jk/?")
@@ -181,4 +210,44 @@ def test_with_the_tab_key_everything_can_be_reached(results: Page) -> None:
     assert results.evaluate("document.activeElement.textContent") == "Skip to the content"
     results.keyboard.press("Enter")
     results.keyboard.press("Tab")
+    assert results.evaluate("document.activeElement.textContent") == "Time", "the filters come first"
+    for _ in COUNTS.languages * 2:
+        results.keyboard.press("Tab")
     assert focused(results) == 0
+
+
+# --- menus ---
+
+
+def test_a_menu_closes_on_escape_and_on_a_click_outside(results: Page) -> None:
+    menu = results.locator(".hit details.menu").first
+    menu.locator("summary").click()
+    menu.get_by_role("link", name="Cached copy").focus()
+    results.keyboard.press("Escape")
+    assert menu.get_attribute("open") is None
+    assert menu.locator("summary").evaluate("summary => summary === document.activeElement")
+    menu.locator("summary").click()
+    other = results.locator(".filters details.menu").first
+    other.locator("summary").click()
+    assert (menu.get_attribute("open"), other.get_attribute("open")) == (None, "")
+    results.locator(".summary").click()
+    assert other.get_attribute("open") is None
+
+
+def test_the_reasons_open_below_the_result_and_close_again(results: Page) -> None:
+    for expected in (1, 0):
+        results.locator(".hit details.menu summary").first.click()
+        results.get_by_role("link", name="Why this result?").first.click()
+        if expected:
+            results.locator(".hit .explained .why").wait_for()
+        assert results.locator(".hit .explained").count() == expected
+    assert results.url.endswith("/search?q=harbour")
+
+
+def test_reasons_that_cannot_be_loaded_open_as_a_page(visit: BrowserContext, site: Site) -> None:
+    page = visit.new_page()
+    page.goto(f"{site.base}/search?q=harbour")
+    page.locator("a[data-why]").first.evaluate("link => { link.href = '/why?q=harbour&url=https://nowhere.example/' }")
+    page.locator(".hit details.menu summary").first.click()
+    page.get_by_role("link", name="Why this result?").first.click()
+    page.get_by_text("This page is not among the results of the query.").wait_for()

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.errors import UsageError
-from periplus.web.parameters import SearchParameters, read, read_url
+from periplus.search.query import parse_query
+from periplus.web.parameters import AGES, API_SIZE, TYPES, SearchParameters, read, read_url, since
 
 
 def test_a_query_alone_is_enough() -> None:
-    assert read({"q": "harbour"}) == SearchParameters("harbour", page=1, size=15, explain=False, mode="auto")
+    assert read({"q": "harbour"}) == SearchParameters("harbour", page=1, size=10, explain=False, mode="auto")
 
 
 def test_everything_can_be_said() -> None:
@@ -82,6 +83,10 @@ def test_a_cached_page_must_be_named() -> None:
         st.integers(1, 100),
         mode=st.sampled_from(["auto", "and", "or"]),
         exact=st.booleans(),
+        time=st.sampled_from(["", *AGES]),
+        lang=st.sampled_from(["", "en", "fil"]),
+        type=st.sampled_from(["", *TYPES]),
+        site=st.sampled_from(["", "a.example", "[::1]"]),
     )
 )
 def test_a_link_has_the_same_parameters(asked: SearchParameters) -> None:
@@ -96,3 +101,57 @@ def test_the_same_search_has_the_same_short_address() -> None:
     assert SearchParameters("a").link(query="b", mode="or") == "/search?q=b&mode=or"
     assert SearchParameters("a").link(exact=True) == "/search?q=a&exact=1"
     assert SearchParameters("a", exact=True).link(2) == "/search?q=a&exact=1&page=2"
+
+
+def test_a_page_has_ten_results_and_a_json_document_fifteen() -> None:
+    assert (read({"q": "x"}).size, read({"q": "x"}, API_SIZE).size) == (10, 15)
+    assert (read({"q": "x", "size": "7"}).size, read({"q": "x", "size": "7"}, API_SIZE).size) == (7, 7)
+
+
+# --- filters ---
+
+FILTERED = SearchParameters("harbour", lang="de", type="pdf", site="a.example")
+OPERATORS = "lang:de filetype:pdf site:a.example"
+
+
+def test_filters_become_operators_and_the_box_keeps_its_text() -> None:
+    assert FILTERED.search_text == f"{OPERATORS} (harbour)"
+    assert SearchParameters("x", time="week").search_text == f"after:{since('week')} (x)"
+    assert SearchParameters("a OR b").search_text == "a OR b"
+
+
+@pytest.mark.parametrize(
+    ("query", "understood"),
+    [("harbour", "harbour"), ("new harbour", "new harbour"), ("a OR b", "a OR b"), ("foo OR", "foo"), ('"a b', "a b"),
+     ("(a OR b) (c OR d)", "(a OR b) (c OR d)"), ("foo) bar", "foo bar"), ("((a", "a"), ("-rome new", "-rome new")],
+)  # fmt: skip
+def test_any_query_is_understood_with_filters_as_without(query: str, understood: str) -> None:
+    asked = SearchParameters(query, lang="de", site="a.example")
+    assert asked.without_filters(parse_query(asked.search_text).understood) == understood
+    assert parse_query(query).understood == understood
+
+
+def test_a_very_long_query_keeps_its_filters() -> None:
+    asked = SearchParameters("word " * 1_000, lang="de")
+    assert parse_query(asked.search_text).understood.startswith("lang:de word word")
+
+
+def test_a_text_without_the_filters_stays_as_it_is() -> None:
+    assert FILTERED.without_filters("other") == "other"
+    assert SearchParameters("(a)").without_filters("(a)") == "(a)"
+    assert FILTERED.without_filters("") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("time", "decade"), ("lang", "english"), ("lang", "e"),
+     ("type", "exe"), ("site", "a b"), ("site", '"'), ("site", "(")],
+)  # fmt: skip
+def test_an_invalid_filter_is_explained(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match="invalid"):
+        read({"q": "x", name: value})
+
+
+def test_a_query_with_alternatives_is_filtered_as_a_whole() -> None:
+    asked = SearchParameters("a OR b", lang="de")
+    assert parse_query(asked.search_text).understood == "lang:de (a OR b)"

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from periplus.model import Results
+from periplus.model import Hit, Results
 from periplus.web.parameters import SearchParameters
-from periplus.web.results import count, entries, paging, suggestions, understood
+from periplus.web.results import Entry, count, missing_everywhere, paging, understood
+from periplus.web.results import entries as grouped_entries
 from web.engines import HARBOUR, FakeEngine
 
 
@@ -39,7 +40,8 @@ def test_the_count_says_no_more_than_is_known(total: int, exact: bool, said: str
         (352, 12, "12 pages have all your words, 340 some"),
         (3_001, 2_000, "2,000 pages have all your words, 1,001 some"),
         (2, 1, "1 page has all your words, 1 some"),
-        (340, 0, "No page has all your words, 340 some"),
+        (340, 0, "No page has all your words. 340 partial matches"),
+        (1, 0, "No page has all your words. 1 partial match"),
     ],
 )
 def test_the_count_tells_pages_with_all_words_from_others(total: int, complete: int, said: str) -> None:
@@ -47,8 +49,18 @@ def test_the_count_tells_pages_with_all_words_from_others(total: int, complete: 
 
 
 def test_how_the_query_was_read_is_said_when_it_differs() -> None:
-    assert understood(replace(found(), query="a  b ", understood="a b")) == ""
-    assert understood(replace(found(), query='a "b', understood="a b")) == "a b"
+    assert understood(SearchParameters("a  b "), replace(found(), understood="a b")) == ""
+    assert understood(SearchParameters('a "b'), replace(found(), understood="a b")) == "a b"
+    assert understood(SearchParameters("a b", lang="de"), replace(found(), understood="lang:de a b")) == ""
+
+
+def test_words_that_all_results_lack_are_named_when_no_page_has_all_words() -> None:
+    lacking = [("new", "old"), ("old",), ("mole", "old")]
+    hits = tuple(replace(HARBOUR, all_words=False, missing=missing) for missing in lacking)
+    results = replace(found(), hits=hits, with_all_words=0)
+    assert missing_everywhere(results) == ("old",)
+    assert missing_everywhere(replace(results, with_all_words=1)) == ()
+    assert missing_everywhere(replace(results, hits=())) == ()
 
 
 # --- paging ---
@@ -99,6 +111,10 @@ def test_every_page_number_is_a_valid_page(total: int, page: int, size: int, exa
 # --- entries ---
 
 
+def entries(parameters: SearchParameters, hits: list[Hit]) -> list[Entry]:
+    return grouped_entries(parameters, hits, {})
+
+
 def test_every_result_with_only_some_words_is_marked() -> None:
     some = replace(HARBOUR, all_words=False)
     marked = [entry.is_partial for entry in entries(SearchParameters("x"), [HARBOUR, some, HARBOUR, some])]
@@ -119,47 +135,53 @@ def test_what_is_no_web_page_is_marked(mime: str, badge: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "shown"), [("en", "en"), ("pt-BR", "pt-BR"), ("", ""), ('en" onload="x', ""), ("e", ""), ("??", "")]
+    ("declared", "shown"), [("en", ""), ("pt-BR", "pt-BR"), ("", ""), ('en" onload="x', ""), ("e", ""), ("??", "")]
 )
-def test_a_language_is_shown_if_it_is_one(declared: str, shown: str) -> None:
+def test_a_text_in_another_language_is_marked_for_screen_readers(declared: str, shown: str) -> None:
     assert entries(SearchParameters("x"), [replace(HARBOUR, language=declared)])[0].language == shown
 
 
-def test_ten_other_addresses_are_shown_and_the_rest_counted() -> None:
+def test_the_language_is_shown_where_it_differs_from_that_of_most_results() -> None:
+    german = replace(HARBOUR, language="de")
+    found_ = entries(SearchParameters("x"), [HARBOUR, german, HARBOUR])
+    assert [entry.language_name for entry in found_] == ["", "German", ""]
+    assert [entry.language_name for entry in entries(SearchParameters("x"), [german, german])] == ["", ""]
+
+
+def test_the_date_that_a_page_states_is_shown_and_that_of_the_crawl_is_not() -> None:
+    dated = replace(HARBOUR, date=1_442_880_000.0)
+    assert [entry.day for entry in entries(SearchParameters("x"), [dated, HARBOUR])] == ["22 Sep 2015", ""]
+
+
+def test_three_other_addresses_are_shown_and_the_rest_counted() -> None:
     others = tuple(f"https://mirror{number}.example/" for number in range(13))
     entry = entries(SearchParameters("x"), [replace(HARBOUR, same_content=others)])[0]
-    assert entry.others == tuple((url, url) for url in others[:10])
-    assert entry.others_left_out == 3
+    assert entry.others == tuple((url, url) for url in others[:3])
+    assert entry.others_left_out == 10
 
 
 def test_the_same_search_can_be_kept_to_one_site() -> None:
-    assert entries(SearchParameters("a b"), [HARBOUR])[0].more == "/search?q=a+b+site%3Aharbours.example"
-    assert entries(SearchParameters("a site:b.example"), [HARBOUR])[0].more == ""
+    assert entries(SearchParameters("a b", lang="de"), [HARBOUR])[0].site_link == (
+        "/search?q=a+b&lang=de&site=harbours.example"
+    )
+    assert entries(SearchParameters("a site:b.example"), [HARBOUR])[0].site_link == ""
+    assert entries(SearchParameters("a", site="b.example"), [HARBOUR])[0].site_link == ""
 
 
-# --- nothing found ---
+def test_more_from_a_site_counts_what_this_page_does_not_show() -> None:
+    hits = [HARBOUR, HARBOUR, replace(HARBOUR, host="www.harbours.example"), replace(HARBOUR, host="a.example")]
+    counts = {"harbours.example": 12, "a.example": 1}
+    more = {
+        entry.site_link.rpartition("=")[2]: entry.site_more
+        for entry in grouped_entries(SearchParameters("x"), hits, counts)
+    }
+    assert more == {"harbours.example": 9, "www.harbours.example": 0, "a.example": 0}
 
 
-def test_one_plain_word_has_no_variations() -> None:
-    out = suggestions(SearchParameters("harbour"))
-    assert (out.any_word, out.plain) == ("", "")
-
-
-def test_several_words_can_be_searched_one_by_one() -> None:
-    assert suggestions(SearchParameters("new harbour")).any_word == "/search?q=new+harbour&mode=or"
-    assert suggestions(SearchParameters("new harbour", mode="or")).any_word == ""
-
-
-@pytest.mark.parametrize(
-    ("query", "plain"),
-    [
-        ('"new harbour" -rome', "new harbour"),
-        ("new site:a.example", "new"),
-        ("(new OR old) harbour", "new old harbour"),
-        ("-rome", ""),
-        ("well-known e-mail", ""),
-    ],
-)
-def test_operators_can_be_left_out(query: str, plain: str) -> None:
-    out = suggestions(SearchParameters(query))
-    assert (out.plain_query if out.plain else "") == plain
+def test_every_result_has_the_pages_about_it() -> None:
+    about = dict(entries(SearchParameters("new harbour", lang="de"), [HARBOUR])[0].about)
+    assert list(about) == ["Cached copy", "Why this result?", "Pages like this", "About this page", "Inspect"]
+    assert about["Why this result?"].startswith(
+        "/why?q=new+harbour&lang=de&url=https://harbours.example/mediterranean/ostia%2520antica/%3Fview%3Dplan"
+    )
+    assert about["Cached copy"].endswith("&q=new+harbour")

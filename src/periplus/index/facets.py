@@ -67,7 +67,7 @@ def read_facets(searcher: Searcher, addresses: Sequence[DocAddress]) -> list[Fac
     """The facets of the documents at these addresses."""
     columns = [searcher.fast_field_values(name, list(addresses)) for name in (LANGUAGE, TYPE, KIND, DATE, HOST)]
     return [
-        Facets(_name(language), _name(kind_of_file), _name(kind), date, host + (1 << 63))
+        Facets(name_of_number(language), name_of_number(kind_of_file), name_of_number(kind), date, host + (1 << 63))
         for language, kind_of_file, kind, date, host in zip(*columns, strict=True)
     ]
 
@@ -77,7 +77,8 @@ def number_of_name(name: str) -> int:
     return int.from_bytes(name.encode("ascii", "ignore")[:_NAME_BYTES], "big")
 
 
-def _name(number: int) -> str:
+def name_of_number(number: int) -> str:
+    """The short name that a number stands for."""
     return number.to_bytes(_NAME_BYTES, "big").lstrip(b"\0").decode("ascii")
 
 

@@ -26,6 +26,7 @@ _NONE = frozenset({"un", "und", "mul", "xxx", "zxx", "zzb", "zze", "zzh", "zzp"}
 
 _HINTS = {_SAME.get(code, code): code for _, code in pycld2.LANGUAGES}  # CLD2 accepts only these
 _NAMES = {name.lower().replace("_", " "): _SAME.get(code, code) for name, code in pycld2.LANGUAGES}
+_TITLES: dict[str, str] = {code: name.title() for name, code in reversed(_NAMES.items())}
 
 
 class Language(NamedTuple):
@@ -48,6 +49,11 @@ def code_of(name: str) -> str:
     """The code of a language from its English name or a tag: ``de`` for ``German`` and ``de-AT``; empty if unknown."""
     code = primary(_NAMES.get(name.lower(), name))
     return code if code in _HINTS else ""
+
+
+def name_of(code: str) -> str:
+    """The English name of a language: ``German`` for ``de``; the code itself if unknown."""
+    return _TITLES.get(code, code)
 
 
 def detect(text: str, declared: str = "") -> Language:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +22,21 @@ from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
 from periplus.index.pagestore import Head
 from periplus.index.phrases import Phrases
-from periplus.model import CachedPage, CollectionFacts, FeatureRow, FeatureTable, Hit, Results
+from periplus.model import (
+    CachedPage,
+    CollectionFacts,
+    Explanation,
+    FacetCounts,
+    FeatureRow,
+    FeatureTable,
+    Hit,
+    Results,
+)
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.completion import Completer, Suggestion
 from periplus.search.correction import corrected
+from periplus.search.explanation import explanation
+from periplus.search.facets import FacetCounter
 from periplus.search.facts import collection_facts
 from periplus.search.features import FeatureRows
 from periplus.search.open_index import Numbers, OpenIndex
@@ -32,8 +44,8 @@ from periplus.search.options import read_options
 from periplus.search.query import parse_query
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.query_terms import QueryTerms
-from periplus.search.query_tree import Node, loosened, restricts_site, wanted_words, widened
-from periplus.search.related import HITS_READ, related_searches
+from periplus.search.query_tree import Node, Word, loosened, restricts_site, wanted_words, widened
+from periplus.search.related import HITS_READ, page_words, related_searches
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 from periplus.search.snippet import Shown, Snippet, make_snippets
 from periplus.search.word_forms import WordForms
@@ -42,6 +54,10 @@ from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 from periplus.text.analyzer import language_of
 
+_CACHED_FACETS = 1_000  # queries; some 2 kB each
+_EXPLAINED = 10_000  # results that are searched for the page to explain: more than the site shows
+_DAY = 86_400.0  # seconds
+_MISSING_WORDS = 8  # words of a query that are looked up on partial matches
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 
 
@@ -104,6 +120,8 @@ class SearchEngine:
         self._phrases = Phrases(self.index.folder)
         self._facts: CollectionFacts | None = None
         self._completer = Completer(self._phrases, self.index.forward.lexicon)
+        self._facets = FacetCounter(self.index)
+        self._cached_facets = lru_cache(_CACHED_FACETS)(self._count_facets)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -175,7 +193,7 @@ class SearchEngine:
         with search.step("counts"):
             shown = found[last - empty.size : last]
             complete, whole = self._with_all_words(search, shown, total)
-            hints = _hints(search, total)
+            hints, left_out = _hints(search, total), _left_out(search)
         with search.step("snippets"):
             hits = self._hits(shown, whole, search, explain=explain)
         return replace(
@@ -186,22 +204,51 @@ class SearchEngine:
             with_all_words=complete,
             corrected=str(other.root) if other and other.is_used else "",
             suggestion=str(other.root) if other and not other.is_used else "",
+            left_out=left_out,
         )
 
     def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:
         """The best results of a query with their features."""
-        root = read_options(parse_query(_valid_text(query)), self._count).root
-        if root is None:
-            return []
-        other = None if verbatim else corrected(root, self._speller, self._count)
-        search = self._begin(other.root if other and other.is_used else root, Mode(mode), {})
-        return self._ranked(search, most)[0][:most]
+        search = self._begun(query, mode, verbatim=verbatim)
+        return self._ranked(search, most)[0][:most] if search else []
 
     def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
         """The weights, and URL, score and features of the best results of a query."""
         weights = dict(zip(FEATURES, weight_vector(self._weights).tolist(), strict=True))
         found = self.features(query, most, mode=mode, verbatim=verbatim)
         return FeatureTable(weights, tuple(map(self._feature_row, found)))
+
+    def facets(
+        self, query: str, *, mode: str = Mode.AUTO, dates: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> FacetCounts:
+        """The number of results by language, type, site and date, without spelling correction."""
+        return self._cached_facets(query, mode, tuple(dates), tuple(hosts))
+
+    def _count_facets(self, query: str, mode: str, dates: tuple[str, ...], hosts: tuple[str, ...]) -> FacetCounts:
+        search = self._begun(query, mode, verbatim=True)
+        return self._facets.count(self._matching(search), dates, hosts) if search else FacetCounts()
+
+    def count(self, query: str, *, mode: str = Mode.AUTO) -> int:
+        """The number of results, without spelling correction."""
+        search = self._begun(query, mode, verbatim=True)
+        return self.index.count(self._matching(search)) if search else 0
+
+    def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
+        """Why the page is a result of the query; None when it is none of the best results."""
+        search, number = self._begun(query, mode, verbatim=verbatim), self.index.find(url)
+        if search is None or number is None:
+            return None
+        for depth in (1, _EXPLAINED):  # most results are in the first block
+            found = next((one for one in self._ranked(search, depth)[0] if one.number == number), None)
+            if found is not None:
+                terms = QueryTerms(search.words, self.index.forward, search.language.possible, search.variants)
+                return explanation(self.index, terms, found.number, found.features, found.crowding, self._weights)
+        return None
+
+    def page_words(self, url: str) -> list[str]:
+        """The words that say most about a page; empty when the URL is not in the index."""
+        number = self.index.find(url)
+        return [] if number is None else page_words(self.index.forward, number)
 
     def candidates(self, query: str) -> Candidates | None:
         """The first block of candidates of a query, for other rankings to score; None when there is no match."""
@@ -263,6 +310,18 @@ class SearchEngine:
             node = root if mode is Mode.AND else widened(loosened(root), variants)
             return _Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
 
+    def _begun(self, query: str, mode: str, *, verbatim: bool) -> _Search | None:
+        """The first stage of a search; None when the query has no word to search for."""
+        root = read_options(parse_query(_valid_text(query)), self._count).root
+        if root is None:
+            return None
+        other = None if verbatim else corrected(root, self._speller, self._count)
+        return self._begin(other.root if other and other.is_used else root, Mode(mode), {})
+
+    def _matching(self, search: _Search) -> Query:
+        """Matches all results of a search."""
+        return self._finder.matching(search.node, search.language)
+
     def _count(self, root: Node) -> int:
         """The number of pages that match a query."""
         return self.index.count(self._finder.matching(root, query_language(wanted_words(root), self.index)))
@@ -309,10 +368,20 @@ class SearchEngine:
         numbers = [one.number for one in found]
         pages = [Shown(number, self.index.pages.head(number), self.index.pages.text(number)) for number in numbers]
         snippets = make_snippets(pages, search.words, self.index.forward)
+        missing = self._missing_words(search, [number for number in numbers if number not in whole])
         return tuple(
-            self._hit(one, page.head, snippet, all_words=one.number in whole, explain=explain)
+            self._hit(one, page.head, snippet, missing=missing.get(one.number), explain=explain)
             for one, page, snippet in zip(found, pages, snippets, strict=True)
         )
+
+    def _missing_words(self, search: _Search, numbers: list[int]) -> dict[int, tuple[str, ...]]:
+        """By page: the words that it lacks, in all their right spellings."""
+        words = list(dict.fromkeys(search.words))[:_MISSING_WORDS]
+        queries = [self._finder.matching(widened(Word(word), search.variants), search.language) for word in words]
+        return {
+            number: tuple(word for place, word in enumerate(words) if place not in found)
+            for number, found in self.index.matched(queries, numbers).items()
+        }
 
     def _feature_row(self, one: Scored) -> FeatureRow:
         features = dict(zip(FEATURES, one.features.tolist(), strict=True))
@@ -322,7 +391,7 @@ class SearchEngine:
     def _parts(self, one: Scored) -> dict[str, float]:
         return contributions(one.features, self._weights) | {"crowding": one.crowding}
 
-    def _hit(self, one: Scored, head: Head, snippet: Snippet, *, all_words: bool, explain: bool) -> Hit:
+    def _hit(self, one: Scored, head: Head, snippet: Snippet, *, missing: tuple[str, ...] | None, explain: bool) -> Hit:
         parts = self._parts(one)
         return Hit(
             url=head.url,
@@ -335,14 +404,32 @@ class SearchEngine:
             mime=head.mime,
             language=head.language,
             same_content=head.same_content,
-            all_words=all_words,
+            all_words=missing is None,
+            missing=missing or (),
+            date=_stated_date(head),
             explain=parts if explain else {},
         )
+
+
+def _left_out(search: _Search) -> tuple[str, ...]:
+    """The words of the query that the search ignores, in order."""
+    return tuple(dict.fromkeys(word for word in wanted_words(search.root) if word in search.language.ignored))
 
 
 def _hints(search: _Search, total: int) -> list[str]:
     is_word = any(character.isalnum() for word in search.words for character in word)
     return ["The query has only punctuation. Add a word."] if search.words and not total and not is_word else []
+
+
+def _stated_date(head: Head) -> float | None:
+    """The date that a page states; a date after the fetch is wrong.
+
+    A page that was modified within a day before the fetch was probably generated for it.
+    """
+    published, modified = head.published, head.modified
+    if published is not None:
+        return published if published <= head.fetched_at else None
+    return modified if modified is not None and modified <= head.fetched_at - _DAY else None
 
 
 def _valid_text(query: str) -> str:

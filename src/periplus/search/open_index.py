@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,27 @@ class OpenIndex:
             addresses = [address for score, address in result.hits if score > 0]
             matching = np.array(self._searcher.fast_field_values(NUMBER, addresses), np.int64)
         return int(result.count), set(matching.tolist())  # type: ignore[attr-defined]  # missing in its stubs
+
+    def aggregate(self, query: Query, wanted: dict[str, Any]) -> dict[str, Any]:
+        """Aggregations over all matches, in tantivy's form."""
+        with self.damage_reported():
+            return dict(self._searcher.aggregate(Query.const_score_query(query, 0.0), wanted))
+
+    def matched(self, queries: Sequence[Query], numbers: Sequence[int]) -> dict[int, set[int]]:
+        """By document: the places of the queries that it matches; all in one search, at most 20 queries.
+
+        The score of a document is the sum of a power of two for each query, which a 32-bit float has exactly.
+        """
+        if not numbers:
+            return {}
+        own = Query.const_score_query(self._any_number(numbers), 1.0)
+        powers = [Query.const_score_query(query, 2.0 ** (place + 1)) for place, query in enumerate(queries)]
+        both = Query.boolean_query([(Occur.Must, own), *((Occur.Should, query) for query in powers)])
+        with self.damage_reported():
+            hits = self._searcher.search(both, len(numbers), False).hits
+            found = self._searcher.fast_field_values(NUMBER, [address for _, address in hits])
+        places = [{place for place in range(len(queries)) if int(score) >> (place + 1) & 1} for score, _ in hits]
+        return dict(zip(np.array(found, np.int64).tolist(), places, strict=True))
 
     def among(self, query: Query, numbers: Sequence[int]) -> list[int]:
         """Those of the documents with these numbers that match."""

@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, CollectionFacts, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
 from periplus.search.completion import Suggestion
 from periplus.search.engine import Mode, SearchEngine
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
@@ -76,6 +76,28 @@ class ReloadingEngine:
         """The weights, and URL, score and features of the best results."""
         with self._acquired() as live:
             return live.engine.feature_table(query, most, mode=mode, verbatim=verbatim)
+
+    def facets(
+        self, query: str, *, mode: str = Mode.AUTO, dates: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> FacetCounts:
+        """The number of results by language, type, site and date."""
+        with self._acquired() as live:
+            return live.engine.facets(query, mode=mode, dates=dates, hosts=hosts)
+
+    def count(self, query: str, *, mode: str = Mode.AUTO) -> int:
+        """The number of results."""
+        with self._acquired() as live:
+            return live.engine.count(query, mode=mode)
+
+    def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
+        """Why the page is a result of the query."""
+        with self._acquired() as live:
+            return live.engine.explanation(query, url, mode=mode, verbatim=verbatim)
+
+    def page_words(self, url: str) -> list[str]:
+        """The words that say most about a page."""
+        with self._acquired() as live:
+            return live.engine.page_words(url)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""

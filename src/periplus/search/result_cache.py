@@ -141,7 +141,7 @@ def _decoded(key: bytes, digest: Any, content: Any) -> Results:
         raise DamagedEntryError("an entry does not match its digest")
     try:
         found = orjson.loads(content)
-        lists = {name: tuple(found[name]) for name in ("hints", "excluded")}
+        lists = {name: tuple(found[name]) for name in ("hints", "excluded", "left_out")}
         return Results(**found | lists | {"hits": tuple(map(_hit, found["hits"]))})
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntryError(f"an entry cannot be read: {error}") from error
@@ -149,4 +149,5 @@ def _decoded(key: bytes, digest: Any, content: Any) -> Results:
 
 def _hit(found: dict[str, Any]) -> Hit:
     highlights = tuple((start, end) for start, end in found["highlights"])
-    return Hit(**found | {"highlights": highlights, "same_content": tuple(found["same_content"])})
+    lists = {name: tuple(found[name]) for name in ("same_content", "missing")}
+    return Hit(**found | lists | {"highlights": highlights})

@@ -63,8 +63,15 @@ class ErrorPages:
             Exception: self._unexpected,
         }
 
-    def answer(self, path: str, status: int, sentence: str = "", headers: Mapping[str, str] | None = None) -> Response:
-        """An error page, or JSON for the API and the health check."""
+    def answer(
+        self,
+        path: str,
+        status: int,
+        sentence: str = "",
+        headers: Mapping[str, str] | None = None,
+        query: str = "",
+    ) -> Response:
+        """An error page, or JSON for the API and the health check; *query* stays in the search box."""
         message = sentence or _SENTENCES.get(status, "")
         uncached = {"cache-control": "no-store"} | dict(headers or {})
         if path.startswith(_JSON_PATHS):
@@ -73,18 +80,19 @@ class ErrorPages:
         heading = _HEADINGS.get(status, "Error")
         if message == f"{heading}.":
             message = _ADVICE.get(status, message)
-        return self._pages.response("error.html", status, uncached, code=status, heading=heading, sentence=message)
+        values = {"code": status, "heading": heading, "sentence": message, "query": query}
+        return self._pages.response("error.html", status, uncached, **values)
 
     async def _http_error(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         own = error.detail if error.detail.endswith(".") else ""  # Starlette's messages have no full stop
-        return self.answer(request.url.path, error.status_code, own, error.headers)
+        return self.answer(request.url.path, error.status_code, own, error.headers, _query(request))
 
     async def _periplus_error(self, request: Request, error: Exception) -> Response:
         if isinstance(error, UsageError):
-            return self.answer(request.url.path, 400, _sentence(str(error)))
+            return self.answer(request.url.path, 400, _sentence(str(error)), query=_query(request))
         _log.error("cannot answer: %s", error)
-        return self.answer(request.url.path, 503, headers={"retry-after": "5"})
+        return self.answer(request.url.path, 503, headers={"retry-after": "5"}, query=_query(request))
 
     async def _disconnected(self, request: Request, error: Exception) -> Response:
         """The client has closed the connection, so this response is never sent."""
@@ -93,7 +101,12 @@ class ErrorPages:
 
     async def _unexpected(self, request: Request, error: Exception) -> Response:
         del error  # the server logs it
-        return self.answer(request.url.path, 500)
+        return self.answer(request.url.path, 500, query=_query(request))
+
+
+def _query(request: Request) -> str:
+    """The query of a search that failed."""
+    return request.query_params.get("q", "")
 
 
 def _sentence(text: str) -> str:

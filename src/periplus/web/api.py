@@ -24,6 +24,7 @@ def encode_results(results: Results, table: FeatureTable | None = None) -> bytes
             "corrected": results.corrected,
             "suggestion": results.suggestion,
             "excluded": results.excluded,
+            "left_out": results.left_out,
             "total": results.total,
             "total_is_exact": results.total_is_exact,
             "with_all_words": results.with_all_words,
@@ -51,5 +52,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "language": hit.language,
         "same_content": hit.same_content,
         "all_words": hit.all_words,
+        "missing": hit.missing,
+        "date": hit.date,
         "explain": hit.explain,
     }

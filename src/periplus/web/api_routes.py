@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from starlette.requests import Request
@@ -10,16 +9,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from periplus.errors import UsageError
-from periplus.model import Results
 from periplus.site.error_pages import JSON
 from periplus.web import api
 from periplus.web.openapi import description
-from periplus.web.parameters import read
+from periplus.web.parameters import API_SIZE, read
 from periplus.web.search_queue import SearchQueue
+from periplus.web.server_timing import timing_headers
 
 _PREFIX, _VERSION_1 = "/api/", "/api/v1/"
 _MOST_ROWS = 200  # results with features in one answer
-_NOT_TOKEN = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def with_versions(routes: Iterable[Route]) -> list[Route]:
@@ -45,12 +43,12 @@ class SearchApi:
 
     async def search(self, request: Request) -> Response:
         """The results as JSON."""
-        parameters = read(request.query_params)
+        parameters = read(request.query_params, API_SIZE)
         if not parameters.query:
             raise UsageError("the query is empty", hint="Add it: /api/search?q=words.")
         found = await self._queue.search(request, parameters, explain=parameters.explain)
         table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
-        headers = {"cache-control": "private, no-cache", "content-type": JSON, **server_timing(found)}
+        headers = {"cache-control": "private, no-cache", "content-type": JSON, **timing_headers(found)}
         return Response(api.encode_results(found, table), headers=headers)
 
     async def openapi(self, request: Request) -> Response:
@@ -58,10 +56,3 @@ class SearchApi:
         del request
         headers = {"content-type": JSON, "cache-control": "public, max-age=3600"}
         return Response(self._description, headers=headers)
-
-
-def server_timing(found: Results) -> dict[str, str]:
-    """The Server-Timing header: the time of each step, which browser developer tools show."""
-    steps = {"total": found.seconds, **found.steps}
-    entries = (f"{_NOT_TOKEN.sub('_', name)};dur={1000 * seconds:.3f}" for name, seconds in steps.items())
-    return {"server-timing": ", ".join(entries)}

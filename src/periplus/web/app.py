@@ -28,12 +28,13 @@ from periplus.web.cached_pages import CachedPages
 from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
 from periplus.web.exports import ExportRoutes
+from periplus.web.health import HealthCheck
 from periplus.web.information import InformationPages
 from periplus.web.inspect_pages import InspectPages, UrlReport
 from periplus.web.library_port import Library
 from periplus.web.metrics_route import MetricsPage
 from periplus.web.page_panel import PagePanel
-from periplus.web.routes import SearchSite
+from periplus.web.result_page import ResultPage
 from periplus.web.search_queue import SearchQueue
 from periplus.web.settings_page import SettingsPage
 from periplus.web.site_files import SiteFiles
@@ -86,7 +87,8 @@ def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Me
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     parts: list[_Part] = [
         InformationPages(engine, pages, look),
-        SearchSite(engine, pages, queue),
+        ResultPage(engine, pages, queue),
+        HealthCheck(engine),
         CachedPages(engine, library, pages, queue),
         PagePanel(library, pages, queue, inspects=sources.report is not None),
         *([InspectPages(sources.report, pages, queue)] if sources.report else []),

@@ -40,6 +40,12 @@ def visible_lines(text: str) -> str:
     return "\n".join(visible(line.replace("\t", "    ")) for line in text.split("\n"))
 
 
+def shortened(text: str, length: int = 60) -> str:
+    """Visible text of at most this length."""
+    text = visible(text)
+    return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
 def pieces(text: str, ranges: Iterable[tuple[int, int]], show: Callable[[str], str] = visible) -> Iterator[Piece]:
     """Splits the text at the highlighted ranges, which may touch, overlap or exceed the text."""
     done = 0
@@ -99,6 +105,12 @@ def day(seconds: float) -> str:
     """A date such as `4 March 2026`."""
     at = _time(seconds)
     return f"{at.day} {at:%B %Y}" if at else ""
+
+
+def short_day(seconds: float) -> str:
+    """A date such as `4 Mar 2026`."""
+    at = _time(seconds)
+    return f"{at.day} {at:%b %Y}" if at else ""
 
 
 def clock(seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from periplus.model import CachedPage, CollectionFacts, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
 from periplus.search.completion import Suggestion
 
 
@@ -35,6 +35,28 @@ class Engine(Protocol):
 
     def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
         """The weights, and URL, score and features of the *most* best results."""
+        ...
+
+    def facets(
+        self, query: str, *, mode: str = "auto", dates: Sequence[str] = (), hosts: Sequence[str] = ()
+    ) -> FacetCounts:
+        """The number of results by language, type, site and date, without spelling correction.
+
+        Each count is that of the search with one more operator. *dates*: days such as 2026-05-17, whose newer pages are
+        counted. *hosts*: counted besides those with the most results.
+        """
+        ...
+
+    def count(self, query: str, *, mode: str = "auto") -> int:
+        """The number of results, without spelling correction; cheaper than a search."""
+        ...
+
+    def explanation(self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False) -> Explanation | None:
+        """The parts of the score of one result; None when the page is no result of the query."""
+        ...
+
+    def page_words(self, url: str) -> list[str]:
+        """The words that say most about a page, best first; empty when the URL is not in the index."""
         ...
 
     def cached(self, url: str) -> CachedPage | None:

@@ -1,39 +1,39 @@
-"""Formats the parts of a score for "Why this result?"."""
+"""Formats the parts of a score for "Why this result?": a sentence with numbers, and a bar, for every part."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
+from periplus.model import Explanation
 from periplus.web.display import visible
 
-LABELS = {
-    "text": "Frequency of your words (BM25)",
-    "coverage": "Your words on the page",
-    "window": "Your words close together",
-    "pairs": "Your words side by side",
-    "title": "Your words in the title",
-    "title_exact": "The title is your query",
-    "headings": "Your words in headings",
-    "anchors": "Your words in anchor texts",
-    "url": "Your words in the URL",
-    "url_tail": "The URL ends with your words",
-    "site": "Your words name the site",
-    "front": "Near the front page of the named site",
-    "meaning_title": "Title similar in meaning",
-    "meaning_headings": "Headings similar in meaning",
-    "meaning_opening": "Start of the text similar in meaning",
-    "language": "Language of your query",
-    "code": "Code as you typed it",
-    "generated": "Source listing, index or release notes",
-    "length": "Length of the text",
-    "rank": "Links to the page (PageRank)",
-    "quality": "Quality of the page and its host",
-    "freshness": "Date of the page",
-    "crowding": "Better results of the same host",
+SENTENCES = {  # by feature; `_numbers` says what the names in braces are
+    "text": "Text score (BM25): {grown:.1f}",
+    "coverage": "{page} of {words} on the page",
+    "window": "{window} of your query within 30 words",
+    "pairs": "{percent} of your word pairs stand side by side",
+    "title": "{title} of {words} in the title",
+    "title_exact": "Your words are {percent} of the title",
+    "headings": "{headings} of {words} in the headings",
+    "anchors": "{anchors} of {words} in the texts of links to the page",
+    "url": "{url} of {words} in the URL",
+    "url_tail": "The URL ends with {percent} of your query",
+    "site": "{percent} of your query names the site",
+    "front": "Near the front page of the site you named: {percent}",
+    "meaning_title": "Title: {percent} similar in meaning",
+    "meaning_headings": "Headings: {percent} similar in meaning",
+    "meaning_opening": "Start of the text: {percent} similar in meaning",
+    "language": "Language of your query: {percent} likely",
+    "code": "{percent} of your code stands there as typed",
+    "generated": "Source listing, generated index or release notes",
+    "length": "Length: {length:,.0f} words",
+    "rank": "PageRank: better than {lower_ranks} % of pages",
+    "quality": "Quality of the page and its site: {quality}",
+    "freshness": "Freshness: {percent} (the newest page found: 100 %)",
+    "crowding": "Better results of the same site come first",
 }
-_MOST_LINES = 10  # parts with a line of their own; the page has a table for every result
+_LARGEST = 50.0  # of a logarithm; real values are below 10
 _DECIMALS = 4
 _UNIT = 10**_DECIMALS
 
@@ -41,9 +41,11 @@ _UNIT = 10**_DECIMALS
 class ScoreReason(NamedTuple):
     """One row of the table."""
 
-    name: str
+    sentence: str
+    product: str  # the value of the feature times its weight; empty when the part has no weight
     amount: str
-    percent: int  # of the largest amount, for the bar; 0 for a negative amount
+    percent: int  # of the largest amount, for the bar
+    is_negative: bool
 
 
 class ScoreReasons(NamedTuple):
@@ -53,29 +55,50 @@ class ScoreReasons(NamedTuple):
     score: str
 
 
-def reasons(score: float, explain: Mapping[str, float]) -> ScoreReasons:
-    """The parts of a score, largest first, rounded so that the column adds up to the displayed score.
+def reasons(found: Explanation) -> ScoreReasons:
+    """The parts of a score, largest first, negative ones last; rounded so that the column adds up to the score.
 
-    Parts that are displayed as 0 are left out, and those after the ten largest share a line.
+    Parts that are displayed as 0 are left out.
     """
-    named = sorted(explain.items(), key=lambda entry: -abs(entry[1]))
-    if not all(map(math.isfinite, (score, *explain.values()))):
-        return ScoreReasons(tuple(ScoreReason(_label(name), f"{amount}", 0) for name, amount in named), f"{score}")
-    total = round(score * _UNIT)
+    named = sorted(found.parts.items(), key=lambda part: -abs(part[1]) if math.isfinite(part[1]) else 0.0)
+    if not all(map(math.isfinite, (found.score, *found.parts.values()))):
+        return ScoreReasons(tuple(_line(found, name, f"{amount}", 0, 1) for name, amount in named), f"{found.score}")
+    total = round(found.score * _UNIT)
     amounts = _corrected([round(amount * _UNIT) for _, amount in named], total)
-    lines = [(_label(name), amount) for (name, _), amount in zip(named, amounts, strict=True) if amount]
-    if len(lines) > _MOST_LINES:
-        rest = lines[_MOST_LINES:]
-        lines[_MOST_LINES:] = [(f"{len(rest)} smaller parts", sum(amount for _, amount in rest))]
-    most = max([1, *(amount for _, amount in lines)])
-    return ScoreReasons(
-        tuple(ScoreReason(name, _decimal(amount), max(round(100 * amount / most), 0)) for name, amount in lines),
-        _decimal(total),
-    )
+    most = max([1, *map(abs, amounts)])
+    lines = [
+        _line(found, name, _decimal(amount), amount, most)
+        for (name, _), amount in zip(named, amounts, strict=True)
+        if amount
+    ]
+    return ScoreReasons(tuple(sorted(lines, key=lambda line: line.is_negative)), _decimal(total))
 
 
-def _label(name: str) -> str:
-    return LABELS.get(name) or visible(name).replace("_", " ")
+def _line(found: Explanation, name: str, amount: str, units: int, most: int) -> ScoreReason:
+    value, weight = found.features.get(name), found.weights.get(name)
+    product = "" if value is None or weight is None else f"{value:.3g} \N{MULTIPLICATION SIGN} {weight:.3g}"
+    text = SENTENCES.get(name)
+    sentence = text.format_map(_numbers(found, value or 0.0)) if text else visible(name).replace("_", " ")
+    return ScoreReason(sentence, product, amount, max(round(100 * abs(units) / most), 1), units < 0)
+
+
+def _numbers(found: Explanation, value: float) -> dict[str, object]:
+    """The numbers for the sentences, from the feature or from the logarithm or power that it is."""
+    grown = math.expm1(min(value, _LARGEST))
+    return {
+        **found.words_in,
+        "words": f"{found.words} word{'' if found.words == 1 else 's'}",
+        "percent": _percent(value),
+        "window": _percent(max(value, 0.0) ** 0.25),
+        "quality": _percent(value + 0.5),
+        "grown": grown,
+        "length": 100 * grown,
+        "lower_ranks": math.floor(100 * found.lower_ranks),
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * max(share, 0.0):.0f}\N{NO-BREAK SPACE}%"
 
 
 def _corrected(amounts: list[int], total: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from periplus import __version__
-from periplus.web.parameters import LARGEST_SIZE, PAGES, SIZE
+from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, PAGES, TYPES
 
 Schema = dict[str, Any]
 
@@ -49,12 +49,16 @@ def _search() -> Schema:
     parameters = [
         parameter("q", {"type": "string", "pattern": _NOT_BLANK}, "The query.", required=True),
         parameter("page", _INTEGER | {"default": 1}, f"Page of results; clamped to 1-{PAGES}."),
-        parameter("size", _INTEGER | {"default": SIZE}, f"Results per page; clamped to 1-{LARGEST_SIZE}."),
+        parameter("size", _INTEGER | {"default": API_SIZE}, f"Results per page; clamped to 1-{LARGEST_SIZE}."),
         parameter(
             "mode", {"type": "string", "enum": ["auto", "and", "or", ""], "default": "auto"}, "Words a page must have."
         ),
         parameter("exact", _SWITCH, "The spelling of the query is not corrected."),
         parameter("explain", _SWITCH, "Each result has the parts of its score."),
+        parameter("time", {"type": "string", "enum": [*AGES, ""]}, "Only pages of this age."),
+        parameter("lang", {"type": "string", "pattern": "^([A-Za-z]{2,3})?$"}, "Only pages in this language."),
+        parameter("type", {"type": "string", "enum": [*TYPES, ""]}, "Only pages of this type."),
+        parameter("site", {"type": "string", "pattern": r"^[a-z0-9.-]{0,253}$"}, "Only pages of this host."),
         parameter("features", _SWITCH, "The answer has weights and the features of the 200 best results."),
     ]
     return operation("search", "One page of results.", "Results", parameters)
@@ -130,6 +134,7 @@ def _results() -> Schema:
         "corrected": _TEXT,
         "suggestion": _TEXT,
         "excluded": _list(_TEXT),
+        "left_out": _list(_TEXT),
         "total": _COUNT,
         "total_is_exact": _FLAG,
         "with_all_words": _COUNT,
@@ -160,6 +165,8 @@ def _result() -> Schema:
             "language": _TEXT,
             "same_content": _list(_TEXT),
             "all_words": _FLAG,
+            "missing": _list(_TEXT),
+            "date": _NUMBER,
             "explain": _NUMBERS,
         }
     )

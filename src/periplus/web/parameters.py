@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from typing import Any
 from urllib.parse import urlencode
 
 from periplus.errors import UsageError
@@ -15,14 +18,20 @@ from periplus.errors import UsageError
 QUERY_LENGTH = 2_048  # characters; the search box accepts no more, and the engine ignores the rest
 URL_LENGTH = 4_096
 PAGES = 100
-SIZE = 15
+SIZE = 10  # results on an HTML page
+API_SIZE = 15  # results in a JSON document
 LARGEST_SIZE = 100
+AGES = {"day": 1, "week": 7, "month": 31, "year": 365}  # in days, by the value of `time`
+TYPES = ("html", "pdf", "text", "feed", "xml")  # values of `type`
+FILTERS = ("time", "lang", "type", "site")
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _DIGITS = 9  # a longer number exceeds every range
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _MODES = ("auto", "and", "or")
 _EXPORTS = {"rss": "/search.rss", "csv": "/search.csv", "json": "/api/search"}
-_LABELS = {"page": "page number", "size": "page size"}
+_LABELS = {"page": "page number", "size": "page size", "lang": "language", "type": "file type"}
+_LANGUAGE = re.compile(r"[a-z]{2,3}", re.IGNORECASE)
+_HOST = re.compile(r"[^\s()\"/?#@]{1,253}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +47,67 @@ class SearchParameters:
     features: bool = False  # with weights and features; for the API
     usual_size: int = SIZE  # that this reader has chosen
 
-    def link(self, page: int = 1, query: str | None = None, mode: str | None = None, exact: bool | None = None) -> str:
+    time: str = ""  # a filter: one of `AGES`
+    lang: str = ""  # a filter: a language code
+    type: str = ""  # a filter: one of `TYPES`
+    site: str = ""  # a filter: a host, with its subdomains
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """The active filters by name."""
+        return {name: value for name in FILTERS if (value := getattr(self, name))}
+
+    @property
+    def search_text(self) -> str:
+        """The query with the filters as operators; the operators come first, because a long query is cut off."""
+        return f"{self._operators} ({self.query})" if self.filters else self.query
+
+    @property
+    def _operators(self) -> str:
+        texts = {"time": f"after:{since(self.time)}", "lang": f"lang:{self.lang}", "type": f"filetype:{self.type}"}
+        return " ".join((texts | {"site": f"site:{self.site}"})[name] for name in self.filters)
+
+    def without_filters(self, text: str) -> str:
+        """A form of `search_text` that the engine gave, without the operators of the filters."""
+        if not self.filters or not text.startswith(f"{self._operators} "):
+            return text
+        text = text.removeprefix(f"{self._operators} ")
+        return text[1:-1] if _is_one_group(text) else text
+
+    def with_filters(self, **filters: str) -> SearchParameters:
+        """The first page of this search with other filters; an empty value removes a filter."""
+        changes: dict[str, Any] = filters
+        return replace(self, page=1, **changes)
+
+    def unfiltered(self) -> SearchParameters:
+        """The first page of this search without filters."""
+        return self.with_filters(**dict.fromkeys(FILTERS, ""))
+
+    def link(self, page: int = 1, *, path: str = "/search", **changes: str | bool) -> str:
         """The URL of another result page, or of this search with other parameters; defaults are left out."""
-        parts: dict[str, str | int] = {"q": self.query if query is None else query}
-        if (mode or self.mode) != "auto":
-            parts["mode"] = mode or self.mode
-        if self.exact if exact is None else exact:
-            parts["exact"] = 1
-        if not self.size == self.usual_size == SIZE:  # a link shows the same page to other readers
-            parts["size"] = self.size
-        if page > 1:
-            parts["page"] = page
-        return f"/search?{urlencode(parts)}"
+        fields: dict[str, Any] = changes
+        other = replace(self, page=page, **fields)
+        values = {"mode": other.mode if other.mode != _MODES[0] else "", "exact": "1" if other.exact else ""}
+        is_usual = other.size == other.usual_size == SIZE  # otherwise a link shows the same page to other readers
+        values |= {"size": "" if is_usual else str(other.size), "page": str(page) if page > 1 else ""}
+        parts = {name: value for name, value in (other.filters | values).items() if value}
+        return f"{path}?{urlencode({'q': other.query} | parts)}"
 
     def export(self, form: str) -> str:
         """The URL of these results as "rss", "csv" or "json"; a feed always begins with the first page."""
         page = 1 if form == "rss" else self.page
         return _EXPORTS[form] + self.link(page).removeprefix("/search")
+
+
+def since(time: str) -> str:
+    """The first day of the newest pages; *time* is one of `AGES`."""
+    return f"{datetime.now(UTC).date() - timedelta(days=AGES.get(time, 0))}"
+
+
+def _is_one_group(text: str) -> bool:
+    """Whether the first parenthesis is closed by the last character."""
+    depths = list(accumulate((character == "(") - (character == ")") for character in text))
+    return depths[:1] == [1] and depths[-1] == 0 and 0 not in depths[:-1]
 
 
 def read(parameters: Mapping[str, str], usual_size: int = SIZE) -> SearchParameters:
@@ -64,10 +117,14 @@ def read(parameters: Mapping[str, str], usual_size: int = SIZE) -> SearchParamet
         _number("page", parameters.get("page", ""), 1, PAGES),
         _number("size", parameters.get("size", ""), usual_size, LARGEST_SIZE),
         _switch("explain", parameters.get("explain", "")),
-        _choice("mode", parameters.get("mode", "")),
+        _choice("mode", parameters.get("mode", ""), _MODES) or _MODES[0],
         _switch("exact", parameters.get("exact", "")),
         _switch("features", parameters.get("features", "")),
         usual_size,
+        _choice("time", parameters.get("time", ""), tuple(AGES)),
+        _matching("lang", parameters.get("lang", "").lower(), _LANGUAGE, "a code such as en"),
+        _choice("type", parameters.get("type", ""), TYPES),
+        _matching("site", parameters.get("site", "").lower(), _HOST, "a host such as example.org"),
     )
 
 
@@ -98,10 +155,16 @@ def _switch(name: str, text: str) -> bool:
     return _SWITCH.get(text.lower(), False)
 
 
-def _choice(name: str, text: str) -> str:
-    if text and text not in _MODES:
-        raise UsageError(f"invalid {name} {_short(text)} ({', '.join(_MODES)})")
-    return text or _MODES[0]
+def _choice(name: str, text: str, choices: tuple[str, ...]) -> str:
+    if text and text not in choices:
+        raise UsageError(f"invalid {_LABELS.get(name, name)} {_short(text)} ({', '.join(choices)})")
+    return text
+
+
+def _matching(name: str, text: str, form: re.Pattern[str], expected: str) -> str:
+    if text and not form.fullmatch(text):
+        raise UsageError(f"invalid {_LABELS.get(name, name)} {_short(text)} ({expected})")
+    return text
 
 
 def _short(text: str) -> str:

@@ -1,21 +1,32 @@
-"""Prepares one page of results for the template: entries, page links, counts and suggestions."""
+"""Prepares one page of results for the template: entries, page links and counts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from periplus.model import Hit, Results
-from periplus.web.display import Piece, breadcrumb, cached_link, day, moment, page_link, pieces, visible, web_link
-from periplus.web.explanations import ScoreReasons, reasons
+from periplus.parse.language import name_of
+from periplus.web.display import Piece, breadcrumb, moment, pieces, short_day, shortened, visible, web_link
+from periplus.web.grouping import Grouped, grouped
 from periplus.web.parameters import PAGES, SearchParameters
 
-_OTHERS_SHOWN = 10
+_OTHERS_SHOWN = 3  # the page about the page has all of them
 _NUMBERS_SHOWN = 9
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
-_BADGES = {"application/pdf": "PDF", "text/plain": "Text", "text/markdown": "Text", "application/json": "JSON"}
-_OPERATOR = re.compile(r"(?<!\S)(?:-\S+|[a-z]+:\S+|AND|OR|NOT)(?!\S)|[\"()]")
+_BADGES = {
+    "application/pdf": "PDF",
+    "text/plain": "Text",
+    "text/markdown": "Text",
+    "application/json": "JSON",
+    "application/rss+xml": "Feed",
+    "application/atom+xml": "Feed",
+    "application/xml": "XML",
+    "text/xml": "XML",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +39,39 @@ class Entry:
     crumbs: tuple[str, ...]
     snippet: tuple[Piece, ...]
     badge: str
-    language: str
-    day: str
+    language: str  # for the `lang` attribute; empty for English, the language of the site
+    language_name: str  # shown when most results are in another language
+    day: str  # the date that the page states
     moment: str
-    cached: str
-    about: str  # link to the page about this page
-    reasons: ScoreReasons
+    missing: tuple[str, ...]  # words of the query that the page lacks
+    is_partial: bool  # the page has only some of the words
+    is_indented: bool  # below a better result of the same host
     others: tuple[tuple[str, str], ...]  # link and text of other URLs with the same content
     others_left_out: int
-    more: str  # link to the same search with site:host
-    is_partial: bool  # the page has only some of the words
+    site_link: str  # to the same search on this site; empty when the search has a site already
+    site_more: int  # results of this site that this page does not show; 0: unknown, or none
+    is_last: bool  # the last of several results of its host
+    about: tuple[tuple[str, str], ...]  # text and link of the pages about this result
 
 
-def entries(parameters: SearchParameters, hits: Sequence[Hit]) -> list[Entry]:
-    """The hits, ready for the template."""
-    return [_entry(parameters, hit) for hit in hits]
+def entries(parameters: SearchParameters, hits: Sequence[Hit], site_counts: Mapping[str, int]) -> list[Entry]:
+    """The hits, grouped by host; *site_counts* are the numbers of results by host."""
+    languages = Counter(hit.language for hit in hits).most_common(1)
+    usual = languages[0][0] if languages else ""
+    return [_entry(parameters, one, usual, _more(one.hit, hits, site_counts)) for one in grouped(hits)]
 
 
-def _entry(parameters: SearchParameters, hit: Hit) -> Entry:
+def _more(hit: Hit, hits: Sequence[Hit], site_counts: Mapping[str, int]) -> int:
+    """The number of results of a site that this page does not show."""
+    shown = sum(other.host == hit.host or other.host.endswith(f".{hit.host}") for other in hits)
+    return max(site_counts.get(hit.host, 0) - shown, 0)
+
+
+def _entry(parameters: SearchParameters, one: Grouped, usual: str, more: int) -> Entry:
+    hit = one.hit
     host, crumbs = breadcrumb(hit.url)
-    same_site = f"{parameters.query} site:{hit.host}"
+    language = hit.language if _LANGUAGE.fullmatch(hit.language) else ""
+    restricted = parameters.site or "site:" in parameters.query
     return Entry(
         link=web_link(hit.url),
         title=visible(hit.title).strip() or visible(hit.url),
@@ -55,16 +79,31 @@ def _entry(parameters: SearchParameters, hit: Hit) -> Entry:
         crumbs=crumbs,
         snippet=tuple(pieces(hit.snippet, hit.highlights)),
         badge=_BADGES.get(hit.mime, ""),
-        language=hit.language if _LANGUAGE.fullmatch(hit.language) else "",
-        day=day(hit.fetched_at),
-        moment=moment(hit.fetched_at),
-        cached=cached_link(hit.url, parameters.query),
-        about=page_link("/page", hit.url, q=parameters.query),
-        reasons=reasons(hit.score, hit.explain),
-        others=tuple((web_link(url), visible(url)) for url in hit.same_content[:_OTHERS_SHOWN]),
-        others_left_out=max(len(hit.same_content) - _OTHERS_SHOWN, 0),
-        more="" if "site:" in parameters.query else parameters.link(query=same_site),
+        language="" if language == "en" else language,
+        language_name=name_of(language) if hit.language != usual else "",
+        day=short_day(hit.date or 0.0),
+        moment=moment(hit.date or 0.0),
+        missing=tuple(map(visible, hit.missing)),
         is_partial=not hit.all_words,
+        is_indented=one.is_indented,
+        others=tuple((web_link(url), shortened(url)) for url in hit.same_content[:_OTHERS_SHOWN]),
+        others_left_out=max(len(hit.same_content) - _OTHERS_SHOWN, 0),
+        site_link="" if restricted else parameters.link(site=hit.host),
+        site_more=more,
+        is_last=one.is_last,
+        about=_about(parameters, hit.url),
+    )
+
+
+def _about(parameters: SearchParameters, url: str) -> tuple[tuple[str, str], ...]:
+    encoded = urlencode({"url": url}, safe="/:", errors="replace")  # a shorter page than with all signs encoded
+    query = urlencode({"q": parameters.query}, errors="replace")
+    return (
+        ("Cached copy", f"/cached?{encoded}&{query}"),
+        ("Why this result?", f"{parameters.link(path='/why')}&{encoded}"),
+        ("Pages like this", f"/like?{encoded}"),
+        ("About this page", f"/page?{encoded}&{query}"),
+        ("Inspect", f"/inspect?{encoded}"),
     )
 
 
@@ -106,30 +145,21 @@ def count(results: Results) -> str:
     complete = results.with_all_words
     if complete == results.total:
         return f"{results.total:,} {noun}"
-    pages = "No page has" if not complete else "1 page has" if complete == 1 else f"{complete:,} pages have"
+    if not complete:
+        return f"No page has all your words. {results.total:,} partial match{'' if results.total == 1 else 'es'}"
+    pages = "1 page has" if complete == 1 else f"{complete:,} pages have"
     return f"{pages} all your words, {results.total - complete:,} some"
 
 
-def understood(results: Results) -> str:
+def missing_everywhere(results: Results) -> tuple[str, ...]:
+    """The words that all results on the page lack, when no page has all words."""
+    if results.with_all_words or not results.hits:
+        return ()
+    first, *others = results.hits
+    return tuple(visible(word) for word in first.missing if all(word in hit.missing for hit in others))
+
+
+def understood(parameters: SearchParameters, results: Results) -> str:
     """The query as the engine interpreted it, if that differs from the typed query."""
-    return results.understood if results.understood.split() != results.query.split() else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestions:
-    """Links to similar searches when nothing was found; an empty link is not shown."""
-
-    any_word: str
-    plain: str
-    plain_query: str
-
-
-def suggestions(parameters: SearchParameters) -> Suggestions:
-    """Searches that find more than this one."""
-    plain = " ".join(_OPERATOR.sub(" ", parameters.query).split())
-    several = len(plain.split()) > 1
-    return Suggestions(
-        any_word=parameters.link(mode="or") if several and parameters.mode != "or" else "",
-        plain=parameters.link(query=plain) if plain and plain.split() != parameters.query.split() else "",
-        plain_query=plain,
-    )
+    text = parameters.without_filters(results.understood)
+    return text if text.split() != parameters.query.split() else ""

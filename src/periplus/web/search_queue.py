@@ -57,7 +57,7 @@ class SearchQueue:
         """Runs one search."""
         search = partial(
             self._engine.search,
-            parameters.query,
+            parameters.search_text,
             page=parameters.page,
             size=parameters.size,
             explain=explain,
@@ -70,7 +70,7 @@ class SearchQueue:
 
     async def feature_table(self, request: Request, parameters: SearchParameters, most: int) -> FeatureTable:
         """Computes the features of the *most* best results."""
-        query, mode, verbatim = parameters.query, parameters.mode, parameters.exact
+        query, mode, verbatim = parameters.search_text, parameters.mode, parameters.exact
         return await self.work(request, lambda: self._engine.feature_table(query, most, mode=mode, verbatim=verbatim))
 
     async def work(self, request: Request, work: Callable[[], _Answer]) -> _Answer:

@@ -4,9 +4,10 @@
 const help = document.getElementById("keys");
 const box = document.getElementById("q");
 
+// Moves from the result that has the focus, on its title or elsewhere in it; otherwise from the first or last result.
 function move(step) {
   const links = [...document.querySelectorAll(".hit h2 a")];
-  const here = links.indexOf(document.activeElement);
+  const here = links.findIndex((link) => link.closest(".hit").contains(document.activeElement));
   const next = links[here < 0 ? (step > 0 ? 0 : links.length - 1) : here + step];
   if (next) {
     next.focus({ preventScroll: true });

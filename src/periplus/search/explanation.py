@@ -1,0 +1,35 @@
+"""Collects the numbers that explain the score of one result: features, weights, and words by field."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from periplus.config import Ranking
+from periplus.model import Explanation
+from periplus.search.open_index import Numbers, OpenIndex
+from periplus.search.query_terms import QueryTerms
+from periplus.search.score import FEATURES, contributions, weight_vector
+
+_FIELDS = ("title", "headings", "anchors", "url", "body")
+
+
+def explanation(
+    index: OpenIndex, terms: QueryTerms, number: int, features: Numbers, crowding: float, weights: Ranking
+) -> Explanation:
+    """The explanation of a result; *number* is that of its document, *features* are in the order of `FEATURES`."""
+    parts = contributions(features, weights) | {"crowding": crowding}
+    head = index.pages.head(number)
+    page = np.array([number])
+    found = {name: terms.hits(index.forward.read(page, name)).counts[0] > 0 for name in _FIELDS}
+    found["page"] = found["title"] | found["body"] | found["url"]
+    return Explanation(
+        url=head.url,
+        title=head.title or head.url,
+        score=sum(parts.values()),
+        parts=parts,
+        features=dict(zip(FEATURES, features.tolist(), strict=True)),
+        weights=dict(zip(FEATURES, weight_vector(weights).tolist(), strict=True)),
+        words=len(terms),
+        words_in={name: int(words.sum()) for name, words in found.items()},
+        lower_ranks=float((index.ranks < index.ranks[number]).mean()),
+    )

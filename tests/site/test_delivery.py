@@ -161,7 +161,7 @@ def test_a_repeated_search_is_answered_from_memory(site: Site, engine: FakeEngin
     assert {name: value for name, value in first.headers.items() if name not in different} == {
         name: value for name, value in second.headers.items() if name not in different
     }
-    assert len(engine.asked) == 1
+    assert sum("query" in one for one in engine.asked) == 1
 
 
 def test_a_head_request_has_the_headers_of_the_page(site: Site) -> None:
@@ -251,7 +251,7 @@ def test_the_page_of_a_reader_with_a_cookie_is_never_shown_to_others(site: Site,
     tag = site.get("/search?q=harbour", cookie).headers["etag"]
     assert site.get("/search?q=harbour").headers["etag"] != tag
     site.get("/search?q=harbour", cookie)
-    assert len(engine.asked) == 3
+    assert sum("query" in one for one in engine.asked) == 3
 
 
 def test_a_mistake_or_a_failure_is_not_kept(site: Site, engine: FakeEngine) -> None:

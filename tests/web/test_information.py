@@ -33,7 +33,7 @@ def words(text: str) -> str:
 
 
 def facts(site: Site) -> dict[str, str]:
-    rows = site.get("/about").page.select("dl.facts > div")
+    rows = site.get("/about").page.select("dl.figures > div")
     return {row.select("dt")[0].text: words(row.select("dd")[0].text) for row in rows}
 
 

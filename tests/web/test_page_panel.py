@@ -82,8 +82,8 @@ def test_a_page_without_rank_and_versions_is_shown(site: Site, library: FakeLibr
 
 def test_every_result_links_to_its_page(site: Site) -> None:
     hit = site.get("/search?q=harbour").page.select("li.hit")[0]
-    about = next(str(link.attrs["href"]) for link in hit.select(".actions a") if link.text.startswith("About"))
-    assert about.startswith("/page?url=https%3A%2F%2Fharbours.example")
+    about = next(str(link.attrs["href"]) for link in hit.select(".menu a") if link.text.startswith("About"))
+    assert about.startswith("/page?url=https://harbours.example")
     assert about.endswith("&q=harbour")
 
 

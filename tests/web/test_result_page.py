@@ -37,7 +37,7 @@ def engine() -> FakeEngine:
 
 @pytest.fixture
 def site(engine: FakeEngine) -> Iterator[Site]:
-    with searching(engine) as served:
+    with searching(engine, report=lambda url: {"url": url}) as served:
         yield served
 
 
@@ -62,7 +62,7 @@ def test_every_result_has_one_menu(site: Site) -> None:
         "Cached copy": f"/cached?{url}&q=harbour",
         "Why this result?": f"/why?q=harbour&{url}",
         "Pages like this": f"/like?{url}",
-        "About this page": f"/page?{url}",
+        "About this page": f"/page?{url}&q=harbour",
         "Inspect": f"/inspect?{url}",
         "1 more from this site": "/search?q=harbour&site=papers.example",
         "https://mirror.example/p.pdf": "https://mirror.example/p.pdf",

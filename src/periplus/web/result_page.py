@@ -53,6 +53,7 @@ class ResultPage:
         if not parameters.query:
             return RedirectResponse("/", 303)
         found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
+        self._queue.count_steps(found)
         corrected = parameters.without_filters(found.corrected)
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
         return self._pages.response(
@@ -92,6 +93,7 @@ class ResultPage:
             parameters.search_text,
             page=parameters.page,
             size=parameters.size,
+            explain=True,  # says whether the query names a site
             mode=parameters.mode,
             verbatim=parameters.exact,
         )

@@ -65,8 +65,12 @@ class SearchQueue:
             verbatim=parameters.exact,
         )
         found = await self.work(request, search)
-        self._metrics.search(found.steps)
+        self.count_steps(found)
         return found
+
+    def count_steps(self, found: Results) -> None:
+        """Counts the times of a search for the metrics."""
+        self._metrics.search(found.steps)
 
     async def feature_table(self, request: Request, parameters: SearchParameters, most: int) -> FeatureTable:
         """Computes the features of the *most* best results."""

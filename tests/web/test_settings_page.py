@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from periplus.config import Serving
+from periplus.web import settings_page
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Answer, Site, searching
 
@@ -140,3 +141,11 @@ def test_results_follow_the_settings(site: Site, engine: FakeEngine) -> None:
 def test_no_page_sets_a_cookie_by_itself(site: Site) -> None:
     for path in ("/", "/search?q=x", "/settings", "/settings?saved=1", "/help", "/about", "/suggest?q=x"):
         assert "set-cookie" not in site.get(path, {"Cookie": "settings=theme-dark"}).headers
+
+
+def test_a_form_that_never_ends_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_page, "_FORM_SECONDS", 0.1)
+    with site.connect() as connection:
+        head = "POST /settings HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nContent-Length: 9\r\n\r\ntheme"
+        connection.sendall(head.encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 408 ")

@@ -20,7 +20,7 @@ from periplus.text.analyzer import content_terms, is_stop_word
 from periplus.text.bm25 import idf
 
 MOST_RELATED = 6
-HITS_READ = 6
+HITS_READ = 5
 _PHRASES_READ = 4  # of a hit; all of them take less than 1 ms
 _SHORTEST, _LONGEST = 2, 6  # words of a related search
 _LONGEST_TEXT = 60  # characters

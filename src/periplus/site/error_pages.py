@@ -24,6 +24,7 @@ _HEADINGS = {
     403: "Refused",
     404: "Page not found",
     405: "Method not allowed",
+    408: "Request too slow",
     413: "Request too long",
     414: "Request too long",
     415: "Cannot be shown",

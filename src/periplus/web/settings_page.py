@@ -6,6 +6,7 @@ site may set it: browsers say which site sent a form, in the header `Sec-Fetch-S
 
 from __future__ import annotations
 
+import asyncio
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.exceptions import HTTPException
@@ -18,6 +19,7 @@ from periplus.site.preferences import COOKIE, SIZES, from_choices, preferences
 from periplus.web.parameters import SIZE
 
 _FORM_BYTES = 2_000
+_FORM_SECONDS = 15.0  # in which a form must arrive
 _ONE_YEAR = 365 * 86_400  # seconds
 _MESSAGES = {
     "saved": "Settings saved in a cookie of this browser.",
@@ -75,10 +77,14 @@ class SettingsPage:
 
 
 async def _body(request: Request) -> bytes:
-    """The form; 413 when it is longer than any form of this site."""
+    """The form; 413 when it is longer than any form of this site, 408 when it does not arrive in time."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > _FORM_BYTES:
-            raise HTTPException(413, "The form is too long.")
+    try:
+        async with asyncio.timeout(_FORM_SECONDS):
+            async for part in request.stream():
+                body += part
+                if len(body) > _FORM_BYTES:
+                    raise HTTPException(413, "The form is too long.")
+    except TimeoutError:
+        raise HTTPException(408, "The form did not arrive in time.", {"connection": "close"}) from None
     return body

@@ -17,6 +17,7 @@ from periplus.cli.output import plural
 from periplus.config import load
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
+from periplus.site.access_log import AccessLog
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import create_app
@@ -37,6 +38,8 @@ def command(
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings, collection = load(home).settings, open_collection(home)
+    if settings.serve.access_log:
+        AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
     with ExitStack() as stack:
         if workers == 1:
             engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))

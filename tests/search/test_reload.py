@@ -6,6 +6,8 @@ import logging
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 from threading import Event, Semaphore
 from typing import Any
@@ -15,7 +17,9 @@ import pytest
 from index.damage import flip
 from index.live import live_index
 from periplus.errors import NoIndex
+from periplus.search import reload
 from periplus.search.engine import SearchEngine
+from periplus.search.query_log import QueryLog
 from periplus.search.reload import ReloadingEngine
 from periplus.store.collection import Collection, create_collection
 from periplus.store.generations import INDEX_KIND, Generations
@@ -188,6 +192,21 @@ def test_the_typed_text_is_completed_from_the_live_generation(collection: Collec
     engine.reload()
     assert {one.text for one in engine.complete("harb", 9)} == {"Old harbour", "New harbour", "harbour"}
     assert engine.complete("harb\ud800") == engine.complete("harb?")
+
+
+@pytest.mark.parametrize("opted_in", [True, False])
+def test_frequent_queries_are_suggested_only_if_the_owner_wants_it(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch, opted_in: bool
+) -> None:
+    days = count(20_000)
+    monkeypatch.setattr(reload, "QueryLog", lambda path: QueryLog(path, lambda: 86_400.0 * next(days)))
+    with closing(ReloadingEngine(collection, settings(serve__suggest_queries=opted_in), NEVER)) as engine:
+        for _ in range(9):
+            engine.search("harbour old")
+            engine.search("no such page")
+        found = [(one.text, one.source) for one in engine.complete("harb")]
+    assert found == [("harbour old", "query")] * opted_in + [("Old harbour", "title"), ("harbour", "word")]
+    assert collection.query_log.exists() is opted_in
 
 
 def test_related_searches_come_from_the_pages_found(collection: Collection, engine: ReloadingEngine) -> None:

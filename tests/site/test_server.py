@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,7 +66,8 @@ def started(folder: Path, workers: int, *arguments: str) -> Iterator[tuple[subpr
             wait_for(site)
             yield process, site
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # the workers too
 
 
 def wait_for(site: Site) -> None:

@@ -198,9 +198,8 @@ def test_a_result_says_why_it_stands_there(site: Site, engine: FakeEngine) -> No
     assert links == {HARBOUR.url, "/help#score", "/search?q=harbour&lang=en"}
 
 
-def test_the_result_page_computes_no_explanations(site: Site, engine: FakeEngine) -> None:
-    site.get("/search?q=harbour")
-    assert engine.asked[0]["explain"] is False
+def test_explanations_are_loaded_only_on_demand(site: Site) -> None:
+    assert not site.get("/search?q=harbour").page.select("table")
 
 
 @pytest.mark.parametrize(("query", "status"), [("q=x&url=https://nowhere.example/", 404), ("q=x", 400), ("url=x", 400)])

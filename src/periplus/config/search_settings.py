@@ -210,6 +210,11 @@ class Serving(Section):
         description="Maximum size of the result cache in megabytes, a file that all processes share and that survives "
         "restarts. It contains recent queries. 0: no cache.",
     )
+    suggest_queries: bool = Field(
+        default=False,
+        description="Suggest queries that were searched on five different days. The site then counts queries in "
+        "`cache/queries.db`: their text and days, without addresses and times.",
+    )
     memory_cache_mb: int = Field(
         default=64,
         ge=0,

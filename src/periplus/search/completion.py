@@ -24,7 +24,7 @@ class Suggestion(NamedTuple):
     """A text that a reader may be typing."""
 
     text: str  # with the capitals of the page
-    source: str  # title, heading, anchor or word
+    source: str  # title, heading, anchor or word; query for a query of readers
     weight: float
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from periplus.search.shared_file import SharedFile
 from periplus.store.sql_files import read_statements
 
+QUERY = "query"  # the source of a suggestion
 _LONGEST = 80  # characters
 _MOST_QUERIES = 100_000
 _REMOVED_AT_ONCE = 10_000

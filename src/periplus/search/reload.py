@@ -19,6 +19,7 @@ from periplus.errors import DamagedFile, PeriplusError
 from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
 from periplus.search.completion import Suggestion
 from periplus.search.engine import Mode, SearchEngine
+from periplus.search.query_log import QUERY, QueryLog
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
 from periplus.search.warm_up import warm_up
 from periplus.store.collection import Collection
@@ -27,6 +28,7 @@ from periplus.store.generations import INDEX_KIND, Generations, number_of
 logger = logging.getLogger("periplus.search")
 
 _CHECK_SECONDS = 1.0
+_MOST_QUERIES = 3  # suggestions that are queries of readers
 
 
 @dataclass(slots=True)
@@ -46,6 +48,7 @@ class ReloadingEngine:
         self._lock = Lock()
         size = settings.serve.cache_mb << 20
         self._cache = ResultCache(collection.result_cache, size) if size else None
+        self._query_log = QueryLog(collection.query_log) if settings.serve.suggest_queries else None
         self._live = self._open()
         self._forget_removed()
         self._last_error = ""
@@ -69,8 +72,12 @@ class ReloadingEngine:
         with self._acquired() as live:
             search = partial(live.engine.search, **request._asdict())
             if self._cache is None or live.engine.is_damaged:
-                return search()
-            return self._cache.answer(live.scope, request, search)
+                found = search()
+            else:
+                found = self._cache.answer(live.scope, request, search)
+        if self._query_log is not None and found.total and page == 1:
+            self._query_log.add(found.corrected or query)
+        return found
 
     def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
         """The weights, and URL, score and features of the best results."""
@@ -106,8 +113,12 @@ class ReloadingEngine:
 
     def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
         """Continuations of the typed text, best first."""
+        frequent = self._query_log.beginning(typed, _MOST_QUERIES) if self._query_log else []
         with self._acquired() as live:
-            return live.engine.complete(typed, most)
+            found = live.engine.complete(typed, most)
+        queries = [Suggestion(query, QUERY, 0.0) for query in frequent]
+        known = {query.text for query in queries}
+        return [*queries, *(one for one in found if one.text.lower() not in known)][:most]
 
     def related(self, query: str, urls: Sequence[str]) -> list[str]:
         """Searches about the same subject as a query that found these pages."""
@@ -189,6 +200,8 @@ class ReloadingEngine:
         self._live.engine.close()
         if self._cache is not None:
             self._cache.close()
+        if self._query_log is not None:
+            self._query_log.close()
 
     def _watch(self, every: float) -> None:
         while not self._closed.wait(every):

@@ -14,7 +14,7 @@ from periplus.web.display import Piece, breadcrumb, moment, pieces, short_day, s
 from periplus.web.grouping import Grouped, grouped
 from periplus.web.parameters import PAGES, SearchParameters
 
-_OTHERS_SHOWN = 3  # the page about the page has all of them
+_OTHERS_SHOWN = 2  # the page about the page has all of them
 _NUMBERS_SHOWN = 9
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 _BADGES = {

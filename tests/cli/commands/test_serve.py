@@ -53,7 +53,7 @@ def serving(home: Path, *options: str, **settings: str) -> Iterator[tuple[subpro
         yield child, site, line
     finally:
         if child.poll() is None:
-            os.killpg(child.pid, signal.SIGKILL)
+            child.terminate()  # so that it removes its temporary files
             wait(child)
 
 
@@ -208,6 +208,14 @@ def test_an_address_of_another_machine_is_one_line(home: Path) -> None:
     outcome = typed("serve", "--home", home, "--host", "203.0.113.77")
     assert outcome.code == 2
     assert "203.0.113.77" in outcome.complaint
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_access_log_that_cannot_be_written_is_one_line(home: Path, tmp_path: Path, workers: str) -> None:
+    env = dict(environment()) | {"PERIPLUS_SERVE__ACCESS_LOG": str(tmp_path / "none" / "log")}
+    outcome = typed("serve", "--home", home, "--port", "0", "--workers", workers, env=env)
+    assert outcome.code == 2
+    assert "cannot write the access log" in outcome.complaint
 
 
 def test_without_a_collection_there_is_nothing_to_serve(tmp_path: Path) -> None:

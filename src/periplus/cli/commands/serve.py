@@ -19,6 +19,7 @@ from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.url_report import read_url_report
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
+from periplus.site.access_log import AccessLog
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import Sources, create_app
@@ -41,6 +42,8 @@ def command(
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings, collection = load(home).settings, open_collection(home)
     load_branding(settings, home)  # reports an unusable logo now
+    if settings.serve.access_log:
+        AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
     with ExitStack() as stack:
         if workers == 1:
             engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))

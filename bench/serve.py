@@ -84,6 +84,7 @@ def workload(collection: Collection, most: int, folder: Path) -> Workload:
 
 def measured(home: Path, work: Workload, wrk: list[str], options: argparse.Namespace) -> dict[str, Any]:
     with served(home, options.workers, cache_mb="0", memory_cache_mb="0") as site:
+        once(site, ["/healthz"], 1)  # the processes take a second to start
         first = 1e3 * once(site, work.paths[:1], 1)
         refusals = overload(site, work.paths, options.clients, options.step_seconds)
     with served(home, options.workers) as site:

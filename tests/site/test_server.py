@@ -15,9 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from uvicorn import Server
 
+from periplus.config import Serving
 from periplus.errors import PortTaken, UsageError
-from periplus.site.server import address_of, listen
+from periplus.site.server import address_of, listen, run
+from periplus.web.app import create_app
 from web.engines import ARCHIVED, FakeEngine
 from web.serving import Site, searching
 
@@ -120,6 +123,18 @@ def test_a_search_that_runs_when_the_site_stops_is_answered(tmp_path: Path, work
         assert [answer.result().status for answer in running] == 3 * [200]
         process.communicate(timeout=20)
     assert process.returncode == 0
+
+
+def test_a_busy_site_accepts_several_new_clients_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    ports: list[int] = []
+
+    def note(self: object, sockets: list[socket.socket]) -> None:
+        ports.extend(one.getsockname()[1] for one in sockets)
+
+    monkeypatch.setattr(Server, "run", note)
+    with listen("127.0.0.1", 0) as listener:
+        run(lambda: create_app(FakeEngine(), Serving()), listener)
+        assert ports == 16 * [listener.getsockname()[1]]
 
 
 def test_clients_that_do_not_read_their_answers_stop_nobody() -> None:

@@ -20,8 +20,8 @@ from uvicorn import Server
 from periplus.config import Serving
 from periplus.errors import PortTaken, UsageError
 from periplus.site.server import address_of, listen, run
-from periplus.web.app import create_app
-from web.engines import ARCHIVED, FakeEngine
+from periplus.web.app import Sources, create_app
+from web.engines import ARCHIVED, FakeEngine, FakeLibrary
 from web.serving import Site, searching
 
 TESTS = Path(__file__).parents[1]
@@ -132,8 +132,9 @@ def test_a_busy_site_accepts_several_new_clients_at_a_time(monkeypatch: pytest.M
         ports.extend(one.getsockname()[1] for one in sockets)
 
     monkeypatch.setattr(Server, "run", note)
+    engine = FakeEngine()
     with listen("127.0.0.1", 0) as listener:
-        run(lambda: create_app(FakeEngine(), Serving()), listener)
+        run(lambda: create_app(Sources(engine, FakeLibrary(engine)), Serving()), listener)
         assert ports == 16 * [listener.getsockname()[1]]
 
 

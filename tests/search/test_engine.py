@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from periplus.errors import NoIndex, UsageError
 from periplus.model import Results
 from periplus.search import engine as engine_module
+from periplus.search import hits, interpret, ranking
 from periplus.search.candidates import CandidateFinder
-from periplus.search.engine import Mode, SearchEngine
+from periplus.search.engine import SearchEngine
+from periplus.search.interpret import Mode
 from periplus.search.open_index import OpenIndex
 from periplus.search.score import FEATURES
 from periplus.store.collection import create_collection
@@ -237,14 +239,24 @@ class Clock:
         return slow
 
 
+SLOWED = {
+    engine_module: ["_hints"],
+    interpret: ["parse_query", "query_language", "wanted_words", "corrected"],
+    ranking: ["QueryTerms"],
+    hits: ["make_snippets"],
+}
+
+
 @pytest.mark.parametrize("verbatim", [False, True])
 def test_all_the_time_of_a_search_is_in_its_steps(
     engine: SearchEngine, monkeypatch: pytest.MonkeyPatch, verbatim: bool
 ) -> None:
     clock = Clock()
-    monkeypatch.setattr(engine_module, "time", clock)
-    for name in ("parse_query", "query_language", "wanted_words", "corrected", "QueryTerms", "make_snippets", "_hints"):
-        monkeypatch.setattr(engine_module, name, clock.slowed(getattr(engine_module, name)))
+    for module in (engine_module, interpret):
+        monkeypatch.setattr(module, "time", clock)
+    for module, names in SLOWED.items():
+        for name in names:
+            monkeypatch.setattr(module, name, clock.slowed(getattr(module, name)))
     for name in ("matching", "selection"):
         monkeypatch.setattr(CandidateFinder, name, clock.slowed(getattr(CandidateFinder, name)))
     for name in ("count_with", "among", "matches"):

@@ -13,7 +13,8 @@ from hypothesis import settings as trying
 from hypothesis import strategies as st
 
 from periplus.model import Results
-from periplus.search.engine import Mode, SearchEngine
+from periplus.search.engine import SearchEngine
+from periplus.search.interpret import Mode
 from search.hostile_queries import PARTS, SHAPES
 from search.library import Doc, library
 from shared_data import shared

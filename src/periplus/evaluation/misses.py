@@ -9,7 +9,8 @@ from periplus.config import Ranking, Settings
 from periplus.evaluation.evaluate import JudgedIndex
 from periplus.evaluation.judgements import JudgedQuery, Judgements
 from periplus.evaluation.metrics import DEPTH
-from periplus.search.engine import Scored, SearchEngine
+from periplus.search.engine import SearchEngine
+from periplus.search.ranking import Scored
 from periplus.search.score import contributions
 
 _LISTED = 5  # features

@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
-
-import numpy as np
-from tantivy import Query
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, NoIndex, UsageError
-from periplus.index.pagestore import Head
 from periplus.index.phrases import Phrases
 from periplus.model import (
     CachedPage,
@@ -29,25 +23,21 @@ from periplus.model import (
     FacetCounts,
     FeatureRow,
     FeatureTable,
-    Hit,
     Results,
 )
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.completion import Completer, Suggestion
-from periplus.search.correction import corrected
 from periplus.search.explanation import explanation
 from periplus.search.facets import FacetCounter
 from periplus.search.facts import collection_facts
-from periplus.search.features import FeatureRows
-from periplus.search.open_index import Numbers, OpenIndex
-from periplus.search.options import read_options
+from periplus.search.hits import HitMaker
+from periplus.search.interpret import Interpreter, Mode, Search, left_out_words, valid_text
+from periplus.search.open_index import OpenIndex
 from periplus.search.query import parse_query
-from periplus.search.query_language import QueryLanguage, query_language
-from periplus.search.query_terms import QueryTerms
-from periplus.search.query_tree import Node, Word, loosened, restricts_site, wanted_words, widened
+from periplus.search.query_tree import Node, wanted_words
+from periplus.search.ranking import Ranker, Scored
 from periplus.search.related import HITS_READ, page_words, related_searches
-from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
-from periplus.search.snippet import Shown, Snippet, make_snippets
+from periplus.search.score import FEATURES, weight_vector
 from periplus.search.word_forms import WordForms
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection
@@ -56,53 +46,7 @@ from periplus.text.analyzer import language_of
 
 _CACHED_FACETS = 1_000  # queries; some 2 kB each
 _EXPLAINED = 10_000  # results that are searched for the page to explain: more than the site shows
-_DAY = 86_400.0  # seconds
-_MISSING_WORDS = 8  # words of a query that are looked up on partial matches
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
-
-
-class Mode(StrEnum):
-    """How many of the words a page must have."""
-
-    AUTO = "auto"  # any; pages with more of the query come first
-    AND = "and"
-    OR = "or"
-
-
-class Scored(NamedTuple):
-    """A page that matches the query."""
-
-    number: int  # of the document in the index
-    host: int
-    features: Numbers  # in the order of `FEATURES`
-    crowding: float  # what it loses to better results of its host
-
-
-@dataclass(frozen=True, slots=True)
-class _Search:
-    """The state of one search, shared by its stages."""
-
-    root: Node
-    node: Node  # what candidates must match
-    words: list[str]  # to find; without the ignored ones
-    variants: dict[str, list[str]]  # other right spellings of words, such as American for British
-    language: QueryLanguage
-    all_words: Query  # matches pages that match `root`
-    steps: dict[str, float]
-
-    def step(self, name: str) -> AbstractContextManager[None]:
-        """Measures a step."""
-        return _timed(self.steps, name)
-
-
-@contextmanager
-def _timed(steps: dict[str, float], name: str) -> Iterator[None]:
-    """Measures a step; the times of a repeated step add up."""
-    started = time.perf_counter()
-    try:
-        yield
-    finally:
-        steps[name] = steps.get(name, 0.0) + time.perf_counter() - started
 
 
 class SearchEngine:
@@ -116,7 +60,9 @@ class SearchEngine:
         self.index = OpenIndex(generation)
         self.generation, self.documents = self.index.number, self.index.documents
         self._finder = CandidateFinder(self.index, self._weights)
-        self._speller = self.index.speller()
+        self._interpreter = Interpreter(self.index, self._finder, self.index.speller())
+        self._ranker = Ranker(self.index, self._finder, self._weights)
+        self._hit_maker = HitMaker(self.index, self._finder, self._ranker)
         self._phrases = Phrases(self.index.folder)
         self._facts: CollectionFacts | None = None
         self._completer = Completer(self._phrases, self.index.forward.lexicon)
@@ -163,8 +109,8 @@ class SearchEngine:
         if page < 1 or size < 1:
             raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
-        query = _valid_text(query)
-        parsed = read_options(parse_query(query), self._count)
+        query = valid_text(query)
+        parsed = self._interpreter.parse(query)
         results = Results(
             query=query,
             understood=parsed.understood,
@@ -184,18 +130,18 @@ class SearchEngine:
 
     def _answered(self, empty: Results, root: Node, mode: Mode, *, explain: bool, verbatim: bool) -> Results:
         """The results of a query; *empty*: the same without results."""
-        search, last = self._begin(root, mode, empty.steps), empty.page * empty.size
+        search, last = self._interpreter.begin(root, mode, empty.steps), empty.page * empty.size
         with search.step("spelling"):
-            other = None if verbatim else corrected(root, self._speller, self._count)
+            other = None if verbatim else self._interpreter.correct(root)
         if other is not None and other.is_used:
-            search = self._begin(other.root, mode, empty.steps)
-        found, total = self._ranked(search, last)
+            search = self._interpreter.begin(other.root, mode, empty.steps)
+        found, total = self._ranker.ranked(search, last)
         with search.step("counts"):
             shown = found[last - empty.size : last]
-            complete, whole = self._with_all_words(search, shown, total)
-            hints, left_out = _hints(search, total), _left_out(search)
+            complete, whole = self._hit_maker.with_all_words(search, shown, total)
+            hints, left_out = _hints(search, total), left_out_words(search)
         with search.step("snippets"):
-            hits = self._hits(shown, whole, search, explain=explain)
+            hits = self._hit_maker.hits(shown, whole, search, explain=explain)
         return replace(
             empty,
             total=total,
@@ -209,8 +155,8 @@ class SearchEngine:
 
     def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:
         """The best results of a query with their features."""
-        search = self._begun(query, mode, verbatim=verbatim)
-        return self._ranked(search, most)[0][:most] if search else []
+        search = self._interpreter.begun(query, mode, verbatim=verbatim)
+        return self._ranker.ranked(search, most)[0][:most] if search else []
 
     def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
         """The weights, and URL, score and features of the best results of a query."""
@@ -225,23 +171,23 @@ class SearchEngine:
         return self._cached_facets(query, mode, tuple(dates), tuple(hosts))
 
     def _count_facets(self, query: str, mode: str, dates: tuple[str, ...], hosts: tuple[str, ...]) -> FacetCounts:
-        search = self._begun(query, mode, verbatim=True)
-        return self._facets.count(self._matching(search), dates, hosts) if search else FacetCounts()
+        search = self._interpreter.begun(query, mode, verbatim=True)
+        return self._facets.count(self._interpreter.matching(search), dates, hosts) if search else FacetCounts()
 
     def count(self, query: str, *, mode: str = Mode.AUTO) -> int:
         """The number of results, without spelling correction."""
-        search = self._begun(query, mode, verbatim=True)
-        return self.index.count(self._matching(search)) if search else 0
+        search = self._interpreter.begun(query, mode, verbatim=True)
+        return self.index.count(self._interpreter.matching(search)) if search else 0
 
     def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
         """Why the page is a result of the query; None when it is none of the best results."""
-        search, number = self._begun(query, mode, verbatim=verbatim), self.index.find(url)
+        search, number = self._interpreter.begun(query, mode, verbatim=verbatim), self.index.find(url)
         if search is None or number is None:
             return None
         for depth in (1, _EXPLAINED):  # most results are in the first block
-            found = next((one for one in self._ranked(search, depth)[0] if one.number == number), None)
+            found = next((one for one in self._ranker.ranked(search, depth)[0] if one.number == number), None)
             if found is not None:
-                terms = QueryTerms(search.words, self.index.forward, search.language.possible, search.variants)
+                terms = self._ranker.terms(search)
                 return explanation(self.index, terms, found.number, found.features, found.crowding, self._weights)
         return None
 
@@ -252,10 +198,9 @@ class SearchEngine:
 
     def candidates(self, query: str) -> Candidates | None:
         """The first block of candidates of a query, for other rankings to score; None when there is no match."""
-        root = read_options(parse_query(query), self._count).root
-        if root is None:
+        search = self._interpreter.begun(query, Mode.AUTO, verbatim=True)
+        if search is None:
             return None
-        search = self._begin(root, Mode.AUTO, {})
         return self._finder.selection(search.node, search.words, search.language).next()
 
     def cached(self, url: str) -> CachedPage | None:
@@ -269,21 +214,17 @@ class SearchEngine:
 
     def word_forms(self, query: str, language: str) -> WordForms | None:
         """Finds the words of a query in texts of a language; None for a query without words."""
-        root = read_options(parse_query(_valid_text(query)), self._count).root
-        if root is None:
-            return None
-        other = corrected(root, self._speller, self._count)
-        words = self._begin(other.root if other and other.is_used else root, Mode.AUTO, {}).words
-        return WordForms(words, language_of(language), self.index.forward)
+        search = self._interpreter.begun(query, Mode.AUTO, verbatim=False)
+        return WordForms(search.words, language_of(language), self.index.forward) if search else None
 
     def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
         """Continuations of the typed text, best first."""
         with self.index.damage_reported():
-            return self._completer.complete(_valid_text(typed), most)
+            return self._completer.complete(valid_text(typed), most)
 
     def related(self, query: str, urls: Sequence[str]) -> list[str]:
         """Searches about the same subject, from titles and headings of pages found; *urls*: of these, best first."""
-        root = parse_query(_valid_text(query)).root
+        root = parse_query(valid_text(query)).root
         words = wanted_words(root) if root is not None else []
         found = (self.index.find(url) for url in urls[:HITS_READ]) if words else ()
         heads = [self.index.pages.head(number) for number in found if number is not None]
@@ -299,142 +240,15 @@ class SearchEngine:
             self._facts = collection_facts(self.index)
         return self._facts
 
-    # -- the stages -----------------------------------------------------------------------------------------------
-
-    def _begin(self, root: Node, mode: Mode, steps: dict[str, float]) -> _Search:
-        with _timed(steps, "parse"):
-            words = wanted_words(root)
-            language = query_language(words, self.index)
-            kept = [word for word in words if word not in language.ignored]
-            variants = {word: self._speller.variants(word) for word in kept if word.isalpha()}
-            node = root if mode is Mode.AND else widened(loosened(root), variants)
-            return _Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
-
-    def _begun(self, query: str, mode: str, *, verbatim: bool) -> _Search | None:
-        """The first stage of a search; None when the query has no word to search for."""
-        root = read_options(parse_query(_valid_text(query)), self._count).root
-        if root is None:
-            return None
-        other = None if verbatim else corrected(root, self._speller, self._count)
-        return self._begin(other.root if other and other.is_used else root, Mode(mode), {})
-
-    def _matching(self, search: _Search) -> Query:
-        """Matches all results of a search."""
-        return self._finder.matching(search.node, search.language)
-
-    def _count(self, root: Node) -> int:
-        """The number of pages that match a query."""
-        return self.index.count(self._finder.matching(root, query_language(wanted_words(root), self.index)))
-
-    def _ranked(self, search: _Search, depth: int) -> tuple[list[Scored], int]:
-        """The matches of a query in order, at least *depth* of them as long as there are more; and their number."""
-        with search.step("terms"):
-            terms = QueryTerms(search.words, self.index.forward, search.language.possible, search.variants)
-        ranked: list[Scored] = []
-        with search.step("candidates"):
-            selection = self._finder.selection(search.node, search.words, search.language)
-        while len(ranked) < depth:
-            with search.step("candidates"):
-                block = selection.next()
-            if block is None:
-                break
-            with search.step("features"):
-                ranked += self._scored(block, terms, crowded=not restricts_site(search.root))
-        return ranked, selection.total
-
-    def _scored(self, block: Candidates, terms: QueryTerms, *, crowded: bool) -> list[Scored]:
-        """The candidates of one block, best first; a query without words orders them by rank alone."""
-        matrix = feature_matrix(FeatureRows(self.index, terms, block).compute())
-        if not len(terms):
-            matrix *= np.array([name == "rank" for name in FEATURES])
-        scores = matrix @ weight_vector(self._weights)
-        order = np.lexsort((block.numbers, -scores))
-        hosts = self.index.hosts[block.numbers[order]].tolist()
-        losses = np.array(crowding(hosts, self._weights) if crowded else [0.0] * len(hosts))
-        order, losses = (part[np.argsort(-(scores[order] + losses), kind="stable")] for part in (order, losses))
-        columns = (block.numbers[order].tolist(), self.index.hosts[block.numbers[order]].tolist())
-        return list(map(Scored, *columns, matrix[order], losses.tolist()))
-
-    # -- results --------------------------------------------------------------------------------------------------
-
-    def _with_all_words(self, search: _Search, found: list[Scored], total: int) -> tuple[int, set[int]]:
-        """The number of pages that match the query as a whole, and the numbers of those in *found*."""
-        numbers = [one.number for one in found]
-        if search.node == search.root:
-            return total, set(numbers)
-        return self.index.count_with(search.all_words, numbers)
-
-    def _hits(self, found: list[Scored], whole: set[int], search: _Search, *, explain: bool) -> tuple[Hit, ...]:
-        numbers = [one.number for one in found]
-        pages = [Shown(number, self.index.pages.head(number), self.index.pages.text(number)) for number in numbers]
-        snippets = make_snippets(pages, search.words, self.index.forward)
-        missing = self._missing_words(search, [number for number in numbers if number not in whole])
-        return tuple(
-            self._hit(one, page.head, snippet, missing=missing.get(one.number), explain=explain)
-            for one, page, snippet in zip(found, pages, snippets, strict=True)
-        )
-
-    def _missing_words(self, search: _Search, numbers: list[int]) -> dict[int, tuple[str, ...]]:
-        """By page: the words that it lacks, in all their right spellings."""
-        words = list(dict.fromkeys(search.words))[:_MISSING_WORDS]
-        queries = [self._finder.matching(widened(Word(word), search.variants), search.language) for word in words]
-        return {
-            number: tuple(word for place, word in enumerate(words) if place not in found)
-            for number, found in self.index.matched(queries, numbers).items()
-        }
-
     def _feature_row(self, one: Scored) -> FeatureRow:
         features = dict(zip(FEATURES, one.features.tolist(), strict=True))
-        score = sum(self._parts(one).values())
+        score = sum(self._ranker.parts(one).values())
         return FeatureRow(self.index.pages.head(one.number).url, score, features, one.crowding)
 
-    def _parts(self, one: Scored) -> dict[str, float]:
-        return contributions(one.features, self._weights) | {"crowding": one.crowding}
 
-    def _hit(self, one: Scored, head: Head, snippet: Snippet, *, missing: tuple[str, ...] | None, explain: bool) -> Hit:
-        parts = self._parts(one)
-        return Hit(
-            url=head.url,
-            title=head.title or head.url,
-            snippet=snippet.text,
-            highlights=snippet.highlights,
-            score=sum(parts.values()),
-            host=head.host,
-            fetched_at=head.fetched_at,
-            mime=head.mime,
-            language=head.language,
-            same_content=head.same_content,
-            all_words=missing is None,
-            missing=missing or (),
-            date=_stated_date(head),
-            explain=parts if explain else {},
-        )
-
-
-def _left_out(search: _Search) -> tuple[str, ...]:
-    """The words of the query that the search ignores, in order."""
-    return tuple(dict.fromkeys(word for word in wanted_words(search.root) if word in search.language.ignored))
-
-
-def _hints(search: _Search, total: int) -> list[str]:
+def _hints(search: Search, total: int) -> list[str]:
     is_word = any(character.isalnum() for word in search.words for character in word)
     return ["The query has only punctuation. Add a word."] if search.words and not total and not is_word else []
-
-
-def _stated_date(head: Head) -> float | None:
-    """The date that a page states; a date after the fetch is wrong.
-
-    A page that was modified within a day before the fetch was probably generated for it.
-    """
-    published, modified = head.published, head.modified
-    if published is not None:
-        return published if published <= head.fetched_at else None
-    return modified if modified is not None and modified <= head.fetched_at - _DAY else None
-
-
-def _valid_text(query: str) -> str:
-    """The query in valid Unicode: a lone surrogate becomes a question mark."""
-    return query.encode("utf-8", "replace").decode()
 
 
 def charset_of(headers: dict[str, str]) -> str:

@@ -15,7 +15,8 @@ from periplus.cli.output import print_json, printable
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.model import Hit, Results
-from periplus.search.engine import Mode, SearchEngine
+from periplus.search.engine import SearchEngine
+from periplus.search.interpret import Mode
 from periplus.store.collection import open_collection
 from periplus.web.results import count
 

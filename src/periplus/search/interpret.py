@@ -1,0 +1,106 @@
+"""Interprets a query: its language, the words to find, their spellings, and what pages must match."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tantivy import Query
+
+from periplus.search.candidates import CandidateFinder
+from periplus.search.correction import Corrected, corrected
+from periplus.search.open_index import OpenIndex
+from periplus.search.options import read_options
+from periplus.search.query import ParsedQuery, parse_query
+from periplus.search.query_language import QueryLanguage, query_language
+from periplus.search.query_tree import Node, loosened, wanted_words, widened
+from periplus.search.spelling import Speller
+
+
+class Mode(StrEnum):
+    """How many of the words a page must have."""
+
+    AUTO = "auto"  # any; pages with more of the query come first
+    AND = "and"
+    OR = "or"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The state of one search, shared by its stages."""
+
+    root: Node
+    node: Node  # what candidates must match
+    words: list[str]  # to find; without the ignored ones
+    variants: dict[str, list[str]]  # other right spellings of words, such as American for British
+    language: QueryLanguage
+    all_words: Query  # matches pages that match `root`
+    steps: dict[str, float]
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """Measures a step."""
+        return timed(self.steps, name)
+
+
+@contextmanager
+def timed(steps: dict[str, float], name: str) -> Iterator[None]:
+    """Measures a step; the times of a repeated step add up."""
+    started = time.perf_counter()
+    try:
+        yield
+    finally:
+        steps[name] = steps.get(name, 0.0) + time.perf_counter() - started
+
+
+class Interpreter:
+    """Interprets queries for one open index."""
+
+    def __init__(self, index: OpenIndex, finder: CandidateFinder, speller: Speller) -> None:
+        self._index, self._finder, self._speller = index, finder, speller
+
+    def parse(self, query: str) -> ParsedQuery:
+        """Parses any text; options that find nothing count as words."""
+        return read_options(parse_query(valid_text(query)), self.count)
+
+    def correct(self, root: Node) -> Corrected | None:
+        """Another spelling of the query that is probably meant."""
+        return corrected(root, self._speller, self.count)
+
+    def begin(self, root: Node, mode: Mode, steps: dict[str, float]) -> Search:
+        """The first stage of a search."""
+        with timed(steps, "parse"):
+            words = wanted_words(root)
+            language = query_language(words, self._index)
+            kept = [word for word in words if word not in language.ignored]
+            variants = {word: self._speller.variants(word) for word in kept if word.isalpha()}
+            node = root if mode is Mode.AND else widened(loosened(root), variants)
+            return Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
+
+    def begun(self, query: str, mode: str, *, verbatim: bool) -> Search | None:
+        """The first stage of a search; None when the query has no word to search for."""
+        root = self.parse(query).root
+        if root is None:
+            return None
+        other = None if verbatim else self.correct(root)
+        return self.begin(other.root if other and other.is_used else root, Mode(mode), {})
+
+    def matching(self, search: Search) -> Query:
+        """Matches all results of a search."""
+        return self._finder.matching(search.node, search.language)
+
+    def count(self, root: Node) -> int:
+        """The number of pages that match a query."""
+        return self._index.count(self._finder.matching(root, query_language(wanted_words(root), self._index)))
+
+
+def left_out_words(search: Search) -> tuple[str, ...]:
+    """The words of the query that the search ignores, in order."""
+    return tuple(dict.fromkeys(word for word in wanted_words(search.root) if word in search.language.ignored))
+
+
+def valid_text(query: str) -> str:
+    """The query in valid Unicode: a lone surrogate becomes a question mark."""
+    return query.encode("utf-8", "replace").decode()

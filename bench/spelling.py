@@ -26,8 +26,8 @@ from periplus.config import Settings
 from periplus.index.build import build_index
 from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import PageStore
-from periplus.search.completion import Completer
-from periplus.search.spelling import Speller
+from periplus.search.suggest.completion import Completer
+from periplus.search.suggest.spelling import Speller
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.text.analyzer import folded

@@ -11,7 +11,7 @@ import pytest
 from periplus.evaluation.collection_figures import CollectionFigures
 from periplus.evaluation.profiles import PROFILES, Matched, ranked
 from periplus.search.engine import SearchEngine
-from periplus.search.query_terms import QueryTerms
+from periplus.search.query.terms import QueryTerms
 from search.library import Doc, give_ranks, index, opened, shelve
 
 DOCS = [

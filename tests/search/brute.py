@@ -15,7 +15,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from periplus.search.query_tree import And, Field, Node, Not, Or, Phrase, Required, Site, Word
+from periplus.search.query.tree import And, Field, Node, Not, Or, Phrase, Required, Site, Word
 from periplus.text.analyzer import OTHER, Token, language_of, url_words
 from periplus.text.analyzer import tokens as analyzed
 from periplus.text.code_tokens import code_tokens

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from periplus.search.engine import SearchEngine
-from periplus.search.query import parse_query
+from periplus.search.query.parser import parse_query
+from periplus.search.query.tree import wanted_words
 from periplus.search.query_language import query_language
-from periplus.search.query_tree import wanted_words
 from search.library import Doc, library
 
 DOCS = [

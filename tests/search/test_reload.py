@@ -19,8 +19,8 @@ from index.live import live_index
 from periplus.errors import NoIndex
 from periplus.search import reload
 from periplus.search.engine import SearchEngine
-from periplus.search.query_log import QueryLog
 from periplus.search.reload import ReloadingEngine
+from periplus.search.suggest.query_log import QueryLog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, index, settings, shelve, urls

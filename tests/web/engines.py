@@ -29,7 +29,7 @@ from periplus.model import (
 from periplus.parse.charset import decode
 from periplus.parse.profiles import Profiles
 from periplus.parse.reader_view import html_view, text_view
-from periplus.search.completion import Suggestion
+from periplus.search.suggest.completion import Suggestion
 from periplus.web.engine_port import Engine
 
 CRAWLED = 1_772_600_700.0  # 4 March 2026, 05:05 UTC

@@ -21,8 +21,8 @@ from periplus.site.server import configuration, listen
 from periplus.web.app import Sources, create_app
 from periplus.web.branding import Branding
 from periplus.web.engine_port import Engine
-from periplus.web.inspect_pages import UrlReport
-from periplus.web.library_port import Library
+from periplus.web.page.inspect import UrlReport
+from periplus.web.page.library_port import Library
 from web.engines import FakeLibrary
 
 

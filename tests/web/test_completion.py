@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import pytest
 
-from periplus.search.completion import Suggestion
+from periplus.search.suggest.completion import Suggestion
 from web.engines import FakeEngine
 from web.serving import Site, searching
 from web.test_hostile import NAUGHTY, PAYLOADS

@@ -10,7 +10,7 @@ import pytest
 
 from periplus import __version__
 from periplus.config import Identity, Settings
-from periplus.search.query import parse_query
+from periplus.search.query.parser import parse_query
 from periplus.web.branding import Branding, load_branding
 from web.engines import COLLECTION, FakeEngine
 from web.serving import Site, searching

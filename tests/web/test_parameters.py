@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from periplus.errors import UsageError
-from periplus.search.query import parse_query
+from periplus.search.query.parser import parse_query
 from periplus.web.parameters import AGES, API_SIZE, TYPES, SearchParameters, read, read_url, since
 
 

@@ -17,8 +17,8 @@ from periplus.evaluation.metrics import DEPTH, METRICS, Figures, Scale, figures,
 from periplus.evaluation.profiles import PROFILES, Matched, ranked
 from periplus.evaluation.significance import Comparison, compare
 from periplus.search.engine import SearchEngine
+from periplus.search.query.terms import QueryTerms
 from periplus.search.query_language import query_language
-from periplus.search.query_terms import QueryTerms
 from periplus.store.collection import Collection, open_collection
 from periplus.text.unspaced import blanked, pieces
 from periplus.text.words import split

@@ -19,7 +19,7 @@ from periplus.index.parts import document_numbers
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.vectors import Vectors, open_vectors
 from periplus.index.vocabulary import MOST_EDITS, Vocabulary
-from periplus.search.edit_cost import edit_costs
+from periplus.search.suggest.edit_cost import edit_costs
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.text.analyzer import folded, language_of, terms

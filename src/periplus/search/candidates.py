@@ -16,10 +16,10 @@ from tantivy import Occur, Query
 
 from periplus.config import Ranking
 from periplus.index.schema import CODE
-from periplus.search.compile import Compiler
 from periplus.search.open_index import Integers, Matches, Numbers, OpenIndex
+from periplus.search.query.compile import Compiler
+from periplus.search.query.tree import Node, Or, Word
 from periplus.search.query_language import QueryLanguage
-from periplus.search.query_tree import Node, Or, Word
 from periplus.text.code_tokens import code_tokens
 
 _SMALLEST_SHARE = 0.1  # of a block, for a list

@@ -26,18 +26,18 @@ from periplus.model import (
     Results,
 )
 from periplus.search.candidates import CandidateFinder, Candidates
-from periplus.search.completion import Completer, Suggestion
 from periplus.search.explanation import explanation
 from periplus.search.facets import FacetCounter
 from periplus.search.facts import collection_facts
 from periplus.search.hits import HitMaker
 from periplus.search.interpret import Interpreter, Mode, Search, left_out_words, valid_text
 from periplus.search.open_index import OpenIndex
-from periplus.search.query import parse_query
-from periplus.search.query_tree import Node, wanted_words
+from periplus.search.query.parser import parse_query
+from periplus.search.query.tree import Node, wanted_words
 from periplus.search.ranking import Ranker, Scored
-from periplus.search.related import HITS_READ, page_words, related_searches
 from periplus.search.score import FEATURES, weight_vector
+from periplus.search.suggest.completion import Completer, Suggestion
+from periplus.search.suggest.related import HITS_READ, page_words, related_searches
 from periplus.search.word_forms import WordForms
 from periplus.store.archive import read_response
 from periplus.store.collection import Collection

@@ -7,7 +7,7 @@ import numpy as np
 from periplus.config import Ranking
 from periplus.model import Explanation
 from periplus.search.open_index import Numbers, OpenIndex
-from periplus.search.query_terms import QueryTerms
+from periplus.search.query.terms import QueryTerms
 from periplus.search.score import FEATURES, contributions, weight_vector
 
 _FIELDS = ("title", "headings", "anchors", "url", "body")

@@ -17,7 +17,7 @@ from periplus.index.facets import DATE, HOST, LANGUAGE, TYPE, name_of_number
 from periplus.index.schema import NUMBER, SITE
 from periplus.model import FacetCounts
 from periplus.search.open_index import OpenIndex
-from periplus.search.operators import FILE_TYPES, read_operator, seconds_of
+from periplus.search.query.operators import FILE_TYPES, read_operator, seconds_of
 from periplus.url import url_key
 
 _MOST_SITES = 6

@@ -15,7 +15,7 @@ from periplus.index.forward import Rows
 from periplus.index.kinds import Kind
 from periplus.search.candidates import Candidates
 from periplus.search.open_index import Numbers, OpenIndex
-from periplus.search.query_terms import Booleans, Hits, QueryTerms
+from periplus.search.query.terms import Booleans, Hits, QueryTerms
 from periplus.text.bm25 import saturation
 
 _WINDOW = 30  # words

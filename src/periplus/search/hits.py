@@ -7,7 +7,7 @@ from periplus.model import Hit
 from periplus.search.candidates import CandidateFinder
 from periplus.search.interpret import Search
 from periplus.search.open_index import OpenIndex
-from periplus.search.query_tree import Word, widened
+from periplus.search.query.tree import Word, widened
 from periplus.search.ranking import Ranker, Scored
 from periplus.search.snippet import Shown, Snippet, make_snippets
 

@@ -11,13 +11,13 @@ from enum import StrEnum
 from tantivy import Query
 
 from periplus.search.candidates import CandidateFinder
-from periplus.search.correction import Corrected, corrected
 from periplus.search.open_index import OpenIndex
-from periplus.search.options import read_options
-from periplus.search.query import ParsedQuery, parse_query
+from periplus.search.query.options import read_options
+from periplus.search.query.parser import ParsedQuery, parse_query
+from periplus.search.query.tree import Node, loosened, wanted_words, widened
 from periplus.search.query_language import QueryLanguage, query_language
-from periplus.search.query_tree import Node, loosened, wanted_words, widened
-from periplus.search.spelling import Speller
+from periplus.search.suggest.correction import Corrected, corrected
+from periplus.search.suggest.spelling import Speller
 
 
 class Mode(StrEnum):

@@ -24,7 +24,7 @@ from periplus.index.sites import Sites
 from periplus.index.vectors import open_vectors
 from periplus.index.vocabulary import Vocabulary
 from periplus.search.background_check import BackgroundCheck
-from periplus.search.spelling import Speller
+from periplus.search.suggest.spelling import Speller
 from periplus.store.generations import Generation
 from periplus.text.analyzer import is_stop_word, register, terms
 from periplus.url import url_id

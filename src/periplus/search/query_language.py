@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from periplus.search.open_index import OpenIndex
-from periplus.search.query_tree import SPACED_WORD
+from periplus.search.query.tree import SPACED_WORD
 from periplus.text.analyzer import OTHER, is_stop_word
 from periplus.text.words import split
 

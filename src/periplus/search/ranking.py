@@ -11,8 +11,8 @@ from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.features import FeatureRows
 from periplus.search.interpret import Search
 from periplus.search.open_index import Numbers, OpenIndex
-from periplus.search.query_terms import QueryTerms
-from periplus.search.query_tree import restricts_site
+from periplus.search.query.terms import QueryTerms
+from periplus.search.query.tree import restricts_site
 from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
 
 

@@ -17,11 +17,11 @@ from threading import Event, Lock, Thread
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
 from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
-from periplus.search.completion import Suggestion
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
-from periplus.search.query_log import QUERY, QueryLog
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
+from periplus.search.suggest.completion import Suggestion
+from periplus.search.suggest.query_log import QUERY, QueryLog
 from periplus.search.warm_up import warm_up
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations, number_of

@@ -24,17 +24,17 @@ from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
 from periplus.web.api_routes import SearchApi, with_versions
 from periplus.web.branding import Branding
-from periplus.web.cached_pages import CachedPages
 from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
-from periplus.web.exports import ExportRoutes
 from periplus.web.health import HealthCheck
 from periplus.web.information import InformationPages
-from periplus.web.inspect_pages import InspectPages, UrlReport
-from periplus.web.library_port import Library
 from periplus.web.metrics_route import MetricsPage
-from periplus.web.page_panel import PagePanel
-from periplus.web.result_page import ResultPage
+from periplus.web.page.cached_pages import CachedPages
+from periplus.web.page.inspect import InspectPages, UrlReport
+from periplus.web.page.library_port import Library
+from periplus.web.page.panel import PagePanel
+from periplus.web.results.exports import ExportRoutes
+from periplus.web.results.result_page import ResultPage
 from periplus.web.search_queue import SearchQueue
 from periplus.web.settings_page import SettingsPage
 from periplus.web.site_files import SiteFiles

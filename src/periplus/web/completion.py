@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from periplus.search.completion import Suggestion
+from periplus.search.suggest.completion import Suggestion
 from periplus.site.error_pages import JSON
 from periplus.web.display import visible
 from periplus.web.engine_port import Engine

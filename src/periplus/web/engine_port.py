@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
-from periplus.search.completion import Suggestion
+from periplus.search.suggest.completion import Suggestion
 
 
 class Engine(Protocol):

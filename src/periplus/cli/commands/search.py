@@ -18,7 +18,7 @@ from periplus.model import Hit, Results
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
 from periplus.store.collection import open_collection
-from periplus.web.results import count
+from periplus.web.results.entries import count
 
 _WAIT_SECONDS = 2.0  # for the check of the large files, after the results are shown
 

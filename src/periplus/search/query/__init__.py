@@ -1,0 +1,1 @@
+"""Reads a query: grammar, tree, operators, and the tantivy query of each language."""

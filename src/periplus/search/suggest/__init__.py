@@ -1,0 +1,1 @@
+"""What may the user mean? Spelling, completion, related searches."""

@@ -1,0 +1,1 @@
+"""The pages about one page: cached copy, versions, panel, inspect."""

@@ -1,0 +1,1 @@
+"""The result page, its filters, groups and explanations, and results in other forms."""

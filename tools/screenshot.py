@@ -1,31 +1,71 @@
-"""Takes the screenshots of the README from a running demo.
+"""Takes the screenshots of the documentation from a running demo.
 
 Usage: tools/screenshot.py ADDRESS, for example after `periplus demo --port 8080`: tools/screenshot.py http://127.0.0.1:8080
 """
 
 from __future__ import annotations
 
+import base64
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 CHROMIUM = "/usr/bin/chromium"
-PAGES = {"home": "/", "results": "/search?q=parse+command+line+arguments"}
+QUERY = "/search?q=parse+command+line+arguments"
+
+
+class Shot(NamedTuple):
+    """A picture of a page, after some clicks."""
+
+    path: str
+    clicks: tuple[str, ...] = ()  # CSS selectors
+    width: int = 1280
+    height: int = 860
+
+
+SHOTS = {
+    "home": Shot("/"),
+    "results": Shot(QUERY),
+    "results-phone": Shot(QUERY, width=360, height=760),
+    "filters": Shot(QUERY, (".filters summary",)),
+    "why": Shot(QUERY, (".hit .menu summary", ".hit .menu a[data-why]")),
+    "cached": Shot(QUERY, (".hit .menu summary", ".hit .menu a[href^='/cached']")),
+    "page": Shot(QUERY, (".hit .menu summary", ".hit .menu a[href^='/page']")),
+}
 
 
 def main(address: str) -> None:
-    """Saves one screenshot per page."""
+    """Saves all pictures."""
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        view = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="light")
-        for name, path in PAGES.items():
-            for _ in range(2):  # the first answer reads the index from disk
-                view.goto(address.rstrip("/") + path)
-            view.screenshot(path=FOLDER / f"{name}.png")
+        for name, shot in SHOTS.items():
+            (FOLDER / f"{name}.webp").write_bytes(picture(browser, address.rstrip("/"), shot))
         browser.close()
+
+
+def picture(browser: Browser, address: str, shot: Shot) -> bytes:
+    """One page as WebP, which playwright itself cannot write."""
+    with browser.new_context(viewport={"width": shot.width, "height": shot.height}, color_scheme="light") as context:
+        page = context.new_page()
+        for _ in range(2):  # the first answer reads the index from disk
+            page.goto(address + shot.path)
+        for selector in shot.clicks:
+            page.locator(selector).first.click()
+        if shot.width > 1000 and not shot.clicks and page.locator(".hit h2 a").count():
+            page.locator(".hit h2 a").first.focus()
+        page.wait_for_timeout(800)  # the panel beside the results
+        return captured(page)
+
+
+def captured(page: Page) -> bytes:
+    """The visible part of a page as WebP."""
+    session = page.context.new_cdp_session(page)
+    data = session.send("Page.captureScreenshot", {"format": "webp", "quality": 82})["data"]
+    return base64.b64decode(data)
 
 
 if __name__ == "__main__":

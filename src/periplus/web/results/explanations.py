@@ -30,7 +30,7 @@ SENTENCES = {  # by feature; `_numbers` says what the names in braces are
     "length": "Length: {length:,.0f} words",
     "rank": "PageRank: better than {lower_ranks} % of pages",
     "quality": "Quality of the page and its site: {quality}",
-    "freshness": "Freshness: {percent} (the newest page found: 100 %)",
+    "freshness": "Date: {percent} as fresh as the newest page found",
     "crowding": "Better results of the same site come first",
 }
 _LARGEST = 50.0  # of a logarithm; real values are below 10

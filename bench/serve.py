@@ -31,7 +31,7 @@ CACHE = Path(__file__).with_name(".cache")
 SEED = 23
 SIZE = 10  # results
 QUERIES = 300  # of each kind in bench/query.py, which builds the index
-WARM_UP_CLIENTS = 8
+WARM_UP_CLIENTS = 32  # of fewer, one process may accept nearly all
 DRAWS = 200_000  # searches after which their order repeats
 STEPS = (1, 5, 10, 20, 100)  # clients
 

@@ -434,6 +434,7 @@ class Explanation:
     words: int  # number of different words of the query
     words_in: dict[str, int]  # number of these words in each field of the page
     lower_ranks: float  # share of all pages that have a lower PageRank
+    same_content: tuple[str, ...] = ()  # other URLs
 
 
 @dataclass(frozen=True, slots=True)

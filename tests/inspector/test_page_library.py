@@ -152,7 +152,7 @@ def test_the_facts_of_a_page(library: PageLibrary) -> None:
 
 
 @pytest.mark.slow
-def test_the_rank_is_compared_with_all_known_pages(tmp_path: Path) -> None:
+def test_the_rank_is_compared_with_all_indexed_pages(tmp_path: Path) -> None:
     names = ("a", "b", "c")
     link = Link("http://hub.test/", "The Hub", False)
     docs = [Doc(f"http://{name}.test/", name, "A page about ropes.", links=(link,)) for name in names]

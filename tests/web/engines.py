@@ -64,6 +64,7 @@ def explained(hit: Hit) -> Explanation:
         words=4,
         words_in={"title": 3, "headings": 2, "anchors": 1, "url": 1, "body": 4, "page": 4},
         lower_ranks=0.974,
+        same_content=hit.same_content,
     )
 
 

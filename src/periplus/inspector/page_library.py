@@ -120,7 +120,7 @@ class PageLibrary:
                 same_content=head.same_content,
                 link_count=details.link_count,
                 anchors=_anchors(index.forward, number),
-                rank=self._rank(head.url),
+                rank=self._rank(head.url, index.lower_ranks(number)),
                 versions=self._versions(head.url),
             )
 
@@ -204,21 +204,20 @@ class PageLibrary:
         earlier = [fetch for fetch in versions if int(fetch.at) <= at]
         return earlier[-1] if earlier else next(iter(versions), None)
 
-    def _rank(self, url: str) -> PageRank | None:
+    def _rank(self, url: str, lower: float) -> PageRank | None:
+        """The rank of a page; *lower*: the share of the indexed pages with a lower one."""
         try:
             table = open_ranks(self._collection.ranks)
             node = None if table is None else table.node_of(url_id(url))
-            return None if table is None or node is None else _rank_of(table, node)
+            return None if table is None or node is None else _rank_of(table, node, lower)
         except PeriplusError as error:
             logger.warning("no rank is shown: %s", error)
             return None
 
 
-def _rank_of(table: RankTable, node: int) -> PageRank:
+def _rank_of(table: RankTable, node: int, lower: float) -> PageRank:
     with table.naming_damage():
-        rank, ranks = table.ranks[node], table.ranks
-        lower = 100 * float(np.count_nonzero(ranks < rank)) / len(ranks)
-        return PageRank(float(rank), lower, len(table.sources(node)))
+        return PageRank(float(table.ranks[node]), 100 * lower, len(table.sources(node)))
 
 
 def _anchors(forward: ForwardIndex, number: int) -> tuple[str, ...]:

@@ -35,10 +35,10 @@ class PageVersion:
 
 @dataclass(frozen=True, slots=True)
 class PageRank:
-    """The rank of a page among all known pages."""
+    """The rank of a page."""
 
     value: float
-    percentile: float  # per cent of the known pages with a lower rank
+    percentile: float  # per cent of the indexed pages with a lower rank
     in_links: int  # pages that link here
 
 

@@ -31,5 +31,6 @@ def explanation(
         weights=dict(zip(FEATURES, weight_vector(weights).tolist(), strict=True)),
         words=len(terms),
         words_in={name: int(words.sum()) for name, words in found.items()},
-        lower_ranks=float((index.ranks < index.ranks[number]).mean()),
+        lower_ranks=index.lower_ranks(number),
+        same_content=head.same_content,
     )

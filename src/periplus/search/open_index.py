@@ -177,6 +177,10 @@ class OpenIndex:
         with self.damage_reported():
             return int(self._searcher.doc_freq(field("body", language), term))
 
+    def lower_ranks(self, number: int) -> float:
+        """The share of the documents that have a lower rank than this one."""
+        return float(np.count_nonzero(self.ranks < self.ranks[number]) / max(len(self.ranks), 1))
+
     def find(self, url: str) -> int | None:
         """The number of the document with this URL."""
         numbers = self.matches(Query.term_query(self.schema, URL_ID, url_id(url).hex()), 1).numbers

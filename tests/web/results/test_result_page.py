@@ -202,6 +202,13 @@ def test_explanations_are_loaded_only_on_demand(site: Site) -> None:
     assert not site.get("/search?q=harbour").page.select("table")
 
 
+def test_the_explanation_names_other_urls_and_links_to_a_section_that_exists(site: Site) -> None:
+    page = site.get("/why", q="harbour", url=PDF.url).page
+    assert [item.text for item in page.select("main li")] == list(PDF.same_content)
+    path, _, section = str(page.select("#reasons a")[0].attrs["href"]).partition("#")
+    assert site.get(path).page.select(f"#{section}")
+
+
 @pytest.mark.parametrize(("query", "status"), [("q=x&url=https://nowhere.example/", 404), ("q=x", 400), ("url=x", 400)])
 def test_what_cannot_be_explained_is_said(site: Site, query: str, status: int) -> None:
     assert site.get(f"/why?{query}").status == status

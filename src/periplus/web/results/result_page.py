@@ -124,6 +124,7 @@ class ResultPage:
             link=web_link(found.url),
             url=visible(found.url),
             reasons=reasons(found),
+            others=[(web_link(other), visible(other)) for other in found.same_content],
         )
 
     async def like(self, request: Request) -> Response:

@@ -277,12 +277,11 @@ def test_a_typed_url_is_normalized_like_a_link() -> None:
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("example.org", "not a URL"),
+        ("example", "not a URL"),
         ("", "not a URL"),
         ("/a/b", "not a URL"),
         ("http", "not a URL"),
         ("ftp://example.org/", "the scheme 'ftp' is not http or https"),
-        ("localhost:8000", "the scheme 'localhost' is not http or https"),
         ("view-source:https://example.org/", "the scheme 'view-source' is not http or https"),
         ("http://", "its host or port is invalid"),
         ("HTTPS://exa mple.org/", "its host or port is invalid"),
@@ -297,6 +296,22 @@ def test_the_error_names_the_problem_of_an_invalid_url(typed: str, why: str) -> 
     assert repr(typed) in str(caught.value)
     assert "https://example.org/" in caught.value.hint
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("example.org", "https://example.org/"),
+        ("Example.org:8443/a?b=c", "https://example.org:8443/a?b=c"),
+        ("münchen.de/rathaus", "https://xn--mnchen-3ya.de/rathaus"),
+        ("example.org?q=1", "https://example.org/?q=1"),
+        ("localhost:8000", "http://localhost:8000/"),
+        ("127.0.0.1:8000/x", "http://127.0.0.1:8000/x"),
+        ("[::1]:8000", "http://[::1]:8000/"),
+    ],
+)
+def test_a_url_without_a_scheme_is_https_and_http_on_this_machine(typed: str, meant: str) -> None:
+    assert parse(typed).text == meant
 
 
 @pytest.mark.parametrize("typed", ["a\nb", "x" * 100_000, "s" * 100_000 + ":", "\x1b[31m", "https://\n\x00/"])

@@ -40,6 +40,11 @@ _ALREADY_PARSED = re.compile(
 )
 _NOT_WEB = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE | re.ASCII)  # by its scheme
 _IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_WITHOUT_SCHEME = re.compile(
+    rf"(?:(?P<local>localhost|{_IPV4.pattern}|\[[0-9a-f:.]+\])|(?:[^\s/?#@:.]+\.)+[^\s/?#@:.]{{2,}}\.?)"
+    r"(?::\d+)?(?:[/?#].*)?",
+    re.IGNORECASE,
+)
 
 
 class Url(NamedTuple):
@@ -150,8 +155,13 @@ def _fix_escape(match: re.Match[str]) -> str:
 
 
 def parse(raw: str, canonicalizer: Canonicalizer | None = None) -> Url:
-    """Parse a URL that a person typed; raises BadUrl with the problem."""
+    """Parse a URL that a person typed; raises BadUrl with the problem.
+
+    Without a scheme, it is https; for localhost and IP addresses http.
+    """
     raw = raw.strip()
+    if found := _WITHOUT_SCHEME.fullmatch(raw):
+        raw = f"{'http' if found['local'] else 'https'}://{raw}"
     text = (canonicalizer or Canonicalizer()).canonical(raw)
     if text is None:
         hint = "A URL starts with http:// or https://, for example https://example.org/"

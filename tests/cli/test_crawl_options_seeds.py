@@ -42,7 +42,7 @@ def test_urls_are_read_one_a_line_or_behind_their_host(file: Path, content: str,
     [
         ("http://a.test/\nnot a url\n", 2),
         ("# c\n\nftp://a.test/\n", 3),
-        ("a.test\tb.test\n", 1),
+        ("a.test\tb\n", 1),
         ("http://\n", 1),
         ("http://a.test/\n\x1b[31m\n", 2),
     ],

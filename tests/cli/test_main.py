@@ -109,10 +109,46 @@ def test_the_version_is_printed() -> None:
     assert typed("--version").out == f"periplus {__version__}\n"
 
 
-def test_an_unknown_command_is_a_usage_error() -> None:
-    outcome = typed("craw")
-    assert outcome.code == 2
-    assert "craw" in outcome.err
+@pytest.mark.parametrize(("wrong", "right"), [("serch", "search"), ("craw", "crawl"), ("inspct", "inspect")])
+def test_a_mistyped_command_names_the_right_one(wrong: str, right: str) -> None:
+    outcome = typed(wrong, "x")
+    assert (outcome.code, outcome.complaint) == (
+        2,
+        f"periplus: there is no command {wrong}. Did you mean `periplus {right}`?",
+    )
+
+
+def test_a_command_unlike_any_other_leads_to_the_help() -> None:
+    assert typed("xyzzy").complaint == "periplus: there is no command xyzzy. Run `periplus help`."
+
+
+def test_help_is_a_command_too() -> None:
+    assert periplus("help").out == periplus("--help").out
+    assert periplus("help", "top", "pages").out == periplus("top", "pages", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "completions"), [("periplus cr", ["crawl"]), ("periplus crawl --until-b", ["--until-bytes"])]
+)
+def test_the_shell_completes_commands_and_options(words: str, completions: list[str]) -> None:
+    asked = {"_PERIPLUS_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    code = "from periplus.cli.main import main; main()"
+    program = [sys.executable, "-c", f"import sys; sys.argv = ['periplus']; {code}"]
+    done = subprocess.run(program, capture_output=True, text=True, env=environment() | asked, check=False)
+    assert done.stdout.split() == completions
+
+
+def test_with_json_an_error_is_an_object_on_stdout(tmp_path: Path) -> None:
+    outcome = typed("status", "--home", tmp_path / "none", "--json")
+    assert outcome.code == 1
+    assert outcome.json == {
+        "error": {
+            "message": f"{tmp_path / 'none'} holds no collection",
+            "hint": "`periplus crawl URL` makes one; --home names another folder.",
+            "exit_code": 1,
+        }
+    }
+    assert typed("runs", "--size", "many", "--json").json["error"]["exit_code"] == 2
 
 
 # -- failures -------------------------------------------------------------------------------------------------------
@@ -232,7 +268,6 @@ def test_the_app_is_what_the_script_runs() -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["fly"], "No such command 'fly'"),
         (["crawl", "--pages", "many"], "Invalid value for '--pages'"),
         (["crawl", "--nosuch"], "No such option: --nosuch"),
         (["inspect", "url"], "Missing argument 'URL'"),

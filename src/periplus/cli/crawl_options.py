@@ -37,6 +37,8 @@ class SeedList:
     def add(self, urls: Iterable[str]) -> None:
         """Adds URLs from the command line; a URL named like a sitemap (`/sitemap.xml`) becomes a sitemap."""
         for url in urls:
+            if "://" not in url and Path(url).is_file():
+                raise UsageError(f"{url} is a file", hint=f"To read seeds from it: --seeds {url}")
             (self.sitemaps if _SITEMAP_NAME.fullmatch(url.strip()) else self.seeds).append(url)
 
     def add_sitemap(self, where: str) -> None:
@@ -136,6 +138,9 @@ ConnectTo = Annotated[
         metavar="HOST1:PORT1:HOST2:PORT2",
         help="Connect to HOST2:PORT2 instead of HOST1:PORT1 (like curl --connect-to); repeatable.",
     ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", metavar="", help="Show what would be crawled; send and write nothing.")
 ]
 AllowPrivate = Annotated[
     bool | None,

@@ -6,9 +6,11 @@ A command's module is imported only when the command runs, so `periplus --help` 
 from __future__ import annotations
 
 import atexit
+import difflib
 import os
 import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from keyword import iskeyword
 from typing import Any, NoReturn
@@ -18,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from periplus import __version__
-from periplus.errors import PeriplusError
+from periplus.errors import PeriplusError, UsageError
 from periplus.signals import Stopped, stop_signals, stoppable
 
 COMMANDS = {
@@ -34,7 +36,7 @@ COMMANDS = {
     "eval": "Measure the ranking with judged queries.",
     "tune": "Learn the weights of the ranking from judged queries.",
     "top": "List the pages or hosts with the highest PageRank.",
-    "status": "Show the URLs and pages of a collection, and its last crawl.",
+    "status": "Show the URLs, pages and index of a collection, its last crawl, and the next step.",
     "runs": "List the crawls so far, with the time spent in each step.",
     "generations": "List the generations of index and ranks, and which is live.",
     "export": "Write archived pages to a WARC file.",
@@ -79,19 +81,26 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Imports the command that is about to run."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise UsageError(f"there is no command {args[0]}", hint=_nearest_command(args[0]))
         name, placeholder, rest = super().resolve_command(ctx, args)
         if placeholder is None or name is None:
             return name, placeholder, rest
         return name, load_command(name), rest
 
 
+def _nearest_command(typed: str) -> str:
+    nearest = difflib.get_close_matches(typed, COMMANDS, n=1, cutoff=0.6)
+    return f"Did you mean `periplus {nearest[0]}`?" if nearest else "Run `periplus help`."
+
+
 app = typer.Typer(
     cls=Commands,
     name="periplus",
     help="Your own search engine: crawl the part of the web you choose, rank it, serve it.",
-    epilog="Add --debug to any command to see the traceback of an error.",
+    epilog="`periplus help COMMAND` shows the options of a command. Add --debug to any command to see the traceback of "
+    "an error.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -134,7 +143,7 @@ def run() -> None:
     """Runs the command on the command line; raises SystemExit with its exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for matrix products we never compute
     debug = "--debug" in sys.argv
-    sys.argv = [argument for argument in sys.argv if argument != "--debug"]
+    sys.argv = _without_help_command([argument for argument in sys.argv if argument != "--debug"])
     try:
         with stoppable():
             sys.exit(app(standalone_mode=False))
@@ -143,7 +152,7 @@ def run() -> None:
     except TyperException as error:
         _fail(*_usage_message(error), debug=debug)
     except PeriplusError as error:
-        _fail(str(error), error.exit_code, debug=debug)
+        _fail(str(error), error.exit_code, debug=debug, error=error)
     except BrokenPipeError:
         # The reader of stdout (`head`, for example) has closed it; without this, Python prints an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -153,6 +162,11 @@ def run() -> None:
             f"internal error: {type(error).__name__}: {error}. Please report it with the output of --debug.",
             debug=debug,
         )
+
+
+def _without_help_command(arguments: list[str]) -> list[str]:
+    """`periplus help crawl` as `periplus crawl --help`."""
+    return [arguments[0], *arguments[2:], "--help"] if arguments[1:2] == ["help"] else arguments
 
 
 def _stop_message(stopped: Stopped) -> str:
@@ -173,9 +187,21 @@ def _usage_message(error: TyperException) -> tuple[str, int]:
     return message.rstrip(".") + "." + hint, code
 
 
-def _fail(message: str, code: int = _FAILURE, *, debug: bool) -> None:
+def _fail(message: str, code: int = _FAILURE, *, debug: bool, error: PeriplusError | None = None) -> None:
+    """Prints the error as one line on stderr, and with --json as the object on stdout; exits."""
     if debug:
         sys.excepthook(*sys.exc_info())
     line = "".join(character if character.isprintable() else " " for character in message)
     typer.echo(f"periplus: {line}", err=True)
+    if "--json" in sys.argv and not isinstance(sys.exception(), Stopped):
+        _print_json_error(error.sentence if error else line, error.hint if error else "", code)
     sys.exit(code)
+
+
+def _print_json_error(message: str, hint: str, code: int) -> None:
+    """Prints the error as a JSON object, unless the command has printed its object before it failed."""
+    from periplus.cli.output import has_printed_json, print_json  # noqa: PLC0415  # slow to import, and rarely needed
+
+    if not has_printed_json():
+        with suppress(OSError):  # stdout may be what failed
+            print_json({"error": {"message": message, "hint": hint, "exit_code": code}})

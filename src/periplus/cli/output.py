@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import typer
 from rich.console import Console
@@ -16,6 +17,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from periplus.reparse import Reparsed
 
+_with_json: WeakSet[Any] = WeakSet()  # output streams that have a JSON object; a command prints one at most
 _NO_TERMINAL = 1_000_000  # columns: values are wrapped only on a terminal
 
 
@@ -25,6 +27,12 @@ def print_json(value: Mapping[str, Any] | Sequence[Any]) -> None:
     if not text.isprintable():
         text = "".join(character if character.isprintable() else json.dumps(character)[1:-1] for character in text)
     typer.echo(text)
+    _with_json.add(sys.stdout)
+
+
+def has_printed_json() -> bool:
+    """Whether the command has printed its JSON object already."""
+    return sys.stdout in _with_json
 
 
 def print_table(rows: Iterable[tuple[str, ...]], headings: tuple[str, ...] = ()) -> None:

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from periplus.errors import UsageError
+from periplus.inspector.freshness import generation_states, next_command
 from periplus.inspector.versions import due_by_class
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
@@ -15,7 +16,7 @@ def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
     """The JSON object of `status`."""
     archives = catalog.archives()
     segments = catalog.segments()
-    return {
+    found = {
         "home": str(collection.home),
         "urls": catalog.counters(),
         "refused_links": catalog.refusals(),
@@ -30,11 +31,13 @@ def overview(collection: Collection, catalog: Catalog) -> dict[str, Any]:
         "due": due_by_class(catalog, time.time()),
         "seeds": catalog.seeds(),
         "last_run": last_run(collection, catalog),
+        **generation_states(collection, catalog),
     }
+    return found | {"next": next_command(found)}
 
 
 def recent_runs(collection: Collection, catalog: Catalog, limit: int) -> list[dict[str, Any]]:
-    """The JSON list of `runs`: the newest runs, newest first, with their main figures."""
+    """The runs of `runs --json`: the newest runs, newest first, with their main figures."""
     runs = catalog.runs(limit)
     if runs:
         _mark_killed(collection, catalog, runs)

@@ -96,6 +96,10 @@ UPDATE urls SET due = 0 WHERE state = 0 AND due = 9e999;
 SELECT url, depth, priority, admitted, via, redirects, attempts, due, visits, interval, evidence, visited FROM urls
 WHERE host_id = ? AND state = 0 AND due <= ? ORDER BY priority, due LIMIT ?;
 
+-- name: queue
+-- Queued URLs with host and depth, host by host.
+SELECT url, host, depth FROM urls JOIN hosts USING (host_id) WHERE state = 0 LIMIT ?;
+
 -- name: next_due
 -- Infinity is never due.
 SELECT min(due) FROM urls WHERE host_id = ? AND state = 0 AND due > ? AND due < 9e999;

@@ -71,6 +71,10 @@ class Queries:
         """Every seed ever given, oldest first."""
         return [url for (url,) in self._database.rows("seeds")]
 
+    def queue(self, most: int) -> list[tuple[str, str, int]]:
+        """The first queued URLs, host by host, with host and depth."""
+        return [*self._database.rows("queue", most)]
+
     # -- archive and segments -----------------------------------------------------------------------------------
 
     def archives(self, worker: int | None = None) -> list[ArchiveFile]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -33,7 +32,7 @@ def test_generations_are_listed_for_people_and_programs(collection: Collection) 
     assert newest.split()[:2] == ["index", "2"]
     assert newest.split()[-1] == "live"
     assert "live" not in oldest
-    found = json.loads(typed("generations", "--home", collection.home, "--json").out)
+    found = typed("generations", "--home", collection.home, "--json").json["generations"]
     assert [(entry["generation"], entry["documents"], entry["live"]) for entry in found] == [
         (2, 2, True),
         (1, 1, False),

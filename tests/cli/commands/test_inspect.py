@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import environment, periplus, run_crawl, typed
+from periplus.cli.commands.inspect import subject_kind
 from testweb import Page, Site, TestWeb, hostile
 
 SEED = "http://a.test/"
@@ -140,3 +141,23 @@ def test_a_version_is_written_as_it_was_archived(home: Path) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("<!DOCTYPE html>")
     assert "has no version 2: it has 1" in typed("inspect", "url", SEED, "--home", home, "--version", "2").complaint
+
+
+@pytest.mark.parametrize(
+    ("typed_text", "kind"),
+    [
+        (SEED, "url"),
+        ("a.test/late", "url"),
+        ("a.test", "host"),
+        ("localhost", "host"),
+        ("word", "term"),
+        ("etc.", "term"),
+    ],
+)
+def test_without_a_subcommand_the_text_decides_what_is_inspected(typed_text: str, kind: str) -> None:
+    assert subject_kind(typed_text) == kind
+
+
+def test_a_url_and_a_host_are_inspected_without_a_subcommand(home: Path) -> None:
+    assert typed("inspect", SEED, "--home", home).out == typed("inspect", "url", SEED, "--home", home).out
+    assert typed("inspect", "a.test", "--home", home).out == typed("inspect", "host", "a.test", "--home", home).out

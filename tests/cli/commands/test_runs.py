@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -31,8 +30,8 @@ def test_people_get_a_table_newest_first(home: Path) -> None:
     assert [row.split()[3:5] for row in rows] == [["budget", "3"], ["budget", "2"]]
 
 
-def test_programs_get_a_list_of_objects(home: Path) -> None:
-    found = json.loads(typed("runs", "--home", home, "--json").out)
+def test_programs_get_an_object(home: Path) -> None:
+    found = typed("runs", "--home", home, "--json").json["runs"]
     assert [list(run) for run in found] == [
         [
             "run_id", "started", "ended", "outcome", "fetched", "bytes", "seconds", "pages_per_second", "errors",
@@ -40,7 +39,7 @@ def test_programs_get_a_list_of_objects(home: Path) -> None:
         ]
     ] * 2  # fmt: skip
     assert [run["fetched"] for run in found] == [3, 2]
-    assert len(json.loads(typed("runs", "--home", home, "--json", "--limit", "1").out)) == 1
+    assert len(typed("runs", "--home", home, "--json", "--size", "1").json["runs"]) == 1
 
 
 def test_a_run_killed_at_once_has_a_row_too(home: Path, tmp_path: Path) -> None:

@@ -23,7 +23,19 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_json_has_exactly_these_keys(home: Path) -> None:
     found = typed("status", "--home", home, "--json").json
-    assert list(found) == ["home", "urls", "refused_links", "archive", "segments", "due", "seeds", "last_run"]
+    assert list(found) == [
+        "home",
+        "urls",
+        "refused_links",
+        "archive",
+        "segments",
+        "due",
+        "seeds",
+        "last_run",
+        "index",
+        "ranks",
+        "next",
+    ]
     assert list(found["urls"]) == ["known", "queued", "done", "refused", "failed", "fetched", "bytes"]
     assert list(found["archive"]) == ["files", "bytes"]
     assert list(found["segments"]) == ["files", "bytes", "pages", "links", "unsealed_archive_bytes"]
@@ -41,6 +53,24 @@ def test_people_get_a_table(home: Path) -> None:
     assert rows["pages"].startswith("1 fetched, ")
     assert rows["links refused"] == "1 scope_host"
     assert rows["last run"].startswith("1: done, started 20")
+
+
+def test_it_knows_index_and_ranks_and_says_what_to_do_next(tmp_path: Path) -> None:
+    def rows() -> dict[str, str]:
+        lines = typed("status", "--home", tmp_path).out.splitlines()
+        return {line[:13].strip(): line[13:].strip() for line in lines}
+
+    with TestWeb([Site("a.test", {"/": Page("A", links=["/x"]), "/x": Page("X"), "/y": Page("Y")})]) as web:
+        run_crawl(web, tmp_path, "http://a.test/")
+        assert (rows()["index"], rows()["next"]) == ("none", "`periplus rank`, then `periplus index`.")
+        assert typed("rank", "--home", tmp_path).code == 0
+        assert rows()["next"] == "`periplus index` makes the pages searchable."
+        assert typed("index", "--home", tmp_path).code == 0
+        assert rows()["index"].startswith("generation 1: 2 pages, built 20")
+        assert rows()["next"] == "`periplus serve` starts the search site."
+        run_crawl(web, tmp_path, "http://a.test/y")
+    assert rows()["index"].endswith(", 1 newer page")
+    assert rows()["next"] == "`periplus index` adds 1 page to the search."
 
 
 def test_what_is_due_again_is_counted_by_class(tmp_path: Path) -> None:

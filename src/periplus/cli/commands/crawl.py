@@ -16,6 +16,7 @@ from periplus.cli.crawl_options import (
     Continuous,
     CrawlOptions,
     Delay,
+    DryRun,
     Entries,
     NewOnly,
     NoTraps,
@@ -31,7 +32,7 @@ from periplus.cli.crawl_options import (
     Workers,
 )
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import print_json, print_table, printable, summary_rows
+from periplus.cli.output import by_count, plural, print_json, print_table, printable, summary_rows
 from periplus.cli.progress import crawl_progress
 from periplus.crawl.assignment import Budget, Ending, RecrawlPolicy
 from periplus.crawl.run import Result, crawl
@@ -39,6 +40,8 @@ from periplus.errors import Interrupted
 from periplus.frontier.schedule import RecrawlClass
 
 app = typer.Typer(add_completion=False)
+
+_NEXT = "`periplus rank`, then `periplus index`, then `periplus serve`."
 
 
 @app.command()
@@ -67,6 +70,7 @@ def command(
     log_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Log one line per finished URL.")] = None,
     connect_to: ConnectTo = None,
     allow_private: AllowPrivate = None,
+    dry: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Crawl politely until the queue is empty, a budget is reached, or Ctrl-C (once: finish requests; twice: stop now).
@@ -87,10 +91,39 @@ def command(
     recrawl = RecrawlPolicy(new_only, class_, continuous)
     options = CrawlOptions(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags, recrawl)
     request = options.request(home)
+    if dry:
+        from periplus.inspector.dry_run import dry_run  # noqa: PLC0415  # a crawl does not need it
+
+        _show_dry_run(dry_run(home, request.settings, request.seeds, request.sitemaps), as_json=as_json)
+        return
     with crawl_progress(log_file, quiet=as_json) as progress:
         result = crawl(request, progress)
     _warn_about_moved_pages(result.kept)
     _show(result, class_, as_json=as_json)
+
+
+def _show_dry_run(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    queue, refused = found["queue"], found["queue"]["refused"]
+    more = f" of the first {queue['checked']:,}" if found["queued"] > queue["checked"] else ""
+    rows = [
+        *(("seed", seed["url"] if seed["admitted"] else _refused_seed(seed)) for seed in found["seeds"]),
+        *(("sitemap", url) for url in found["sitemaps"]),
+        ("hosts", " ".join(found["scope_hosts"]) or "-"),
+        ("delay", f"{found['delay']:g} s between requests to a host"),
+        ("User-Agent", found["user_agent"]),
+        ("queue", f"{plural(found['queued'], 'URL')}: {queue['admitted']:,}{more} in scope"),
+        *([("out of scope", by_count(refused))] if refused else []),
+        *(("", f"{reason}: {url}") for reason, urls in queue["samples"].items() for url in urls),
+        *(("warning", warning) for warning in found["warnings"]),
+    ]
+    print_table([*rows, ("", "Nothing was requested and nothing was written.")])
+
+
+def _refused_seed(seed: dict[str, Any]) -> str:
+    return f"{seed['url']} refused: {seed['reason']} ({seed['detail']})"
 
 
 def _warn_about_moved_pages(files: Sequence[Path]) -> None:
@@ -107,7 +140,8 @@ def _show(result: Result, wanted: RecrawlClass | None, *, as_json: bool) -> None
     if as_json:
         print_json(result.summary)
     else:
-        print_table([("run", f"{result.summary['run_id']} ({result.ending})"), *summary_rows(result.summary)])
+        rows = [("run", f"{result.summary['run_id']} ({result.ending})"), *summary_rows(result.summary)]
+        print_table([*rows, *([("next", _NEXT)] if result.failure is None else [])])
         if wanted is not None and not result.summary["revisits"]:
             typer.echo(
                 f"No {wanted} page was due. `periplus status` counts due pages; `periplus inspect url` shows when."

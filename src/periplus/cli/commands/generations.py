@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
-from periplus.cli.options import DEFAULT_HOME, Home
+from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import moment, print_json, print_table, size
 from periplus.inspector.generation_list import ListedGeneration, list_generations
 from periplus.store.collection import open_collection
@@ -20,9 +19,7 @@ _HEADINGS = ("kind", "generation", "published", "documents", "size", "format", "
 @app.command()
 def command(
     home: Home = DEFAULT_HOME,
-    as_json: Annotated[
-        bool, typer.Option("--json", metavar="", help="Print a JSON list of objects instead of text.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """List the generations of index and ranks, newest first, and which is live.
 
@@ -30,7 +27,7 @@ def command(
     """
     found = list_generations(open_collection(home))
     if as_json:
-        print_json([asdict(generation) for generation in found])
+        print_json({"generations": [asdict(generation) for generation in found]})
     else:
         print_table([_row(generation) for generation in found], _HEADINGS)
 

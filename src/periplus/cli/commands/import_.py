@@ -65,6 +65,7 @@ def _show(found: Imported) -> None:
         *([("fallback dates", f"{found.redated:,}")] if found.redated else []),
         ("skipped", by_count(found.skipped)),
         ("time", f"{found.seconds:.1f} s"),
+        ("next", "`periplus rank`, then `periplus index`."),
     ]
     print_table(rows)
     if found.broken > 1:

@@ -87,6 +87,7 @@ def _build(home: Path, *, full: bool, as_json: bool) -> None:
                 ("generation", str(summary.generation)),
                 ("time", f"{summary.seconds:.1f} s"),
                 ("size", size(summary.bytes)),
+                ("next", "`periplus serve` starts the search site; `periplus search WORD` searches here."),
             ]
         )
         warn_about_unread(reading)

@@ -9,6 +9,7 @@ from contextlib import closing
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, duration, moment, plural, print_json, print_table, printable
@@ -104,12 +105,32 @@ def _queued(item: dict[str, Any]) -> str:
     return f"{item['url']} (due {moment(item['due'])})" if item["due"] else item["url"]
 
 
-app = typer.Typer(add_completion=False, no_args_is_help=True)
+class InspectGroup(TyperGroup):
+    """`periplus inspect URL` without the name of a subcommand."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Chooses the subcommand by what the user typed: a URL, a host, or a word."""
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = [subject_kind(args[0]), *args]
+        return super().resolve_command(ctx, args)
+
+
+def subject_kind(typed: str) -> str:
+    """The subcommand for a text: `url` if it has a slash, `host` if it has a dot, otherwise `term`."""
+    if "/" in typed:
+        return "url"
+    return "host" if "." in typed.strip(".") or typed == "localhost" else "term"
+
+
+app = typer.Typer(cls=InspectGroup, add_completion=False, no_args_is_help=True)
 
 
 @app.callback()
 def group() -> None:
-    """Show everything known about one URL, host or word, and why."""
+    """Show everything known about one URL, host or word, and why.
+
+    `periplus inspect TEXT` chooses the subcommand: `url` for a text with a slash, `host` with a dot, else `term`.
+    """
 
 
 @app.command()
@@ -171,11 +192,11 @@ def term(
     language: Annotated[
         str, typer.Option(metavar="CODE", help="Language whose stems count as the same word, for example `en`.")
     ] = "en",
-    pages: Annotated[int, typer.Option(min=0, metavar="N", help="Number of best pages to show.")] = 10,
+    size: Annotated[int, typer.Option(min=0, metavar="N", help="Number of best pages to show.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Show the frequency of a word in the index, by field, similar words, and the best pages by BM25."""
-    found = term_report(open_collection(home), word, language, pages)
+    found = term_report(open_collection(home), word, language, size)
     if as_json:
         print_json(found)
     else:
@@ -186,11 +207,11 @@ def term(
 def word_command(
     text: Annotated[str, typer.Argument(metavar="WORD", help="The word to explain.")],
     home: Home = DEFAULT_HOME,
-    most: Annotated[int, typer.Option(min=0, metavar="N", help="Number of neighbours and spellings to show.")] = 10,
+    size: Annotated[int, typer.Option(min=0, metavar="N", help="Number of neighbours and spellings to show.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Show the neighbours of a word by word vectors, its frequency and language, and words with similar spelling."""
-    found = word_report(open_collection(home), text, most)
+    found = word_report(open_collection(home), text, size)
     if as_json:
         print_json(found)
     else:

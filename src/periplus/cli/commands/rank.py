@@ -45,4 +45,5 @@ def _rows(summary: RankSummary, trusted: int) -> list[tuple[str, str]]:
         ("PageRank", f"{plural(summary.iterations, 'iteration')}, error {summary.delta:.1e}"),
         *trust,
         ("time", f"{summary.seconds:.1f} s"),
+        ("next", "`periplus index` uses the ranks."),
     ]

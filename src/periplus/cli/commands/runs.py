@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from periplus.cli.options import DEFAULT_HOME, Home
+from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import moment, print_json, print_table
 from periplus.inspector.runs import recent_runs
 from periplus.store.catalog import Catalog
@@ -22,17 +22,15 @@ _HEADINGS = ("run", "started", "outcome", "pages", "pages/s", "seconds", "errors
 @app.command()
 def command(
     home: Home = DEFAULT_HOME,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Number of runs to show.")] = 20,
-    as_json: Annotated[
-        bool, typer.Option("--json", metavar="", help="Print a JSON list of objects instead of text.")
-    ] = False,
+    size: Annotated[int, typer.Option(min=1, metavar="N", help="Number of runs to show.")] = 20,
+    as_json: Json = False,
 ) -> None:
     """List the crawls so far, newest first, with the share of time spent in each step."""
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
-        found = recent_runs(collection, catalog, limit)
+        found = recent_runs(collection, catalog, size)
     if as_json:
-        print_json(found)
+        print_json({"runs": found})
     else:
         print_table([_row(run) for run in found], _HEADINGS)
 

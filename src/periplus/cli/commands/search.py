@@ -27,7 +27,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words to search for.")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words to search for.")],
     home: Home = DEFAULT_HOME,
     page: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Page of results.")] = 1,
     size: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Results per page.")] = 15,

@@ -24,7 +24,7 @@ def command(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show the URLs, pages, files and due pages of a collection, and its last crawl."""
+    """Show the URLs, pages and index of a collection, the pages that are due, its last crawl, and the next step."""
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
         found = overview(collection, catalog) if run is None else one_run(collection, catalog, run)
@@ -52,7 +52,16 @@ def _collection_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if run is not None:
         rows.append(("last run", f"{run['run_id']}: {run['outcome']}, started {moment(run['started'])}"))
-    return rows
+    rows += [(kind, _generation(found[kind])) for kind in ("ranks", "index")]
+    return [*rows, ("next", found["next"])]
+
+
+def _generation(state: dict[str, Any] | None) -> str:
+    if state is None:
+        return "none"
+    newer = f", {plural(state['newer_pages'], 'newer page')}" if state["newer_pages"] else ""
+    pages = f"{state['pages'] or 0:,} pages, built {moment(state['built'])}{newer}"
+    return f"generation {state['generation']}: {state['problem'] or pages}"
 
 
 def _run_rows(run: dict[str, Any]) -> list[tuple[str, str]]:

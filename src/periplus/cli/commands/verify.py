@@ -22,7 +22,8 @@ def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     if as_json:
         print_json(findings.report())
     else:
-        print_table([*findings.problems, ("checked", by_count(findings.checked))])
+        state = "DAMAGED" if findings.problems else "OK"
+        print_table([*findings.problems, ("checked", by_count(findings.checked)), ("result", state)])
     if findings.problems:
         first = findings.problems[0]
         raise DamagedFile(f"{plural(len(findings.problems), 'problem')} found", f"{first.where}: {first.what}")

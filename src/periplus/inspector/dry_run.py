@@ -1,0 +1,72 @@
+"""What would a crawl with these settings fetch? Answers from the catalog, without a request."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from periplus.config import Settings
+from periplus.errors import NoCollection
+from periplus.fetch.request import user_agent
+from periplus.frontier.scope import ScopeRules
+from periplus.store.collection import open_collection
+from periplus.store.queries import Queries
+from periplus.url import Canonicalizer, host_of, parse
+
+CHECKED = 100_000  # queued URLs whose scope is checked
+_SAMPLES = 5  # URLs shown for each reason of a refusal
+
+
+def dry_run(home: Path, settings: Settings, seeds: Sequence[str], sitemaps: Sequence[str]) -> dict[str, Any]:
+    """The decision about every seed, and how much of the queue is in scope; the keys of `crawl --dry-run --json`."""
+    canonicalizer = Canonicalizer.of(settings.addresses)
+    named = [parse(url, canonicalizer).text for url in seeds]
+    earlier, queue, queued = _collection(home)
+    rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]))
+    return {
+        "user_agent": user_agent(settings.identity.contact),
+        "delay": settings.politeness.delay,
+        "scope_hosts": settings.scope.hosts or sorted({host_of(url) for url in [*earlier, *named]}),
+        "seeds": [_decision(rules, url) for url in named],
+        "sitemaps": [parse(url, canonicalizer).text for url in sitemaps],
+        "queued": queued,
+        "queue": queue_in_scope(rules, queue),
+        "warnings": [] if settings.identity.contact else ["identity.contact is not set: only private addresses."],
+    }
+
+
+def queue_in_scope(rules: ScopeRules, queue: Iterable[tuple[str, str, int]]) -> dict[str, Any]:
+    """How many URLs of a queue the rules admit and refuse, with samples; *queue*: URL, host and depth."""
+    refused: Counter[str] = Counter()
+    samples: dict[str, list[str]] = {}
+    admitted = 0
+    for url, host, depth in queue:
+        refusal = rules.refusal(url, host, depth)
+        if refusal is None:
+            admitted += 1
+            continue
+        refused[refusal.reason.value] += 1
+        shown = samples.setdefault(refusal.reason.value, [])
+        if len(shown) < _SAMPLES:
+            shown.append(url)
+    return {"checked": admitted + refused.total(), "admitted": admitted, "refused": dict(refused), "samples": samples}
+
+
+def _collection(home: Path) -> tuple[list[str], list[tuple[str, str, int]], int]:
+    """Seeds of earlier crawls, the first URLs of the queue, and its length; nothing when there is no collection yet."""
+    try:
+        collection = open_collection(home)
+    except NoCollection:
+        return [], [], 0
+    with closing(Queries(collection.catalog, read_only=True)) as catalog:
+        return catalog.seeds(), catalog.queue(CHECKED), catalog.counters()["queued"]
+
+
+def _decision(rules: ScopeRules, url: str) -> dict[str, Any]:
+    refusal = rules.refusal(url, host_of(url), depth=0)
+    if refusal is None:
+        return {"url": url, "admitted": True, "reason": "seed", "detail": ""}
+    return {"url": url, "admitted": False, "reason": refusal.reason.value, "detail": refusal.detail}

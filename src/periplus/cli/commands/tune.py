@@ -111,7 +111,7 @@ def _verdict(found: Tuning, home: Path, *, written: bool, folds: int | None) -> 
     if folds is not None:
         return "Nothing was written: cross-validation only measures."
     if written:
-        return f"The weights are written to {home / FILE_NAME}. A running site uses them after a restart."
+        return f"The weights are written to {home / FILE_NAME}. A running site uses them within a second."
     if found.wins:
         return "The learned weights are better. Nothing was written (--dry-run)."
     return "The learned weights are not better on the held-out half. Nothing was written."

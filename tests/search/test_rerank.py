@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ OTHER = {"text": 0.2, "title": 5.0, "length": -1.5, "site": 0.0, "crowding": 0.7
 
 
 @pytest.fixture(scope="module")
-def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]:
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     """Pages of one large host and some small ones; several are equal but for their URLs."""
     home: Path = tmp_path_factory.mktemp("many")
     docs = []
@@ -29,7 +28,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collection]
         docs.append(Doc(f"http://{host}/{number}", title, f"harbour {'and more ' * (number % 13)}"))
     found = shelve(home, docs)
     index(found)
-    yield found
+    return found
 
 
 @pytest.mark.parametrize("query", ["harbour", "harbour page", "harbour site:big.test", "site:big.test"])

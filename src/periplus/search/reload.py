@@ -1,8 +1,9 @@
 """Switches a running site to a new index generation, and to new weights of the ranking.
 
 A thread checks once a second which generation is live. When it has changed, the thread opens the new one and runs some
-searches on it; then users search it. It does the same when `[ranking]` in `periplus.toml` has changed. Running searches finish on the old generation; the last of them closes its
-files. The thread also logs the damage that the check of large files has found.
+searches on it; then users search it. It does the same when `[ranking]` in `periplus.toml` has changed. Running searches
+finish on the old generation; the last of them closes its files. The thread also logs the damage that the check of large
+files has found.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ class Placed(NamedTuple):
 
 def weights_of(table: FeatureTable) -> Ranking:
     """The weights that the table was computed with."""
-    return Ranking(**table.weights, crowding=table.crowding, per_host=table.per_host)
+    return Ranking.model_validate({**table.weights, "crowding": table.crowding, "per_host": table.per_host})
 
 
 def rerank(table: FeatureTable, weights: Ranking) -> list[Placed]:

@@ -21,7 +21,6 @@ def own(tmp_path: Path) -> OwnJudgements:
 
 
 def test_judgements_are_files_that_eval_reads(own: OwnJudgements) -> None:
-    assert not own.exist
     own.judge("  deep \t reef\n", REEF, is_right=True)
     own.judge("deep reef", PORT, is_right=False)
     own.judge("port", PORT, is_right=True)
@@ -40,8 +39,8 @@ def test_the_last_judgement_of_a_page_counts_and_can_be_taken_back(own: OwnJudge
     own.judge("reef", REEF, is_right=None)
     assert own.judged(" reef ") == {PORT: True}
     own.judge("reef", PORT, is_right=None)
-    assert (own.judged("reef"), own.exist) == ({}, False)
-    assert own.judged("other") == {}
+    assert (own.judged("reef"), own.judged("other")) == ({}, {})
+    assert not own.exist
 
 
 def test_other_processes_see_a_judgement_at_once(own: OwnJudgements, tmp_path: Path) -> None:
@@ -77,6 +76,10 @@ def test_judgements_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
     own = OwnJudgements(collection)
     assert len(own.qrels.read_text().splitlines()) == 40
     assert len(own.queries.read_text().splitlines()) == 5
+
+
+def test_there_are_no_judgements_at_first(own: OwnJudgements) -> None:
+    assert (own.exist, own.version, own.judged("reef")) == (False, "", {})
 
 
 @pytest.mark.parametrize(("query", "url"), [(" \n", REEF), ("x" * 5_000, REEF), ("reef", ""), ("reef", "http://a b")])

@@ -35,10 +35,10 @@ def owned(
 def token_of(site: Site, path: str = "/search?q=harbour") -> str:
     """The token in the forms of a page; empty when the page has none."""
     found = site.get(path).page.select("input[name=token]")
-    return found[0].attrs["value"] or "" if found else ""
+    return str(found[0].attrs["value"]) if found else ""
 
 
-def send(site: Site, path: str, headers: Mapping[str, str] | None = None, **form: str) -> Answer:
+def send(site: Site, path: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Answer:
     """Sends a form as a browser on this machine does; *headers* replace some of its own."""
     own = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
     sent = {name: value for name, value in {**own, **(headers or {})}.items() if value}

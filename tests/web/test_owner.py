@@ -31,7 +31,7 @@ def site(files: OwnerFiles) -> Iterator[Site]:
 
 def judge(site: Site, headers: dict[str, str] | None = None, **form: str) -> int:
     fields = {"token": token_of(site), "query": "harbour", "judged": RIGHT} | form
-    return send(site, "/judge", headers, **fields).status
+    return send(site, "/judge", fields, headers).status
 
 
 def test_the_owner_can_send_a_form(site: Site, files: OwnerFiles) -> None:
@@ -74,7 +74,7 @@ def test_a_form_of_another_site_or_through_a_proxy_is_refused(
 
 @pytest.mark.parametrize("token", ["", "wrong", "é"])
 def test_a_form_without_the_token_of_the_site_is_refused(site: Site, files: OwnerFiles, token: str) -> None:
-    answer = send(site, "/judge", token=token, query="harbour", judged=RIGHT)
+    answer = send(site, "/judge", {"token": token, "query": "harbour", "judged": RIGHT})
     assert answer.status == 403
     assert "reload the page" in answer.page.select(".notice")[0].text
     assert not files.judgements.exist
@@ -101,14 +101,14 @@ def test_a_site_that_others_can_reach_has_no_owner(files: OwnerFiles, settings: 
         token = token_of(local)
     with owned(files, settings=settings, is_public=is_public) as site:
         assert not site.get("/search?q=harbour").page.select("button[name=judged], input[name=token]")
-        answer = send(site, "/judge", token=token, query="harbour", judged=RIGHT)
+        answer = send(site, "/judge", {"token": token, "query": "harbour", "judged": RIGHT})
         assert answer.status == 403
         assert "Only the owner" in answer.page.select(".notice")[0].text
 
 
 def test_a_site_without_files_of_an_owner_refuses() -> None:
     with searching(FakeEngine()) as site:
-        assert send(site, "/judge", token="", query="harbour", judged=RIGHT).status == 403
+        assert send(site, "/judge", {"query": "harbour", "judged": RIGHT}).status == 403
         assert token_of(site) == ""
 
 
@@ -134,7 +134,7 @@ def test_a_client_on_another_machine_is_not_the_owner(files: OwnerFiles) -> None
 
 def test_all_processes_of_a_site_accept_the_same_token(files: OwnerFiles) -> None:
     with owned(files) as first, owned(files) as second:
-        assert send(second, "/judge", token=token_of(first), query="harbour", judged=RIGHT).status == 303
+        assert send(second, "/judge", {"token": token_of(first), "query": "harbour", "judged": RIGHT}).status == 303
 
 
 def test_stored_pages_show_the_owner_what_was_judged_and_nobody_else(files: OwnerFiles) -> None:

@@ -30,13 +30,14 @@ def site(files: OwnerFiles) -> Iterator[Site]:
         yield served
 
 
-def judge(site: Site, grade: str, headers: dict[str, str] | None = None, **form: str) -> Answer:
+def judge(site: Site, grade: str, accept: str = "text/html", **form: str) -> Answer:
     fields = {"token": token_of(site), "query": "harbour", "judged": f"{grade} {HARBOUR.url}"} | form
-    return send(site, "/judge", headers, **fields)
+    return send(site, "/judge", fields, {"Accept": accept})
 
 
 def save(site: Site, weights: str, **form: str) -> Answer:
-    return send(site, "/playground/save", token=token_of(site), w=weights, back=f"{BACK}&w={weights}", **form)
+    fields = {"token": token_of(site), "w": weights, "back": f"{BACK}&w={weights}"} | form
+    return send(site, "/playground/save", fields)
 
 
 def test_a_result_is_judged_and_the_page_shows_it(site: Site) -> None:
@@ -59,7 +60,7 @@ def test_filters_are_part_of_the_judged_query(site: Site) -> None:
 
 
 def test_a_script_gets_an_empty_answer(site: Site, files: OwnerFiles) -> None:
-    assert judge(site, "right", {"Accept": "*/*"}).status == 204
+    assert judge(site, "right", "*/*").status == 204
     assert files.judgements.judged("harbour") == {HARBOUR.url: True}
 
 
@@ -78,7 +79,7 @@ def test_a_form_that_makes_no_sense_is_refused(site: Site, files: OwnerFiles, ju
 
 def test_a_form_that_is_too_long_is_refused(site: Site) -> None:
     assert judge(site, "right", query="x" * 61_000).status == 413
-    assert judge(site, "right", **{f"field{number}": "x" for number in range(50)}).status == 413
+    assert judge(site, "right", "text/html", **{f"field{number}": "x" for number in range(50)}).status == 413
 
 
 def test_a_judgement_that_cannot_be_written_is_an_error(site: Site, files: OwnerFiles) -> None:
@@ -95,8 +96,8 @@ def test_weights_are_saved_after_the_owner_has_seen_the_lines_that_change(site: 
     lines = [line.text.strip() for line in page.select(".difference span")]
     assert lines == ["# mine", "[ranking]", "- title = 2.5  # more", "+ title = 3.25  # more", "+ rank = 0.0"]
     assert file.read_text() == "# mine\n[ranking]\ntitle = 2.5  # more\n"
-    form = {field.attrs["name"] or "": field.attrs["value"] or "" for field in page.select("main input[type=hidden]")}
-    answer = send(site, "/playground/save", **form)
+    fields = page.select("main input[type=hidden]")
+    answer = send(site, "/playground/save", {str(one.attrs["name"]): str(one.attrs["value"]) for one in fields})
     assert (answer.status, answer.headers["location"]) == (303, f"{BACK}&saved=1")
     assert file.read_text() == "# mine\n[ranking]\ntitle = 3.25  # more\nrank = 0.0\n"
     assert "now uses these weights" in site.get(answer.headers["location"]).page.select("[role=note]")[0].text

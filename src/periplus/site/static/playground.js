@@ -191,4 +191,8 @@ async function start(form, list) {
 
 const form = document.getElementById("weights");
 const list = document.querySelector(".places");
-if (form && list) start(form, list);
+if (form && list) {
+  // As the style sheet shows them; so assistive technology reads them as open too.
+  form.querySelector(".weights").open = matchMedia("(min-width: 62rem)").matches;
+  start(form, list);
+}

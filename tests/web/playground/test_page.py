@@ -166,7 +166,7 @@ def test_weights_that_make_no_sense_are_an_error(site: Site, path: str) -> None:
 
 
 def test_result_page_and_help_lead_to_the_playground(site: Site) -> None:
-    link = site.get("/search?q=old+harbour&lang=en").page.select(".exports a[href^='/playground']")[0]
+    link = site.get("/search?q=old+harbour&lang=en").page.select(".try a")[0]
     assert link.attrs["href"] == "/playground?q=old+harbour&lang=en"
     assert site.get("/help").page.select("a[href='/playground']")
     why = site.get(f"/why?{urlencode({'q': 'old harbour', 'url': HARBOUR.url})}").page

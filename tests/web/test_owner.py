@@ -14,6 +14,7 @@ from periplus.web.owner import Owner, OwnerFiles
 from web.engines import HARBOUR, FakeEngine
 from web.owning import owned, owner_files, send, token_of
 from web.serving import Site, searching
+from web.test_hostile import AT_ONCE, PAYLOADS, assert_harmless, poisoned
 
 RIGHT = f"right {HARBOUR.url}"
 
@@ -151,3 +152,14 @@ def test_stored_pages_show_the_owner_what_was_judged_and_nobody_else(files: Owne
         answer = site.get(path, known)
         assert (answer.status, answer.page.select("[data-mark]")[0].text) == (200, "✓ Right")
         assert not site.get(path, stranger).page.select("[data-mark]")
+
+
+def test_no_payload_becomes_markup_in_the_forms_of_the_owner(files: OwnerFiles) -> None:
+    engine = FakeEngine()
+    with owned(files, engine) as site:
+        for start in range(0, len(PAYLOADS), AT_ONCE):
+            engine.hits = [poisoned(payload) for payload in PAYLOADS[start : start + AT_ONCE]]
+            page = site.get("/search", q=PAYLOADS[start], size=AT_ONCE).page
+            assert_harmless(page)
+            assert page.select("#judge input[name=query]")[0].attrs["value"] == " ".join(PAYLOADS[start].split())
+            assert len(page.select("button[name=judged]")) == 2 * len(page.select("li.hit h2 a"))

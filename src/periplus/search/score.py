@@ -87,9 +87,11 @@ def contributions(row: Numbers, weights: Ranking) -> dict[str, float]:
 def scores_of(matrix: Numbers, weights: Ranking) -> Numbers:
     """The scores of the pages in the rows, without crowding.
 
-    Products are added one by one in the order of `FEATURES`. So a browser that does the same gets the same bits.
+    Products are added one by one in the order of `FEATURES`: numpy adds whole rows so, but not columns. A browser that
+    does the same gets the same bits, and the same order.
     """
-    return np.cumsum(matrix * weight_vector(weights), axis=1)[:, -1]
+    products = np.ascontiguousarray(matrix.T) * weight_vector(weights)[:, None]
+    return np.asarray(products.sum(axis=0))
 
 
 def ordered(

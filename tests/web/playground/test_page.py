@@ -14,6 +14,7 @@ from periplus.model import Explanation, FeatureRow, FeatureTable
 from periplus.search.score import FEATURES
 from web.engines import HARBOUR, FakeEngine, explained
 from web.serving import Site, searching
+from web.test_hostile import PAYLOADS, assert_harmless
 
 _TEXT = {"text": 1.0}
 TABLE = FeatureTable(
@@ -179,3 +180,14 @@ def test_the_owner_can_switch_the_playground_off() -> None:
         assert site.get("/api/playground?q=harbour").status == 404
         assert not site.get("/search?q=harbour").page.select("a[href^='/playground']")
         assert not site.get("/help").page.select("a[href^='/playground']")
+
+
+def test_no_payload_becomes_markup() -> None:
+    rows = [
+        FeatureRow(text, 0.0, {"text": 1.0 / place}, 0.0, text, text, place) for place, text in enumerate(PAYLOADS, 1)
+    ]
+    with searching(FakeEngine(table=FeatureTable({"text": 1.0}, tuple(rows)))) as site:
+        for payload in (*PAYLOADS[:3], PAYLOADS[-1]):
+            page = site.get("/playground", q=payload, need=PAYLOADS[50], w="text:2").page
+            assert_harmless(page)
+            assert len(page.select(".places > li")) == len(PAYLOADS)

@@ -84,8 +84,11 @@ def test_no_weight_lifts_a_page_that_is_worse_in_everything() -> None:
         FeatureRow("", 0.0, dict.fromkeys(FEATURES, 1.0 - place / 10), 0.0, "", f"host{place}", place)
         for place in range(6)
     ]
-    rows.append(FeatureRow("", 0.0, dict.fromkeys(FEATURES, 0.0), 0.0, "", "late", 6, 1))
+    rows += [
+        FeatureRow("", 0.0, dict.fromkeys(FEATURES, 2.0 - place / 10), 0.0, "", f"late{place}", 6 + place, 1)
+        for place in range(5)
+    ]
     table = FeatureTable(dict.fromkeys(FEATURES, 1.0), tuple(rows), 0.1, 2)
     # All features change together, so one of them has to become negative and outweigh the other 21.
-    assert needed_weights(table, Ranking(), 6) == {}, "a page of the second block stays behind the first block"
+    assert needed_weights(table, Ranking(), 10) == {}, "a page of the second block stays behind the first block"
     assert all(value < -20.0 for value in needed_weights(table, weights_of(table), 5).values())

@@ -51,8 +51,6 @@ def needed_weights(table: FeatureTable, weights: Ranking, number: int) -> dict[s
     chosen = next(row for row in table.rows if row.number == number)
     places = _TOP - sum(row.block < chosen.block for row in table.rows)
     rows = [row for row in table.rows if row.block == chosen.block]
-    if places < 1:
-        return {}
     lifter = _Lifter(_Block(rows, crowded=table.is_crowded), weights, rows.index(chosen), places)
     found = ((name, lifter.needed(column)) for column, name in enumerate(FEATURES))
     return {name: value for name, value in found if value is not None}

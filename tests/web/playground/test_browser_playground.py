@@ -96,7 +96,7 @@ def test_with_the_weights_of_the_site_the_browser_shows_the_results_of_the_searc
             page.goto(f"{site.base}/playground?q={query.replace(' ', '+')}&all=1")
             page.wait_for_selector(LIVE)
             scores = page.locator(".places .score").all_inner_texts()[: len(hits)]
-            links = [link.get_attribute("href") for link in page.locator(".places h2 a").all()[: len(hits)]]
+            links = page.locator(".places h2 a").evaluate_all("links => links.map(link => link.href)")[: len(hits)]
             assert links == [hit["url"] for hit in hits]
             assert scores == [f"{hit['score']:.4f}" for hit in hits]
 
@@ -147,8 +147,8 @@ def test_what_a_page_needs_is_shown_below_it(browser: Browser, site: Site, engin
         assert title in needs.locator("h2").inner_text()
         needs.locator(".needed a").first.click()
         page.wait_for_selector(LIVE)
-        top = [one.get_attribute("data-number") for one in page.locator(".places > li").all()[:3]]
-        assert number in top
+        order = page.locator(".places > li").evaluate_all("rows => rows.map(row => row.dataset.number)")
+        assert number in order[:3]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -166,6 +166,8 @@ def test_the_playground_is_accessible_and_fits(browser: Browser, tmp_path: Path,
         if (width, scheme) == (360, "light"):
             views["start"] = "/playground"
         assert violations_of(browser, site.base, views, width, scheme) == {}
+        if scheme == "dark":
+            return  # the same layout
         with browser.new_context(viewport={"width": width, "height": 860}) as context:
             page = context.new_page()
             page.goto(site.base + views["moved"])

@@ -445,6 +445,10 @@ class FeatureRow:
     score: float
     features: dict[str, float]
     crowding: float  # 0, or less when better results of the same host come first
+    title: str = ""
+    host: str = ""
+    number: int = 0  # of the document in the index; of pages with equal scores, the lower number comes first
+    block: int = 0  # of candidates; all pages of a block come before those of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,6 +457,9 @@ class FeatureTable:
 
     weights: dict[str, float]  # by feature
     rows: tuple[FeatureRow, ...]  # best first
+    crowding: float = 0.0  # what a result loses for every better result of its host beyond `per_host`
+    per_host: int = 1
+    is_crowded: bool = True  # False: the query names a site, so no result loses anything
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 
 from periplus.config import load
 from periplus.errors import ConfigError
-from periplus.evaluation.weights_file import write_weights
+from periplus.evaluation.weights_file import changed_lines, write_weights
 
 
 def test_a_collection_without_a_file_gets_one(tmp_path: Path) -> None:
@@ -41,3 +41,14 @@ def test_a_file_that_is_refused_stays_as_it_was(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         write_weights(tmp_path, {"title": 2.5})
     assert path.read_text() == "ranking = { title = 1 }\n"
+
+
+def test_the_lines_that_would_change_are_shown_and_nothing_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "periplus.toml"
+    assert changed_lines(tmp_path, {"title": 2.5}) == ["+[ranking]", "+title = 2.5"]
+    assert not file.exists()
+    before = "# mine\n[ranking]\ntitle = 1.5  # more\nrank = 0.2\n"
+    file.write_text(before)
+    changes = changed_lines(tmp_path, {"title": 2.5})
+    assert changes == [" # mine", " [ranking]", "-title = 1.5  # more", "+title = 2.5  # more", " rank = 0.2"]
+    assert file.read_text() == before

@@ -141,6 +141,34 @@ def test_a_question_under_way_ends_where_it_began(
     assert closed == [1]
 
 
+def test_new_weights_in_the_settings_file_order_the_results_of_a_running_site(
+    collection: Collection, engine: ReloadingEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = engine.fingerprint
+    score = engine.search("harbour").hits[0].score
+    file = collection.home / "periplus.toml"
+    file.write_text("[ranking]\ntitle = 9.5\n")
+    engine.check()
+    assert engine.feature_table("harbour", 1).weights["title"] == 9.5
+    assert engine.search("harbour").hits[0].score > score, "stored results of the old weights are not used"
+    assert engine.fingerprint != before
+    file.write_text("[ranking]\ntitle = many\n")
+    with caplog.at_level(logging.WARNING):
+        engine.check()
+        engine.check()
+    assert len(caplog.messages) == 1
+    assert "periplus.toml" in caplog.messages[0]
+    assert engine.feature_table("harbour", 1).weights["title"] == 9.5
+
+
+def test_other_settings_in_the_file_open_nothing(
+    collection: Collection, engine: ReloadingEngine, closed: list[int]
+) -> None:
+    (collection.home / "periplus.toml").write_text("[fetch]\ntimeout = 7\n")
+    engine.check()
+    assert closed == []
+
+
 def test_a_generation_that_cannot_be_opened_changes_nothing(
     collection: Collection, engine: ReloadingEngine, caplog: pytest.LogCaptureFixture
 ) -> None:

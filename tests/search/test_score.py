@@ -10,7 +10,7 @@ import pytest
 
 from periplus.config import Ranking
 from periplus.search import score
-from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
+from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, ordered, scores_of, weight_vector
 
 WEIGHTS = Ranking.model_validate({name: 1.0 + place for place, name in enumerate(FEATURES)})
 
@@ -59,3 +59,25 @@ def test_every_feature_is_described() -> None:
 )
 def test_a_host_loses_a_little_for_every_better_result_beyond_two(hosts: list[int], lost: list[int]) -> None:
     assert crowding(hosts, Ranking(crowding=0.5, per_host=2)) == [-0.5 * times for times in lost]
+
+
+def test_scores_are_added_in_the_order_of_the_features() -> None:
+    """A browser adds them in this order too, and must get the same bits."""
+    rows = np.random.default_rng(2).normal(size=(300, len(FEATURES)))
+    weights = weight_vector(WEIGHTS)
+    expected = []
+    for row in rows:
+        total = 0.0
+        for value, weight in zip(row.tolist(), weights.tolist(), strict=True):
+            total += value * weight
+        expected.append(total)
+    assert scores_of(rows, WEIGHTS).tolist() == expected
+
+
+def test_of_pages_with_equal_scores_the_lower_number_comes_first() -> None:
+    numbers = np.array([7, 3, 9, 1, 5] * 20) + np.repeat(np.arange(20) * 10, 5)
+    order, losses = ordered(np.zeros(100), numbers, [0] * 100, Ranking(crowding=0.5, per_host=2), crowded=True)
+    assert numbers[order].tolist() == sorted(numbers)
+    assert losses[:5].tolist() == [0, 0, -0.5, -1.0, -1.5]
+    _, free = ordered(np.zeros(100), numbers, [0] * 100, Ranking(), crowded=False)
+    assert not free.any()

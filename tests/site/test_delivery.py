@@ -275,6 +275,21 @@ def test_a_cookie_is_not_kept_for_others() -> None:
             assert "server-timing" not in site.get("/").headers
 
 
+def test_a_reader_with_another_variant_gets_another_stored_answer() -> None:
+    """The owner of a collection sees forms and marks that no other reader sees."""
+    answers = iter(range(10))
+
+    async def greet(request: Request) -> Response:
+        return Response(f"{request.headers.get('x-reader', '')} {next(answers)}")
+
+    pages = Pages(app._TEMPLATES, layout="page.html")
+    versioned = Versioned({"/"}, lambda: "1", lambda scope: str(dict(scope["headers"]).get(b"x-reader", b"")))
+    with serving(build([Route("/", greet)], pages, versioned, 1 << 20)) as site:
+        found = [site.get("/", {"X-Reader": name}) for name in ("owner", "other", "owner", "other")]
+    assert [answer.text for answer in found] == ["owner 0", "other 1", "owner 0", "other 1"]
+    assert len({answer.headers["etag"] for answer in found}) == 2
+
+
 def test_without_memory_nothing_is_kept(engine: FakeEngine) -> None:
     with searching(engine, Serving(memory_cache_mb=0)) as site:
         for _ in range(2):

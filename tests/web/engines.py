@@ -97,6 +97,7 @@ class FakeEngine:
     related_asked: list[tuple[str, list[str]]] = field(default_factory=list)
     before_completion: Callable[[], object] = lambda: None
     asked: list[dict[str, object]] = field(default_factory=list)
+    table: FeatureTable | None = None
 
     def search(
         self,
@@ -158,10 +159,13 @@ class FakeEngine:
         return list(self.words) if any(hit.url == url for hit in self.hits) else []
 
     def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
-        """The same three results."""
+        """The table that the test gave, or the same three results."""
         self.asked.append({"query": query, "most": most, "mode": mode, "verbatim": verbatim})
-        rows = [FeatureRow(HARBOUR.url, 2.0 - number, {"text": 1.0}, -1.0 * number) for number in range(3)]
-        return FeatureTable({"text": 2.0}, tuple(rows[:most]))
+        rows = [
+            FeatureRow(HARBOUR.url, 2.0 - place, {"text": 1.0}, -1.0 * place, HARBOUR.title, HARBOUR.host, place)
+            for place in range(3)
+        ]
+        return self.table or FeatureTable({"text": 2.0}, tuple(rows[:most]), 1.0, 1)
 
     def cached(self, url: str) -> CachedPage | None:
         """The page, if it is in the archive."""

@@ -21,6 +21,7 @@ from periplus.site.server import configuration, listen
 from periplus.web.app import Sources, create_app
 from periplus.web.branding import Branding
 from periplus.web.engine_port import Engine
+from periplus.web.owner import OwnerFiles
 from periplus.web.page.inspect import UrlReport
 from periplus.web.page.library_port import Library
 from web.engines import FakeLibrary
@@ -111,9 +112,10 @@ def searching(
     *,
     library: Library | None = None,
     report: UrlReport | None = None,
+    owner: OwnerFiles | None = None,
     is_public: bool = False,
 ) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding())
+    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding(), owner)
     with serving(create_app(sources, settings or Serving(), is_public=is_public)) as site:
         yield site

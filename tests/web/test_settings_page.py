@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from periplus.config import Serving
-from periplus.web import settings_page
+from periplus.web import forms
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Answer, Site, searching
 
@@ -144,7 +144,7 @@ def test_no_page_sets_a_cookie_by_itself(site: Site) -> None:
 
 
 def test_a_form_that_never_ends_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings_page, "_FORM_SECONDS", 0.1)
+    monkeypatch.setattr(forms, "_FORM_SECONDS", 0.1)
     with site.connect() as connection:
         head = "POST /settings HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nContent-Length: 9\r\n\r\ntheme"
         connection.sendall(head.encode())

@@ -11,12 +11,15 @@ import typer
 
 from periplus.errors import UsageError
 from periplus.evaluation.judgements import DEV, TRAIN, Judgements, read_judgements
+from periplus.evaluation.own_judgements import OwnJudgements
+from periplus.store.collection import open_collection
 
 Queries = Annotated[
-    Path,
+    Path | None,
     typer.Option(
         metavar="FILE",
-        help="Judged queries: lines of id<TAB>text<TAB>URL[=grade] ..., or of id<TAB>text with --qrels.",
+        help="Judged queries: lines of id<TAB>text<TAB>URL[=grade] ..., or of id<TAB>text with --qrels. Without it: "
+        "the results that the owner judged on the site.",
     ),
 ]
 Qrels = Annotated[
@@ -30,6 +33,20 @@ class Split(StrEnum):
     ALL = "all"
     TRAIN = TRAIN
     DEV = DEV
+
+
+def judgement_files(home: Path, queries: Path | None, qrels: Path | None) -> tuple[Path, Path | None]:
+    """The files with queries and judgements: those of the options, otherwise those of the collection."""
+    if queries is not None:
+        return queries, qrels
+    if qrels is not None:
+        raise UsageError("--qrels needs --queries", "the judgements name queries by their ids")
+    own = OwnJudgements(open_collection(home))
+    if not own.exist:
+        hint = "Name a file with --queries, or judge results in the menus of the result page of `periplus serve`."
+        raise UsageError("there are no judged queries", hint=hint)
+    typer.echo(f"Using the results that were judged on the site, in {own.qrels.parent}", err=True)
+    return own.queries, own.qrels
 
 
 def judged_queries(

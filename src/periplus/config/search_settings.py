@@ -254,6 +254,11 @@ class Serving(Section):
         description="Public address of the site, for example `https://search.example.org`, written into "
         "`/opensearch.xml`. Empty: the Host header of the request is used, and the file is not cacheable.",
     )
+    playground: bool = Field(
+        default=True,
+        description="Whether readers may order the results of a search by other weights (`/playground`). Each such "
+        "page costs one search.",
+    )
     inspect: bool = Field(
         default=False,
         description="Whether every reader may inspect URLs (`/inspect`): crawl decisions, errors and archive "

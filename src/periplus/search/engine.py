@@ -34,7 +34,7 @@ from periplus.search.interpret import Interpreter, Mode, Search, left_out_words,
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.parser import parse_query
 from periplus.search.query.tree import Node, wanted_words
-from periplus.search.ranking import Ranker, Scored
+from periplus.search.ranking import Ranker, Scored, is_crowded
 from periplus.search.score import FEATURES, weight_vector
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, page_words, related_searches
@@ -156,13 +156,22 @@ class SearchEngine:
     def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:
         """The best results of a query with their features."""
         search = self._interpreter.begun(query, mode, verbatim=verbatim)
-        return self._ranker.ranked(search, most)[0][:most] if search else []
+        return self._best(search, most) if search else []
+
+    def _best(self, search: Search, most: int) -> list[Scored]:
+        return self._ranker.ranked(search, most)[0][:most]
 
     def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
         """The weights, and URL, score and features of the best results of a query."""
         weights = dict(zip(FEATURES, weight_vector(self._weights).tolist(), strict=True))
-        found = self.features(query, most, mode=mode, verbatim=verbatim)
-        return FeatureTable(weights, tuple(map(self._feature_row, found)))
+        search = self._interpreter.begun(query, mode, verbatim=verbatim)
+        return FeatureTable(
+            weights,
+            tuple(map(self._feature_row, self._best(search, most) if search else ())),
+            crowding=self._weights.crowding,
+            per_host=self._weights.per_host,
+            is_crowded=search is None or is_crowded(search),
+        )
 
     def facets(
         self, query: str, *, mode: str = Mode.AUTO, dates: Sequence[str] = (), hosts: Sequence[str] = ()
@@ -242,8 +251,8 @@ class SearchEngine:
 
     def _feature_row(self, one: Scored) -> FeatureRow:
         features = dict(zip(FEATURES, one.features.tolist(), strict=True))
-        score = sum(self._ranker.parts(one).values())
-        return FeatureRow(self.index.pages.head(one.number).url, score, features, one.crowding)
+        score, head = sum(self._ranker.parts(one).values()), self.index.pages.head(one.number)
+        return FeatureRow(head.url, score, features, one.crowding, head.title, head.host, one.number, one.block)
 
 
 def _hints(search: Search, total: int) -> list[str]:

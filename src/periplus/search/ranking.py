@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from periplus.search.interpret import Search
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.query.terms import QueryTerms
 from periplus.search.query.tree import restricts_site
-from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
+from periplus.search.score import FEATURES, contributions, feature_matrix, ordered, scores_of
 
 
 class Scored(NamedTuple):
@@ -23,6 +24,7 @@ class Scored(NamedTuple):
     host: int
     features: Numbers  # in the order of `FEATURES`
     crowding: float  # what it loses to better results of its host
+    block: int  # of candidates; all pages of a block come before those of the next
 
 
 class Ranker:
@@ -42,28 +44,33 @@ class Ranker:
         ranked: list[Scored] = []
         with search.step("candidates"):
             selection = self._finder.selection(search.node, search.words, search.language)
-        while len(ranked) < depth:
+        for number in count():
+            if len(ranked) >= depth:
+                break
             with search.step("candidates"):
                 block = selection.next()
             if block is None:
                 break
             with search.step("features"):
-                ranked += self._scored(block, terms, crowded=not restricts_site(search.root))
+                ranked += self._scored(block, number, terms, crowded=is_crowded(search))
         return ranked, selection.total
 
     def parts(self, one: Scored) -> dict[str, float]:
         """The parts of the score of a page; their sum is the score."""
         return contributions(one.features, self.weights) | {"crowding": one.crowding}
 
-    def _scored(self, block: Candidates, terms: QueryTerms, *, crowded: bool) -> list[Scored]:
+    def _scored(self, block: Candidates, number: int, terms: QueryTerms, *, crowded: bool) -> list[Scored]:
         """The candidates of one block, best first; a query without words orders them by rank alone."""
         matrix = feature_matrix(FeatureRows(self._index, terms, block).compute())
         if not len(terms):
             matrix *= np.array([name == "rank" for name in FEATURES])
-        scores = matrix @ weight_vector(self.weights)
-        order = np.lexsort((block.numbers, -scores))
-        hosts = self._index.hosts[block.numbers[order]].tolist()
-        losses = np.array(crowding(hosts, self.weights) if crowded else [0.0] * len(hosts))
-        order, losses = (part[np.argsort(-(scores[order] + losses), kind="stable")] for part in (order, losses))
-        columns = (block.numbers[order].tolist(), self._index.hosts[block.numbers[order]].tolist())
-        return list(map(Scored, *columns, matrix[order], losses.tolist()))
+        hosts = self._index.hosts[block.numbers]
+        scores = scores_of(matrix, self.weights)
+        order, losses = ordered(scores, block.numbers, hosts.tolist(), self.weights, crowded=crowded)
+        columns = (block.numbers[order].tolist(), hosts[order].tolist())
+        return list(map(Scored, *columns, matrix[order], losses.tolist(), repeat(number)))
+
+
+def is_crowded(search: Search) -> bool:
+    """Whether results lose to better results of their host: not when the query names a site."""
+    return not restricts_site(search.root)

@@ -1,8 +1,9 @@
-"""Switches a running site to a new index generation.
+"""Switches a running site to a new index generation, and to new weights of the ranking.
 
 A thread checks once a second which generation is live. When it has changed, the thread opens the new one and runs some
-searches on it; then users search it. Running searches finish on the old generation; the last of them closes its
-files. The thread also logs the damage that the check of large files has found.
+searches on it; then users search it. It does the same when `[ranking]` in `periplus.toml` has changed. Running searches
+finish on the old generation; the last of them closes its files. The thread also logs the damage that the check of large
+files has found.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock, Thread
 
-from periplus.config import Settings
+from periplus.config import FILE_NAME, Ranking, Settings, load
 from periplus.errors import DamagedFile, PeriplusError
 from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
 from periplus.search.engine import SearchEngine
@@ -38,6 +39,7 @@ class _OpenGeneration:
 
     engine: SearchEngine
     scope: CacheScope
+    weights: Ranking
     references: int = 1
 
 
@@ -46,7 +48,8 @@ class ReloadingEngine:
 
     def __init__(self, collection: Collection, settings: Settings, check_seconds: float = _CHECK_SECONDS) -> None:
         self._collection, self._settings = collection, settings
-        self._lock = Lock()
+        self._lock, self._reloading = Lock(), Lock()
+        self._file_state = self._read_file_state()
         size = settings.serve.cache_mb << 20
         self._cache = ResultCache(collection.result_cache, size) if size else None
         self._query_log = QueryLog(collection.query_log) if settings.serve.suggest_queries else None
@@ -159,10 +162,16 @@ class ReloadingEngine:
         return self._live.engine.is_damaged
 
     def reload(self) -> None:
-        """Switches to the current generation; keeps the old one while the new one cannot be opened."""
+        """Switches to the current generation and weights; keeps the old ones while the new cannot be opened."""
+        with self._reloading:
+            self._reload()
+
+    def _reload(self) -> None:
         try:
+            self._read_weights()
             live = Generations(self._collection.index, INDEX_KIND).live()
-            if live is not None and number_of(live) == self.generation:
+            has_weights = self._live.weights == self._settings.ranking
+            if has_weights and live is not None and number_of(live) == self.generation:
                 return
             opened = self._open()
         except (PeriplusError, OSError) as error:
@@ -175,11 +184,28 @@ class ReloadingEngine:
         self._release(old)
         self._forget_removed()
 
+    def _read_weights(self) -> None:
+        """Reads `[ranking]` when periplus.toml has changed. Other settings need a restart."""
+        state = self._read_file_state()
+        if state != self._file_state:
+            self._file_state = state  # a file that cannot be read is reported once
+            ranking = load(self._collection.home).settings.ranking
+            self._settings = self._settings.model_copy(update={"ranking": ranking})
+
+    def _read_file_state(self) -> tuple[int, int, int] | None:
+        """Identifies the content of periplus.toml; None when there is no such file."""
+        try:
+            found = (self._collection.home / FILE_NAME).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
     def _open(self) -> _OpenGeneration:
         engine = SearchEngine.open(self._collection, self._settings)
         try:
             warm_up(engine)
-            return _OpenGeneration(engine, CacheScope(engine.index.folder, self._settings.ranking))
+            weights = self._settings.ranking
+            return _OpenGeneration(engine, CacheScope(engine.index.folder, weights), weights)
         except BaseException:
             engine.close()
             raise

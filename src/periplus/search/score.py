@@ -25,12 +25,12 @@ crowding             less than 0 when better results of the same host come first
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 
 from periplus.config import Ranking
-from periplus.search.open_index import Numbers
+from periplus.search.open_index import Integers, Numbers
 
 FEATURES = (
     "text",
@@ -56,7 +56,7 @@ FEATURES = (
     "quality",
     "freshness",
 )
-_MOST_CROWDED = 3  # times that a result loses `crowding`
+MOST_CROWDED = 3  # times that a result loses `crowding`
 
 
 def _require_weights() -> None:
@@ -84,10 +84,30 @@ def contributions(row: Numbers, weights: Ranking) -> dict[str, float]:
     return dict(zip(FEATURES, (row * weight_vector(weights)).tolist(), strict=True))
 
 
-def crowding(hosts: Sequence[int], weights: Ranking) -> list[float]:
+def scores_of(matrix: Numbers, weights: Ranking) -> Numbers:
+    """The scores of the pages in the rows, without crowding.
+
+    Products are added one by one in the order of `FEATURES`: numpy adds whole rows so, but not columns. A browser that
+    does the same gets the same bits, and the same order.
+    """
+    products = np.ascontiguousarray(matrix.T) * weight_vector(weights)[:, None]
+    return np.asarray(products.sum(axis=0))
+
+
+def ordered(
+    scores: Numbers, numbers: Integers, hosts: Sequence[Hashable], weights: Ranking, *, crowded: bool
+) -> tuple[Integers, Numbers]:
+    """The places of the pages, best first, and what each of them loses; *numbers* decide between equal scores."""
+    order = np.lexsort((numbers, -scores))
+    losses = np.array(crowding([hosts[place] for place in order], weights) if crowded else [0.0] * len(hosts))
+    final = np.argsort(-(scores[order] + losses), kind="stable")
+    return order[final], losses[final]
+
+
+def crowding(hosts: Sequence[Hashable], weights: Ranking) -> list[float]:
     """What each result loses to better results of its host; *hosts* are those of the results, best first."""
     free = weights.per_host - 1  # better results of its host that cost nothing
-    by_count = [-weights.crowding * max(count - free, 0) for count in range(free + _MOST_CROWDED + 1)]
+    by_count = [-weights.crowding * max(count - free, 0) for count in range(free + MOST_CROWDED + 1)]
     last = len(by_count) - 1
     seen = dict.fromkeys(hosts, 0)
     losses = []

@@ -1,7 +1,8 @@
 """Sends responses: from memory if possible, compressed, and as 304 when the client has the current version.
 
-A response of a *versioned* path depends on its path, its query string and the version of the content only. So its ETag
-is known before the handler runs, and it can be stored. When several clients send the same request at once, it is
+A response of a *versioned* path depends on its path, its query string and the version of the content only. The version
+may differ between readers: the owner of a collection sees what nobody else sees. So the ETag of a response is known
+before the handler runs, and the response can be stored. When several clients send the same request at once, it is
 computed once. A request with a cookie may get another answer; it is neither answered from memory nor stored. Every
 other page gets an ETag from its content.
 """
@@ -39,6 +40,12 @@ class Versioned:
 
     paths: Collection[str]
     version: Callable[[], str]  # empty: not known, nothing is stored
+    variant: Callable[[Scope], str] = lambda _: ""  # of the content for the reader who sends this request
+
+    def of(self, scope: Scope) -> str:
+        """The version of the content for one request; empty: not known."""
+        version = self.version() if scope["path"] in self.paths else ""
+        return version and version + self.variant(scope)
 
 
 class AnswerCache:
@@ -84,7 +91,7 @@ class Delivery:
             await self._app(scope, receive, send)
             return
         wanted, has_cookie = _read_headers(scope["headers"])
-        version = "" if has_cookie or scope["path"] not in self._versioned.paths else self._versioned.version()
+        version = "" if has_cookie else self._versioned.of(scope)
         if not version:
             await self._app(scope, receive, _Reply(send, wanted))
             return
@@ -116,14 +123,14 @@ class Delivery:
             self._running[key] = done
         try:
             await self._app(scope, receive, reply)
-            self._store(key, reply)
+            self._store(key, reply, scope)
         finally:
             self._running.pop(key, None)
             done.set()
 
-    def _store(self, key: _Key, reply: _Reply) -> None:
+    def _store(self, key: _Key, reply: _Reply, scope: Scope) -> None:
         # A new version may have become current meanwhile; the answer may be of either.
-        if reply.is_storable and self._versioned.version() == key[0]:
+        if reply.is_storable and self._versioned.of(scope) == key[0]:
             self._cache.put(key, StoredAnswer.of(reply.tag, reply.headers, reply.body))
 
 

@@ -34,7 +34,7 @@ class Pages:
         self._sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())]
         self._defined: dict[str, object] = {}
         self.define(static=self.assets.address, assets=self.assets, layout=layout, preferences=preferences)
-        self.define(site_name="Periplus", logo="logo.svg", inspects=False)
+        self.define(site_name="Periplus", logo="logo.svg", inspects=False, playground=False)
 
     def define(self, **values: object) -> None:
         """Sets values that every template can use."""

@@ -64,6 +64,11 @@ class Collection:
         return self.home / "cache" / "queries.db"
 
     @property
+    def judgements(self) -> Path:
+        """The folder of the results that the owner judged on the site."""
+        return self.home / "judgements"
+
+    @property
     def reparse_plan(self) -> Path:
         """The file with the segments of an unfinished `reparse --everything`."""
         return self.home / "reparse.json"

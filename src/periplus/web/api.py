@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from periplus.model import FeatureTable, Hit, Results
+from periplus.model import FeatureRow, FeatureTable, Hit, Results
 
 
 def as_json(value: dict[str, Any]) -> bytes:
@@ -16,7 +16,7 @@ def as_json(value: dict[str, Any]) -> bytes:
 
 def encode_results(results: Results, table: FeatureTable | None = None) -> bytes:
     """Encodes results, and weights and features if there are any, as JSON; clients depend on these keys."""
-    tuning = {} if table is None else {"weights": table.weights, "features": table.rows}
+    tuning = {} if table is None else {"weights": table.weights, "features": [_features(row) for row in table.rows]}
     return as_json(
         {
             "query": results.query,
@@ -37,6 +37,10 @@ def encode_results(results: Results, table: FeatureTable | None = None) -> bytes
             **tuning,
         }
     )
+
+
+def _features(row: FeatureRow) -> dict[str, Any]:
+    return {"url": row.url, "score": row.score, "features": row.features, "crowding": row.crowding}
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

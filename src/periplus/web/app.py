@@ -29,10 +29,13 @@ from periplus.web.engine_port import Engine
 from periplus.web.health import HealthCheck
 from periplus.web.information import InformationPages
 from periplus.web.metrics_route import MetricsPage
+from periplus.web.owner import Owner, OwnerFiles
+from periplus.web.owner_routes import OwnerRoutes
 from periplus.web.page.cached_pages import CachedPages
 from periplus.web.page.inspect import InspectPages, UrlReport
 from periplus.web.page.library_port import Library
 from periplus.web.page.panel import PagePanel
+from periplus.web.playground.page import Playground
 from periplus.web.results.exports import ExportRoutes
 from periplus.web.results.result_page import ResultPage
 from periplus.web.search_queue import SearchQueue
@@ -59,6 +62,7 @@ class Sources:
     library: Library
     report: UrlReport | None = None  # None: no reader can inspect URLs
     branding: Branding = field(default_factory=Branding)
+    owner: OwnerFiles | None = None  # what the owner can change from the site
 
 
 def create_app(
@@ -71,15 +75,20 @@ def create_app(
     """
     pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
     sources.branding.apply(pages)
-    pages.define(inspects=sources.report is not None)
-    routes = search_routes(sources, settings, pages, metrics)
-    versioned = Versioned(_VERSIONED & {route.path for route in routes}, _version(sources.engine, settings, pages))
+    pages.define(inspects=sources.report is not None, playground=settings.playground)
+    owner = Owner(sources.owner, settings, is_public=is_public)
+    routes = search_routes(sources, settings, pages, metrics, owner)
+    paths = _VERSIONED & {route.path for route in routes}
+    versioned = Versioned(paths, _version(sources.engine, settings, pages), owner.variant)
     options = _front_options(settings, metrics, is_public=is_public)
     return ReadPreferences(build(routes, pages, versioned, settings.memory_cache_mb << 20, options))
 
 
-def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Metrics) -> list[Route]:
+def search_routes(
+    sources: Sources, settings: Serving, pages: Pages, metrics: Metrics, owner: Owner | None = None
+) -> list[Route]:
     """All routes of the search site."""
+    owner = owner or Owner(None, settings, is_public=True)
     engine, library, look = sources.engine, sources.library, sources.branding
     queue = SearchQueue(engine, settings.longest_wait, metrics=metrics)
     metrics.gauge("periplus_search_queue_length", lambda: queue.length)
@@ -87,7 +96,9 @@ def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Me
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     parts: list[_Part] = [
         InformationPages(engine, pages, look),
-        ResultPage(engine, pages, queue),
+        ResultPage(engine, pages, queue, owner),
+        *([Playground(engine, pages, queue, owner)] if settings.playground else []),
+        OwnerRoutes(owner, pages, saves_weights=settings.playground),
         HealthCheck(engine),
         CachedPages(engine, library, pages, queue),
         PagePanel(library, pages, queue, inspects=sources.report is not None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from periplus import __version__
+from periplus.search.score import FEATURES
 from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, PAGES, TYPES
 
 Schema = dict[str, Any]
@@ -16,6 +17,9 @@ _FLAG: Schema = {"type": "boolean"}
 _NUMBERS: Schema = {"type": "object", "additionalProperties": _NUMBER}
 _INTEGER: Schema = {"anyOf": [{"type": "integer"}, {"const": ""}]}  # an empty parameter has its default
 _SWITCH: Schema = {"type": "string", "enum": ["1", "true", "yes", "on", "0", "false", "no", "off", ""]}
+_NUMERAL = r"[0-9]{1,2}(\.[0-9]{1,9})?"
+_WEIGHT = rf"(({'|'.join(FEATURES)}):-?{_NUMERAL}|crowding:{_NUMERAL}|per_host:[1-9])"
+_WEIGHTS: Schema = {"type": "string", "pattern": f"^({_WEIGHT}(,{_WEIGHT})*)?$", "maxLength": 1_000}
 _NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
 _ERRORS = {
     "400": "A parameter is missing or invalid.",
@@ -39,6 +43,7 @@ def description() -> dict[str, Any]:
             "/api/v1/search": {"get": _search()},
             "/api/v1/suggest": {"get": _suggest()},
             "/api/v1/inspect": {"get": _inspect()},
+            "/api/v1/playground": {"get": _playground()},
             "/healthz": {"get": _health()},
         },
         "components": {"schemas": _schemas(), "responses": {code: _error(code) for code in _ERRORS}},
@@ -72,6 +77,14 @@ def _suggest() -> Schema:
 def _inspect() -> Schema:
     url = parameter("url", {"type": "string", "pattern": _NOT_BLANK}, "The URL.", required=True)
     return operation("inspect", "Why a URL is in the collection, or not.", "UrlReport", [url])
+
+
+def _playground() -> Schema:
+    parameters = [
+        parameter("q", {"type": "string", "pattern": _NOT_BLANK}, "The query.", required=True),
+        parameter("w", _WEIGHTS, "Weights to change, such as title:1.2,rank:0."),
+    ]
+    return operation("playground", "The 200 best results, ordered by other weights.", "Playground", parameters)
 
 
 def _health() -> Schema:
@@ -121,10 +134,27 @@ def _schemas() -> dict[str, Schema]:
         ),
         "UrlReport": {"type": "object"},
         "Suggestions": _object({"query": _TEXT, "suggestions": _list(_object({"text": _TEXT, "kind": _TEXT}))}),
+        "Playground": _playground_answer(),
         "Results": _results(),
         "Result": _result(),
         "FeatureRow": _object({"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER}),
     }
+
+
+def _playground_answer() -> Schema:
+    row = {"url": _TEXT, "title": _TEXT, "host": _TEXT, "number": _COUNT, "block": _COUNT}
+    row |= {"score": _NUMBER, "crowding": _NUMBER, "features": _list(_NUMBER)}
+    return _object(
+        {
+            "query": _TEXT,
+            "generation": _COUNT,
+            "names": _list(_TEXT),
+            "weights": _NUMBERS,
+            "usual": _NUMBERS,
+            "is_crowded": _FLAG,
+            "results": _list(_object(row)),
+        }
+    )
 
 
 def _results() -> Schema:

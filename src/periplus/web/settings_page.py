@@ -6,8 +6,7 @@ site may set it: browsers say which site sent a form, in the header `Sec-Fetch-S
 
 from __future__ import annotations
 
-import asyncio
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,10 +15,10 @@ from starlette.routing import Route
 
 from periplus.site.pages import Pages
 from periplus.site.preferences import COOKIE, SIZES, from_choices, preferences
+from periplus.web.forms import read_form
 from periplus.web.parameters import SIZE
 
 _FORM_BYTES = 2_000
-_FORM_SECONDS = 15.0  # in which a form must arrive
 _ONE_YEAR = 365 * 86_400  # seconds
 _MESSAGES = {
     "saved": "Settings saved in a cookie of this browser.",
@@ -52,7 +51,7 @@ class SettingsPage:
     async def save(self, request: Request) -> Response:
         """Sets or deletes the cookie, and shows the form again."""
         self._refuse_other_sites(request)
-        form = dict(parse_qsl((await _body(request)).decode("utf-8", "replace"), max_num_fields=20))
+        form = await read_form(request, _FORM_BYTES)
         if form.get("action") == "forget":
             return self._answer("forgotten", "")
         if form.get("size") == str(SIZE):
@@ -74,17 +73,3 @@ class SettingsPage:
         is_own = site == "same-origin" if site is not None else urlsplit(origin).netloc in own
         if not is_own:
             raise HTTPException(403, "Settings can only be saved from this site. Open the settings and save again.")
-
-
-async def _body(request: Request) -> bytes:
-    """The form; 413 when it is longer than any form of this site, 408 when it does not arrive in time."""
-    body = b""
-    try:
-        async with asyncio.timeout(_FORM_SECONDS):
-            async for part in request.stream():
-                body += part
-                if len(body) > _FORM_BYTES:
-                    raise HTTPException(413, "The form is too long.")
-    except TimeoutError:
-        raise HTTPException(408, "The form did not arrive in time.", {"connection": "close"}) from None
-    return body

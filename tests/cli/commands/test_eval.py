@@ -14,6 +14,7 @@ from periplus.cli.commands.eval import app
 from periplus.errors import UsageError
 from periplus.evaluation.evaluate import ALL_PROFILES
 from periplus.evaluation.metrics import METRICS
+from periplus.evaluation.own_judgements import OwnJudgements
 from periplus.search.score import FEATURES
 from search.library import Doc, index, shelve
 
@@ -53,6 +54,23 @@ def test_the_figures_of_a_collection_are_one_json_object(home: Path, tmp_path: P
     assert found["mrr"] == pytest.approx(mean)
     assert set(found["classes"]) == {"inf", "nav"}
     assert found["classes"]["nav"]["queries"] == len(PLACES) // 2
+
+
+def test_without_files_the_results_judged_on_the_site_are_used(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, pages())
+    index(collection)
+    with pytest.raises(UsageError, match="no judged queries"):
+        run("--home", tmp_path)
+    own = OwnJudgements(collection)
+    for place in PLACES[:3]:
+        own.judge(place, f"http://{place}.test/harbour", is_right=True)
+    own.judge(PLACES[3], f"http://{PLACES[3]}.test/harbour", is_right=False)
+    result = CliRunner().invoke(app, ["--home", str(tmp_path), "--json"], catch_exceptions=False)
+    assert json.loads(result.stdout)["queries"] == 3, "a query without a right page measures nothing"
+    assert f"judged on the site, in {tmp_path / 'judgements'}" in result.stderr
+    for options in (["--qrels", own.qrels], ["--docs", own.qrels]):
+        with pytest.raises(UsageError, match="needs --queries"):
+            run("--home", tmp_path, *options)
 
 
 def test_addresses_are_compared_without_scheme_and_suffix(home: Path, tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ def test_a_result_says_why_it_stands_there(site: Site, engine: FakeEngine) -> No
     ]
     assert engine.asked[-1] == {"explained": "lang:en (harbour)", "mode": "auto", "verbatim": False}
     links = {str(link.attrs["href"]) for link in page.select("main a")}
-    assert links == {HARBOUR.url, "/help#score", "/search?q=harbour&lang=en"}
+    assert links == {HARBOUR.url, "/help#score", "/playground?q=harbour&lang=en", "/search?q=harbour&lang=en"}
 
 
 def test_explanations_are_loaded_only_on_demand(site: Site) -> None:

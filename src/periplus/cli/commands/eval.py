@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from periplus.cli.judgement_options import Qrels, Queries, Split, judged_queries
+from periplus.cli.judgement_options import Qrels, Queries, Split, judged_queries, judgement_files
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
 from periplus.config import load
@@ -26,7 +26,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    queries: Queries,
+    queries: Queries = None,
     qrels: Qrels = None,
     docs: Annotated[
         Path | None,
@@ -55,9 +55,12 @@ def command(
     A page is right from grade 2 when every query has such a page, else from grade 1.
     """
     profiles = _profiles(profile or [OURS])
+    if docs is not None and queries is None:
+        raise UsageError("--docs needs --queries", "judgements of the collection do not name these documents")
+    files = judgement_files(home, queries, qrels)
     settings = load(home).settings
     with open_judged_index(home, docs, settings) as index:
-        judged = judged_queries(queries, qrels, index.key, split)
+        judged = judged_queries(*files, index.key, split)
         found = list(evaluate(index, judged, profiles, settings).values())
         lost = list(misses(index, judged, settings)) if show_misses else []
     if as_json_:

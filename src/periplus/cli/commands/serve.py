@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
+from secrets import token_bytes
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.cli.output import plural
 from periplus.config import Serving, load
+from periplus.evaluation.own_judgements import OwnJudgements
 from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.url_report import read_url_report
 from periplus.search.engine import SearchEngine
@@ -24,6 +26,7 @@ from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import Sources, create_app
 from periplus.web.branding import load_branding
+from periplus.web.owner import OwnerFiles
 
 app = typer.Typer(add_completion=False)
 
@@ -44,14 +47,15 @@ def command(
     load_branding(settings, home)  # reports an unusable logo now
     if settings.serve.access_log:
         AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
+    secret = token_bytes()
     with ExitStack() as stack:
         if workers == 1:
             engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))
-            make_app: Callable[..., ASGIApp] = partial(_app, home, engine)
+            make_app: Callable[..., ASGIApp] = partial(_app, home, secret, engine)
             pages = engine.documents
         else:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-")))
-            make_app = partial(_app_of_process, home, folder)
+            make_app = partial(_app_of_process, home, secret, folder)
             with closing(SearchEngine.open(collection, settings)) as opened:  # reports a missing index now
                 pages = opened.documents
         listener = stack.enter_context(listen(host, port))
@@ -59,18 +63,21 @@ def command(
         run(partial(make_app, is_public=not is_loopback(listener)), listener, workers)
 
 
-def _app_of_process(home: Path, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
+def _app_of_process(home: Path, secret: bytes, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
     """Builds the application of one server process."""
     engine = ReloadingEngine(open_collection(home), load(home).settings)
-    return _app(home, engine, is_public=is_public, metrics_folder=metrics_folder)
+    return _app(home, secret, engine, is_public=is_public, metrics_folder=metrics_folder)
 
 
-def _app(home: Path, engine: ReloadingEngine, *, is_public: bool, metrics_folder: Path | None = None) -> ASGIApp:
+def _app(
+    home: Path, secret: bytes, engine: ReloadingEngine, *, is_public: bool, metrics_folder: Path | None = None
+) -> ASGIApp:
     collection, settings = open_collection(home), load(home).settings
     library = PageLibrary(collection, settings, engine.live)
     inspects = may_inspect(settings.serve, is_public=is_public)
     report = partial(read_url_report, collection, settings) if inspects else None
-    sources = Sources(engine, library, report, load_branding(settings, home))
+    owner = OwnerFiles(OwnJudgements(collection), home, engine.reload, secret)
+    sources = Sources(engine, library, report, load_branding(settings, home), owner)
     return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
 
 

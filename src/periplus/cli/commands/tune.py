@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from periplus.cli.judgement_options import Qrels, Queries, Split, judged_queries
+from periplus.cli.judgement_options import Qrels, Queries, Split, judged_queries, judgement_files
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
 from periplus.config import FILE_NAME, Ranking, load
@@ -26,7 +26,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def command(
-    queries: Queries,
+    queries: Queries = None,
     qrels: Qrels = None,
     keep: Annotated[
         str,
@@ -51,8 +51,9 @@ def command(
     if folds is None and split is not Split.ALL:
         raise UsageError("--split needs --folds", "without it, one half teaches and the other half tests")
     settings = load(home).settings
+    files = judgement_files(home, queries, qrels)
     with open_judged_index(home, None, settings) as index:
-        judged = judged_queries(queries, qrels, index.key, split)
+        judged = judged_queries(*files, index.key, split)
         tuner = Tuner(index, settings, _kept(keep), l2)
         found = tuner.cross_validate(judged, folds) if folds else tuner.tune(judged)
     written = found.wins and not dry_run and folds is None
@@ -111,7 +112,7 @@ def _verdict(found: Tuning, home: Path, *, written: bool, folds: int | None) -> 
     if folds is not None:
         return "Nothing was written: cross-validation only measures."
     if written:
-        return f"The weights are written to {home / FILE_NAME}. A running site uses them after a restart."
+        return f"The weights are written to {home / FILE_NAME}. A running site uses them within a second."
     if found.wins:
         return "The learned weights are better. Nothing was written (--dry-run)."
     return "The learned weights are not better on the held-out half. Nothing was written."

@@ -77,9 +77,13 @@ def reasons(found: Explanation) -> ScoreReasons:
 def _line(found: Explanation, name: str, amount: str, units: int, most: int) -> ScoreReason:
     value, weight = found.features.get(name), found.weights.get(name)
     product = "" if value is None or weight is None else f"{value:.3g} \N{MULTIPLICATION SIGN} {weight:.3g}"
+    return ScoreReason(sentence(found, name), product, amount, max(round(100 * abs(units) / most), 1), units < 0)
+
+
+def sentence(found: Explanation, name: str) -> str:
+    """What a feature says about the page."""
     text = SENTENCES.get(name)
-    sentence = text.format_map(_numbers(found, value or 0.0)) if text else visible(name).replace("_", " ")
-    return ScoreReason(sentence, product, amount, max(round(100 * abs(units) / most), 1), units < 0)
+    return text.format_map(_numbers(found, found.features.get(name, 0.0))) if text else visible(name).replace("_", " ")
 
 
 def _numbers(found: Explanation, value: float) -> dict[str, object]:

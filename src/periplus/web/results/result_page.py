@@ -16,6 +16,7 @@ from periplus.site.pages import Pages
 from periplus.site.preferences import preferences
 from periplus.web.display import visible, web_link
 from periplus.web.engine_port import Engine
+from periplus.web.owner import Owner
 from periplus.web.page.panel import named_site, site_link
 from periplus.web.parameters import SIZE, SearchParameters, read, read_url
 from periplus.web.results import entries, filters
@@ -40,8 +41,8 @@ class _Found(NamedTuple):
 class ResultPage:
     """The handlers of the result page and of the links in its menus."""
 
-    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue) -> None:
-        self._engine, self._pages, self._queue = engine, pages, queue
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, owner: Owner) -> None:
+        self._engine, self._pages, self._queue, self._owner = engine, pages, queue, owner
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -76,6 +77,7 @@ class ResultPage:
             related=await self._related(request, shown, found),
             first_panel=site_link(named_site(found.hits, found.page)),
             documents=self._engine.documents,
+            judging=self._owner.judging(request, parameters.search_text, parameters.link(parameters.page)),
         )
 
     async def _related(self, request: Request, parameters: SearchParameters, found: Results) -> list[tuple[str, str]]:
@@ -120,6 +122,7 @@ class ResultPage:
             "why.html",
             query=parameters.query,
             back=parameters.link(parameters.page),
+            try_link=parameters.link(path="/playground"),
             title=visible(found.title),
             link=web_link(found.url),
             url=visible(found.url),

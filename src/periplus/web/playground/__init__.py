@@ -1,0 +1,1 @@
+"""The ranking playground: sliders for the weights of the ranking, and the results in the order that they give."""

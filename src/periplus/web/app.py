@@ -23,6 +23,8 @@ from periplus.site.pages import Pages
 from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
 from periplus.web.api_routes import SearchApi, with_versions
+from periplus.web.boxes.boxes import Boxes
+from periplus.web.boxes.makers import box_makers
 from periplus.web.branding import Branding
 from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
@@ -87,7 +89,7 @@ def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Me
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     parts: list[_Part] = [
         InformationPages(engine, pages, look),
-        ResultPage(engine, pages, queue),
+        ResultPage(engine, pages, queue, Boxes(box_makers(settings))),
         HealthCheck(engine),
         CachedPages(engine, library, pages, queue),
         PagePanel(library, pages, queue, inspects=sources.report is not None),

@@ -14,6 +14,8 @@ from periplus.errors import UsageError
 from periplus.model import FacetCounts, Results
 from periplus.site.pages import Pages
 from periplus.site.preferences import preferences
+from periplus.web.boxes.box import Question
+from periplus.web.boxes.boxes import Boxes
 from periplus.web.display import visible, web_link
 from periplus.web.engine_port import Engine
 from periplus.web.page.panel import named_site, site_link
@@ -40,8 +42,8 @@ class _Found(NamedTuple):
 class ResultPage:
     """The handlers of the result page and of the links in its menus."""
 
-    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue) -> None:
-        self._engine, self._pages, self._queue = engine, pages, queue
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, boxes: Boxes) -> None:
+        self._engine, self._pages, self._queue, self._boxes = engine, pages, queue, boxes
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -52,13 +54,14 @@ class ResultPage:
         parameters = read(request.query_params, preferences().size or SIZE)
         if not parameters.query:
             return RedirectResponse("/", 303)
-        found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
+        async with self._boxes.beside(_box_question(request, parameters)) as answer:
+            found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
         self._queue.count_steps(found)
         corrected = parameters.without_filters(found.corrected)
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
         return self._pages.response(
             "search.html",
-            headers=timing_headers(found),
+            headers=timing_headers(found) | answer.headers,
             query=parameters.query,
             parameters=parameters,
             found=found,
@@ -76,6 +79,7 @@ class ResultPage:
             related=await self._related(request, shown, found),
             first_panel=site_link(named_site(found.hits, found.page)),
             documents=self._engine.documents,
+            found_box=answer.box,
         )
 
     async def _related(self, request: Request, parameters: SearchParameters, found: Results) -> list[tuple[str, str]]:
@@ -134,3 +138,12 @@ class ResultPage:
         if not words:
             raise HTTPException(404, _NO_PAGE)
         return RedirectResponse(SearchParameters(" ".join(words[:_LIKE_WORDS]), mode="or").link(), 303)
+
+
+def _box_question(request: Request, parameters: SearchParameters) -> Question | None:
+    """What a box may answer: the first page of a search without filters, unless the reader hides boxes."""
+    chosen = preferences()
+    if parameters.page > 1 or parameters.filters or not chosen.boxes:
+        return None
+    units = request.query_params.get("units")
+    return Question(parameters.query, imperial=units == "imperial" or (chosen.imperial and units != "metric"))

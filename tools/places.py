@@ -45,7 +45,8 @@ REGIONS = {
     "|13 nt Northwest Territories|14 nu Nunavut",
     "DE": "01 bw Baden-Württemberg|02 by Bavaria|03 hb Bremen|04 hh Hamburg|05 he Hesse|06 ni Lower Saxony"
     "|07 nrw North Rhine-Westphalia|08 rp Rhineland-Palatinate|09 sl Saarland|10 sh Schleswig-Holstein"
-    "|11 bb Brandenburg|12 mv Mecklenburg-Western Pomerania|13 sn Saxony|14 st Saxony-Anhalt|15 th Thuringia|16 be Berlin",
+    "|11 bb Brandenburg|12 mv Mecklenburg-Western Pomerania|13 sn Saxony"
+    "|14 st Saxony-Anhalt|15 th Thuringia|16 be Berlin",
     "GB": "ENG eng England|SCT sct Scotland|WLS wls Wales|NIR nir Northern Ireland",
 }
 COUNTRY_NAMES = {

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from periplus.config.value_types import DarkColour, DisplayText, LightColour, NetworkText, Section, SiteAddress
 
-
 BoxName = Literal["calculator", "units", "definition", "time", "weather"]
 
 

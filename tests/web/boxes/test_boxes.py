@@ -18,8 +18,12 @@ FOREVER = 3_600.0  # seconds
 class Maker:
     """Makes what a test gives it."""
 
-    def __init__(self, name: str, make: Callable[[Question], Awaitable[Box | None]]) -> None:
-        self.name, self.make = name, make
+    def __init__(self, name: str, given: Callable[[Question], Awaitable[Box | None]]) -> None:
+        self.name, self._given = name, given
+
+    async def make(self, question: Question) -> Box | None:
+        """What the test gives."""
+        return await self._given(question)
 
 
 def gives(name: str, lifetime: float | None = None) -> Maker:
@@ -92,7 +96,8 @@ def test_a_late_maker_is_left_out_after_its_deadline() -> None:
 
 def test_a_page_without_its_late_box_is_not_stored() -> None:
     answer = beside(NEVER, grace=0.01)
-    assert (answer.box, answer.headers) == (None, {"cache-control": "private, no-store"})
+    assert (answer.box, answer.is_late) == (None, True)
+    assert answer.headers == {"cache-control": "private, no-store"}
 
 
 def test_a_page_with_a_box_that_ages_is_not_stored() -> None:
@@ -130,9 +135,12 @@ def test_a_failing_search_stops_the_makers() -> None:
 
     async def run() -> None:
         with pytest.raises(ZeroDivisionError):
-            async with Boxes([Maker("waits", waits)]).beside(ASKED):
-                await started.wait()
-                raise ZeroDivisionError
+            await fails_beside(Boxes([Maker("waits", waits)]))
         await asyncio.wait_for(stopped.wait(), 5)
+
+    async def fails_beside(boxes: Boxes) -> None:
+        async with boxes.beside(ASKED):
+            await started.wait()
+            raise ZeroDivisionError
 
     asyncio.run(run())

@@ -43,11 +43,13 @@ def test_at_least_95_of_100_queries_are_understood(names_a_place: bool) -> None:
     assert len(wrong) <= 0.05 * len(rows), wrong
 
 
-@pytest.mark.parametrize(
-    "query",
-    "Hudson river school|paris agreement|may|reading list|reading|nice|mobile|orange|python|java|bath|split|man|of"
-    "|boston consulting|chicago style|berlin wall|weather|time|weather channel|weather man|reading time".split("|"),
-)
+ORDINARY = """
+Hudson river school|paris agreement|may|reading list|reading|nice|mobile|orange|python|java|bath|split|man|of
+boston consulting|chicago style|berlin wall|weather|time|weather channel|weather man|reading time|logos|pesto|soul
+"""
+
+
+@pytest.mark.parametrize("query", ORDINARY.strip().replace("\n", "|").split("|"))
 def test_ordinary_queries_get_no_box(query: str) -> None:
     assert found(query) is None
 

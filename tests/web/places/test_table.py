@@ -25,7 +25,7 @@ from web.boxes.places import small_table
         ("東京", "Tokyo, Japan"),
         ("São Paulo", "São Paulo, Brazil"),
         ("sao paulo", "São Paulo, Brazil"),
-        ("’s-Hertogenbosch", "'s-Hertogenbosch, The Netherlands"),
+        ("\u2019s-Hertogenbosch", "'s-Hertogenbosch, The Netherlands"),
     ],
 )
 def test_a_place_is_found_by_the_names_that_people_type(typed: str, label: str) -> None:

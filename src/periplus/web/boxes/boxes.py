@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from periplus.web.boxes.box import Box, BoxMaker, Question
 
 GRACE = 0.05  # seconds that a page waits for a box after the search
 DEADLINE = 1.0  # seconds for a maker
+NOT_STORED = {"cache-control": "private, no-store"}
 _LONGEST_QUERY = 200  # characters
 _OPERATOR = re.compile(
     r'"[^"]+"|(?:^|\s)-[^\W\d]|\b(?:site|intitle|inurl|filetype|lang|before|after):\S|(?:^|\s)(?:OR|AND)(?:\s|$)'
@@ -41,13 +42,14 @@ class Answer:
 
     def __init__(self) -> None:
         self.box: Box | None = None
-        self.headers: dict[str, str] = {}
+        self.headers: Mapping[str, str] = {}
+        self.is_late = False  # the makers were stopped; a script may ask again
 
     def take(self, found: Found) -> None:
         """Takes the box; a page that may have another box soon is not stored."""
         self.box = found.box
         if not found.is_storable:
-            self.headers = {"cache-control": "private, no-store"}
+            self.headers = NOT_STORED
 
 
 class Unavailable(Exception):  # noqa: N818  # not an error of the site
@@ -75,6 +77,7 @@ class Boxes:
         try:
             yield answer
             done, _ = await asyncio.wait({task}, timeout=self._grace)
+            answer.is_late = not done
             answer.take(task.result() if done else Found(is_final=False))
         finally:
             task.cancel()

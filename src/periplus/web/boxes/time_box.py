@@ -50,7 +50,7 @@ def _offset(offset: timedelta) -> str:
     """Such as `UTC+5:30`."""
     minutes = int(offset.total_seconds() // 60)
     hours, rest = divmod(abs(minutes), 60)
-    sign = "−" if minutes < 0 else "+"
+    sign = "\N{MINUS SIGN}" if minutes < 0 else "+"
     return f"UTC{sign}{hours}{f':{rest:02}' if rest else ''}" if minutes else "UTC"
 
 

@@ -87,4 +87,4 @@ def _day(day: ForecastDay, *, imperial: bool) -> dict[str, Any]:
 
 def _degrees(celsius: float, *, imperial: bool) -> str:
     """Whole degrees, with a real minus sign."""
-    return f"{round(celsius * 1.8 + 32) if imperial else round(celsius)}".replace("-", "−")
+    return f"{round(celsius * 1.8 + 32) if imperial else round(celsius)}".replace("-", "\N{MINUS SIGN}")

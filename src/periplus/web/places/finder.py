@@ -1,4 +1,4 @@
-"""Finds the place of a query; reads the table of places in a thread when the first query comes."""
+"""Finds the place of a query; a thread reads the table of places when the first query comes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ class PlaceFinder:
 
     def __init__(self, load: Callable[[], PlaceTable] = place_table) -> None:
         self._load = load
-        self._table: PlaceTable | None = None
+        self._loading: asyncio.Future[PlaceTable] | None = None
 
     async def find(self, query: str) -> PlaceQuestion | None:
-        """The place that the whole query is about; None for most queries."""
-        if self._table is None:
-            self._table = await asyncio.to_thread(self._load)
-        return recognise(query, self._table)
+        """The place that the whole query is about; None for most queries.
+
+        The table is read once, also when the first caller stops waiting.
+        """
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(asyncio.to_thread(self._load))
+        return recognise(query, await asyncio.shield(self._loading))

@@ -12,5 +12,5 @@ def normalised(text: str) -> str:
     else:
         parts = unicodedata.normalize("NFKD", text.casefold())
         plain = unicodedata.normalize("NFC", "".join(part for part in parts if not unicodedata.combining(part)))
-    plain = plain.replace("'", "").replace("’", "")
+    plain = plain.replace("'", "").replace("\N{RIGHT SINGLE QUOTATION MARK}", "")
     return " ".join("".join(letter if letter.isalnum() else " " for letter in plain).split())

@@ -16,6 +16,7 @@ from periplus.web.places.table import Place, PlaceTable
 
 Topic = Literal["weather", "time"]
 
+_COMMA = re.compile("[,\u060c\u3001\uff0c]")  # also Arabic, Chinese and Japanese
 _MOST_WORDS = 10
 _MOST_CHARACTERS = 100
 _QUALIFIER_WORDS = 4  # at most, such as "district of columbia"
@@ -62,7 +63,7 @@ def _tokens(query: str) -> list[str]:
     """The normalised words; a comma is a word."""
     for word in words.UNSPACED:
         query = query.replace(word, f" {word} ")
-    text = " , ".join(filter(None, map(normalised, re.split(r"[,،、，]", query))))
+    text = " , ".join(filter(None, map(normalised, _COMMA.split(query))))
     for phrase, word in words.PHRASES.items():
         text = re.sub(rf"\b{phrase}\b", word, text)
     return text.split()

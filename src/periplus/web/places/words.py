@@ -11,9 +11,9 @@ def _set(text: str) -> frozenset[str]:
 
 
 WEATHER = _set(
-    "weather forecast temperature temperatures wetter wettervorhersage wetterbericht temperatur meteo previsions "
-    "temperature clima tiempo pronostico temperatura previsao tempo previsioni weer weerbericht pogoda pocasi vader "
-    "vejr vær vejret været saa idojaras vreme погода температура καιρος 天気 天气 天氣 날씨 طقس مزاج"
+    "clima forecast idojaras meteo pocasi pogoda previsao previsioni previsions pronostico saa temperatur "
+    "temperatura temperature temperatures tempo tiempo vader vejr vejret vreme vær været weather weer weerbericht "
+    "wetter wetterbericht wettervorhersage καιρος погода температура طقس 天气 天気 天氣 날씨"
 )
 TIME = _set("time timezone uhrzeit uhr zeit zeitzone spat heure hora horas ora ore orario tijd klokken время 時間 时间")
 
@@ -25,17 +25,16 @@ CONNECTORS = _set("in at for near of im fur en em a au aux pour para de di da do
 
 # May stand before the place, besides an asked word.
 BEFORE = CONNECTORS | _set(
-    "what whats is it the like how hows will be todays current currently local now right live today tomorrow tonight "
-    "this week weekend day days daily hourly weekly hour 3 5 7 10 14 15 exact zone report outlook "
-    "wie wird ist das es der die am wochenende aktuelle aktuell heute morgen jetzt viel vorhersage "
-    "quel quelle fait est il temps la le les aujourdhui demain actuelle maintenant du jours "
-    "que cual es el hoy manana ahora actual son previsao tempo "
-    "che fa sono oggi domani adesso hava durumu wat hoe laat nu погода сейчас"
+    "10 14 15 3 5 7 actual actuelle adesso ahora aktuell aktuelle am aujourdhui be che cual current currently "
+    "daily das day days demain der die domani du durumu el es est exact fa fait hava heute hoe hour hourly how "
+    "hows hoy il is ist it jetzt jours la laat le les like live local maintenant manana morgen now nu oggi "
+    "outlook previsao que quel quelle report right son sono tempo temps the this today todays tomorrow tonight "
+    "viel vorhersage wat week weekend weekly what whats wie will wird wochenende zone погода сейчас"
 )
 AFTER = _set(
-    "today tomorrow tonight now right this week weekend next day days hourly 3 5 7 10 14 15 forecast report outlook "
-    "local current zone please heute morgen jetzt aktuell tage woche wochenende aujourdhui demain maintenant jours "
-    "hoy manana ahora semana oggi domani hava durumu сегодня завтра сейчас current live radar"
+    "10 14 15 3 5 7 ahora aktuell aujourdhui current day days demain domani durumu forecast hava heute hourly hoy "
+    "jetzt jours live local maintenant manana morgen next now oggi outlook please radar report right semana tage "
+    "this today tomorrow tonight week weekend woche wochenende zone завтра сегодня сейчас"
 )
 
 # Phrases of two words that ask for the weather or the time, as one word.
@@ -43,55 +42,57 @@ PHRASES = {"hava durumu": "weather", "temps fait": "weather", "time zone": "time
 
 # After "weather", these are not names of places, although there are places with these names.
 NOT_AFTER_WEATHER = _set(
-    "man men girl map maps app apps api channel station stations balloon radar underground report vane stripping strip "
-    "proof news widget time times bug nation day days ball ops kit tech live online service services change pattern patterns"
+    "api app apps ball balloon bug change channel day days girl kit live man map maps men nation news online ops "
+    "pattern patterns proof radar report service services station stations strip stripping tech time times "
+    "underground vane widget"
 )
 
 # May follow a name as a word of its own: such an abbreviation of a country or region needs a comma before it, unless
 # the query asks for weather or time.
 QUALIFIER_WORDS = _set(
-    "in or me hi oh ok id co al de la pa on no is it at be so my to as do am an us et es se un mi ne ms md ai io sh tv "
-    "fm pm st bi by li lu py rs hr cs ca va vi il ps pc re sc sd th mv vic act sa ni he be sl"
+    "act ai al am an as at be bi by ca co cs de do es et fm he hi hr id il in io is it la li lu md me mi ms mv my "
+    "ne ni no oh ok on or pa pc pm ps py re rs sa sc sd se sh sl so st th to tv un us va vi vic"
 )
 
 # Ordinary words of English, German, French and Spanish, first names, surnames and products. A query that is only such
 # a word gets no box.
 ORDINARY = _set(
     """
-    aba agro alexandra alexandria alamar amarillo americana amida anchorage anda angers angora arad aran armenia archway
-    arrecife as assis astrakhan august aurora bade badin baise balsas banda bandera barking bari bata batavia bath
-    batman bec bello bender berline best bida billings bimbo bin bison bole bor boulder brandon brest breves brossa
-    brusque buda buffalo burs bursa bursae bush cali canoas canon cansa canton capas caracol carolina carrefour cary
-    cayenne caza cebo centennial central centurion cerro chandler chaman chico chihuahua chin china chita chu clinton
-    cobra codo colina cologne colonia columbia columbus commonwealth concord concordia coral cork coro corona coronel
-    cos cuenca cypress damas damask davenport deal deli delis delta derby diadema dinar dual durango eden ejido elche
-    emerita enterprise erode esse essen eugene ferrara fes fez florence fontana franca franklin fresno ganja garland
-    gary gaya genes gent gilbert gold golfe goma gracia hail halle hamm hang harrow henderson hilla himes hims hit homo
-    honcho hub hue hull humus hums imus independence ica jackson java jingling joliet kan kali kent klang kiel kota koto
-    kure labe lampa lander latina laval leiden lens leon leonora levis liberia libertad liege lime limerick limo lincoln
-    lion lira log logos lone loja lome lund luz macon madison mage male malaga man manas mango manning manos mansa manta
-    mantilla march maria marica marino mary mascara may mecca medan medina melville mercedes merida merlo mesa mesquite
-    metro midland milagro milan minga miramar mito mobile modesto mons mora morena moreno moro mosca mosco murray muscat
-    nada nancy naples natal nelson nice nine norman oral oran orange ojo ora orlando ordu oslo palma paradise para paras
-    pare pari parla pasto pelotas perm pest peste pesto pet plano plata playas potsdam posen providence pristine pueblo
-    pun puna python queens rast reading real regina reno rest rice richmond rio riverside rivera roma rome romo rom rosario
-    roseau ruse saga sala sale salem salinas salta salto salvador samba san sana sano santa santos sari saint serra
-    shaping siegen simmering slough sol soledad solo soul split springs sterling sucre sues sui surprise sun surrey tango
-    tarsus tema tempe terminus thane timon tours trier troy tub tuba tula tunes tyler union valence van vegas vena
-    vernon victoria vienne vin vine virginia vista vitoria wan warder warren washington waterloo wean white woodlands
-    york zaria zion april june july mobil madre norte sur este oeste centro
+    aba agro alamar alexandra alexandria amarillo americana amida anchorage anda angers angora april arad aran
+    archway armenia arrecife as assis astrakhan august aurora bade badin baise balsas banda bandera bari barking
+    bata batavia bath batman bec bello bender berline best bida billings bimbo bin bison bole bor boulder brandon
+    brest breves brossa brusque buda buffalo burs bursa bursae bush cali canoas canon cansa canton capas caracol
+    carolina carrefour cary cayenne caza cebo centennial central centro centurion cerro chaman chandler chico chin
+    china chita chu clinton cobra codo colina cologne colonia columbia columbus commonwealth concord concordia coral
+    cork coro corona coronel cos cuenca cypress damas damask davenport deal deli delis delta derby diadema dinar
+    dual durango eden ejido elche emerita enterprise erode esse essen este eugene ferrara fes fez florence fontana
+    franca franklin fresno ganja garland gary gaya genes gent gilbert gold golfe goma gracia hail halle hamm hang
+    harrow henderson hilla himes hims hit homo honcho hub hue hull hums humus ica imus independence jackson java
+    jingling joliet july june kali kan kent kiel klang kota koto kure labe lampa lander latina laval leiden lens
+    leon leonora levis liberia libertad liege lime limerick limo lincoln lion lira log logos loja lome lone lund luz
+    macon madison madre mage male man manas mango manning manos mansa manta mantilla march maria marica marino mary
+    mascara may mecca medan medina melville mercedes merida merlo mesa mesquite metro midland milagro minga miramar
+    mito mobil mobile modesto mons mora morena moreno moro mosca mosco murray muscat nada nancy natal nelson nice
+    nine norman norte oeste ojo ora oral oran orange ordu palma para paradise paras pare pari parla pasto pelotas
+    perm pest peste pesto pet plano plata playas posen pristine providence pueblo pun puna python queens rast
+    reading real regina reno rest rice richmond rio rivera riverside rom romo rosario roseau ruse saga saint sala
+    sale salem salinas salta salto salvador samba san sana sano santa santos sari serra shaping siegen simmering
+    slough sol soledad solo soul split springs sterling sucre sues sui sun sur surprise surrey tango tarsus tema
+    tempe terminus thane timon tours trier troy tub tuba tula tunes tyler union valence van vegas vena vernon
+    victoria vienne vin vine virginia vista vitoria wan warder warren washington waterloo wean white woodlands york
+    zaria zion
     """
-) - _set("oslo rome roma milan naples malaga potsdam orlando chihuahua")
+)
 
 # Names of large places in other languages, which alone name the place.
 OTHER_NAMES = _set(
     """
-    wien munchen muenchen koln koeln hannover nurnberg nuernberg zuerich basle geneve genf ginevra bern lausanne roma
-    milano napoli torino firenze florenz venezia venedig venise rom mailand neapel turin lisboa lissabon lisbonne
-    sevilla saragossa zaragoza bruxelles brussel bruessel brussel antwerpen anvers gent den londres londra londen
-    edimbourg paryz parigi pariz praha prag prague warszawa warschau varsovie varsovia krakow krakau wroclaw breslau
-    gdansk danzig moskau moscou moscu moskva kiew kiev odessa petersburg beograd belgrad bucuresti bukarest bucarest
-    athen athenes atenas kobenhavn kopenhagen copenhague goteborg gothenburg helsingfors reykjavik tokio pekin peking
-    pekin seul bombay calcutta madras bangalore saigon rangoon nyc kairo caire habana havanna
+    antwerpen anvers atenas athen athenes bangalore basle belgrad beograd bern bombay breslau bruessel brussel
+    bruxelles bucarest bucuresti bukarest caire calcutta copenhague danzig den edimbourg firenze florenz gdansk
+    geneve genf gent ginevra goteborg gothenburg habana hannover havanna helsingfors kairo kiev kiew kobenhavn koeln
+    koln kopenhagen krakau krakow lausanne lisboa lisbonne lissabon londen londra londres madras mailand milano
+    moscou moscu moskau moskva muenchen munchen napoli neapel nuernberg nurnberg nyc odessa parigi pariz paryz pekin
+    peking petersburg prag prague praha rangoon reykjavik rom roma saigon saragossa seul sevilla tokio torino turin
+    varsovia varsovie venedig venezia venise warschau warszawa wien wroclaw zaragoza zuerich
     """
 ) | {"new york", "nueva york", "nova york", "washington dc", "den haag"}

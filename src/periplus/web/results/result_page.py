@@ -15,7 +15,7 @@ from periplus.model import FacetCounts, Results
 from periplus.site.pages import Pages
 from periplus.site.preferences import preferences
 from periplus.web.boxes.box import Question
-from periplus.web.boxes.boxes import Boxes
+from periplus.web.boxes.boxes import NOT_STORED, Boxes
 from periplus.web.display import visible, web_link
 from periplus.web.engine_port import Engine
 from periplus.web.page.panel import named_site, site_link
@@ -47,7 +47,12 @@ class ResultPage:
 
     def routes(self) -> list[Route]:
         """Path to handler."""
-        return [Route("/search", self.search), Route("/why", self.why), Route("/like", self.like)]
+        return [
+            Route("/search", self.search),
+            Route("/box", self.box),
+            Route("/why", self.why),
+            Route("/like", self.like),
+        ]
 
     async def search(self, request: Request) -> Response:
         """The result page."""
@@ -61,7 +66,7 @@ class ResultPage:
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
         return self._pages.response(
             "search.html",
-            headers=timing_headers(found) | answer.headers,
+            headers={**timing_headers(found), **answer.headers},
             query=parameters.query,
             parameters=parameters,
             found=found,
@@ -80,7 +85,16 @@ class ResultPage:
             first_panel=site_link(named_site(found.hits, found.page)),
             documents=self._engine.documents,
             found_box=answer.box,
+            late_box=f"/box?{request.url.query}" if answer.is_late else "",
         )
+
+    async def box(self, request: Request) -> Response:
+        """The box of a result page alone, for a page that was sent before its box was ready; 204: none."""
+        question = _box_question(request, read(request.query_params))
+        found = (await self._boxes.find(question)).box if question else None
+        if found is None:
+            return Response(status_code=204, headers=NOT_STORED)
+        return self._pages.response(found.template, headers=NOT_STORED, box=found.values)
 
     async def _related(self, request: Request, parameters: SearchParameters, found: Results) -> list[tuple[str, str]]:
         """Link and text of related searches, on the first page of results."""

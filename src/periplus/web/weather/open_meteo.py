@@ -6,6 +6,7 @@ The answer is data of a stranger: it is limited in size, and its numbers and dat
 from __future__ import annotations
 
 from datetime import date, datetime
+from itertools import starmap
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -86,10 +87,13 @@ def read_forecast(body: bytes) -> Forecast | None:
             daily.precipitation_probability_max,
             strict=True,
         )
-        forecast_days = tuple(ForecastDay(date.fromisoformat(day), *rest) for day, *rest in days)
-        return Forecast(_conditions(answer.current), forecast_days[:_DAYS])
+        return Forecast(_conditions(answer.current), tuple(starmap(_day, days))[:_DAYS])
     except (ValidationError, ValueError):
         return None
+
+
+def _day(day: str, code: int, highest: float, lowest: float, rain: int | None) -> ForecastDay:
+    return ForecastDay(date.fromisoformat(day), code, highest, lowest, rain)
 
 
 def _conditions(current: _Current) -> Conditions:

@@ -12,7 +12,7 @@ from periplus.web.weather.forecast import Forecast, Weather
 LIFETIME = 900.0  # seconds that a forecast is used
 _MOST_PLACES = 1_000
 _MOST_REQUESTS = 4  # at once
-_FIRST_PAUSE, _LONGEST_PAUSE = 15.0, 600.0  # seconds without requests after one failure, and after many
+_FIRST_PAUSE, _LONGEST_PAUSE = 2.0, 600.0  # seconds without requests after one failure, and after many
 _Key = tuple[float, float]
 
 

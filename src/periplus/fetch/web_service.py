@@ -30,7 +30,6 @@ class WebService:
         self._settings = Fetching(
             concurrency=1,
             connect_timeout=timeout,
-            timeout=timeout,
             private_addresses=_allowed_private(urlsplit(self._address).hostname or ""),
         )
 

@@ -58,6 +58,9 @@ def test_the_wheel_has_all_it_needs(wheel: Path, tmp_path: Path) -> None:
     for module in ("periplus.parse.glance.page", "periplus.text.words.table", "periplus.text.code_scan"):
         told = run(python, "-c", f"import {module} as compiled; print(compiled.__file__)")
         assert str(packages) in told, "the compiled module comes with the wheel"
+    installed = packages / "periplus" / "web"
+    for name in ("templates/search.html", "templates/boxes/weather.html", "places/places.xz"):
+        assert (installed / name).exists(), f"{name} comes with the wheel"
     assert "crawl" in run(tmp_path / "environment" / "bin" / "periplus", "--help", **NO_COMPILER)
     run(tmp_path / "environment" / "bin" / "periplus", "doctor", "--home", tmp_path / "home", **NO_COMPILER)
 

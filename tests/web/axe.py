@@ -22,10 +22,10 @@ _OPEN_MENUS = """(() => {
 })()"""
 
 
-def violations(page: Page) -> list[str]:
-    """The rules that the page violates, each with the first element that does."""
+def violations(page: Page, within: str | None = None) -> list[str]:
+    """The rules that the page violates, each with the first element that does; *within*: only in these elements."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the package axe-playwright-python")
-    found = axe.Axe().run(page).response["violations"]
+    found = axe.Axe().run(page, context=within).response["violations"]
     return [f"{rule['id']}: {rule['nodes'][0]['html'][:120]}" for rule in found]
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from periplus.fetch import web_service
+from periplus.fetch.client import Fetcher
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -20,6 +23,16 @@ _QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture(autouse=True)
+def _asks_this_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sites in tests ask no weather server but one on this machine."""
+
+    def fetcher(*arguments: Any, **options: Any) -> Fetcher:
+        return Fetcher(*arguments, **options | {"public_allowed": False})
+
+    monkeypatch.setattr(web_service, "Fetcher", fetcher)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,8 @@ from pydantic import Field
 
 from periplus.config.value_types import DarkColour, DisplayText, LightColour, NetworkText, Section, SiteAddress
 
+BoxName = Literal["calculator", "units", "definition", "time", "weather"]
+
 
 class LinkAnalysis(Section):
     """How links are counted and pages ranked (`periplus rank`)."""
@@ -264,6 +266,17 @@ class Serving(Section):
         description="Whether every reader may inspect URLs (`/inspect`): crawl decisions, errors and archive "
         "positions. Without it, only a site on a loopback address without `serve.public_address` and "
         "`serve.trusted_proxies` shows them.",
+    )
+
+    boxes: list[BoxName] = Field(
+        default=["calculator", "units", "definition", "time", "weather"],
+        description="Boxes above the results; when several have an answer, the first in this list is shown. `weather` "
+        "sends the coordinates of the city in a search to `weather_address`. Empty: no boxes.",
+    )
+    weather_address: SiteAddress = Field(
+        default="https://api.open-meteo.com",
+        description="Server of the weather box, with the interface of Open-Meteo. A private server is allowed only as "
+        "an IP address, or as `localhost`. Empty: no weather box.",
     )
 
 

@@ -14,6 +14,7 @@ from periplus.model import Reason
 
 SNIFFED = 512  # bytes examined to decide whether a body without a Content-Type is text
 _ERROR_BODY = 64 * 1024  # bytes read of a response that is not 2xx: enough for its message
+_SERVICE_BODY = 64 * 1024  # bytes; a larger answer of a web service is refused
 _PDF = "application/pdf"
 _TEXT = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml"})
 _NEVER_A_SITEMAP = ("image/", "video/", "audio/", "font/", _PDF)  # servers send sitemaps with any other type
@@ -27,6 +28,7 @@ class Purpose(Enum):
     PAGE = auto()
     ROBOTS = auto()
     SITEMAP = auto()
+    SERVICE = auto()  # data of a web service
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class ResponseLimits:
         self._text = ResponseLimit(settings.html_bytes)
         self._untyped = ResponseLimit(settings.html_bytes, sniff=True)
         self._pdf = ResponseLimit(settings.pdf_bytes, cut=False)
+        self._service = ResponseLimit(_SERVICE_BODY, cut=False)
 
     def of(self, purpose: Purpose, status: int, mime: str, declared: int) -> ResponseLimit:
         """Return the limit for a response with this status and type; *declared* is its Content-Length."""
@@ -57,6 +60,8 @@ class ResponseLimits:
             return self._error
         if purpose is Purpose.ROBOTS:
             return self._robots
+        if purpose is Purpose.SERVICE:
+            return self._service
         if purpose is Purpose.SITEMAP and not mime.startswith(_NEVER_A_SITEMAP):
             return self._sitemap
         if mime in _TEXT or (mime.startswith("application/") and mime.endswith("+xml")):

@@ -1,4 +1,4 @@
-"""What has this reader chosen: theme, keyboard shortcuts, results per page, new tabs?
+"""What has this reader chosen: theme, keyboard shortcuts, results per page, new tabs, boxes, units?
 
 The choices are in a cookie that the site sets only when a reader saves settings. Its value is never trusted: anything
 unknown in it counts as the default.
@@ -28,6 +28,8 @@ class Preferences:
     keys: bool = True  # keyboard shortcuts
     size: int | None = None  # results per page; None: as many as the site shows
     new_tab: bool = False  # open results in a new tab
+    boxes: bool = True  # boxes above the results, such as the weather
+    imperial: bool = False  # imperial units in boxes
 
     def encode(self) -> str:
         """The value of the cookie, such as `theme-dark.keys-off`; choices that are the default are left out."""
@@ -36,6 +38,8 @@ class Preferences:
             "keys": "" if self.keys else "off",
             "size": str(self.size or ""),
             "tab": "new" if self.new_tab else "",
+            "boxes": "" if self.boxes else "off",
+            "units": "imperial" if self.imperial else "",
         }
         return ".".join(f"{name}-{choice}" for name, choice in choices.items() if choice)
 
@@ -53,6 +57,8 @@ def from_choices(choices: Mapping[str, str]) -> Preferences:
         keys=choices.get("keys") != "off",
         size=int(size) if size in map(str, SIZES) else None,
         new_tab=choices.get("tab") == "new",
+        boxes=choices.get("boxes") != "off",
+        imperial=choices.get("units") == "imperial",
     )
 
 

@@ -23,6 +23,8 @@ from periplus.site.pages import Pages
 from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
 from periplus.web.api_routes import SearchApi, with_versions
+from periplus.web.boxes.boxes import Boxes
+from periplus.web.boxes.makers import box_makers
 from periplus.web.branding import Branding
 from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
@@ -76,6 +78,7 @@ def create_app(
     pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
     sources.branding.apply(pages)
     pages.define(inspects=sources.report is not None, playground=settings.playground)
+    pages.define(has_weather="weather" in settings.boxes and bool(settings.weather_address))
     owner = Owner(sources.owner, settings, is_public=is_public)
     routes = search_routes(sources, settings, pages, metrics, owner)
     paths = _VERSIONED & {route.path for route in routes}
@@ -96,7 +99,7 @@ def search_routes(
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     parts: list[_Part] = [
         InformationPages(engine, pages, look),
-        ResultPage(engine, pages, queue, owner),
+        ResultPage(engine, pages, queue, Boxes(box_makers(settings)), owner),
         *([Playground(engine, pages, queue, owner)] if settings.playground else []),
         OwnerRoutes(owner, pages, saves_weights=settings.playground),
         HealthCheck(engine),

@@ -14,6 +14,8 @@ from periplus.errors import UsageError
 from periplus.model import FacetCounts, Results
 from periplus.site.pages import Pages
 from periplus.site.preferences import preferences
+from periplus.web.boxes.box import Question
+from periplus.web.boxes.boxes import NOT_STORED, Boxes
 from periplus.web.display import visible, web_link
 from periplus.web.engine_port import Engine
 from periplus.web.owner import Owner
@@ -41,25 +43,31 @@ class _Found(NamedTuple):
 class ResultPage:
     """The handlers of the result page and of the links in its menus."""
 
-    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, owner: Owner) -> None:
-        self._engine, self._pages, self._queue, self._owner = engine, pages, queue, owner
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, boxes: Boxes, owner: Owner) -> None:
+        self._engine, self._pages, self._queue, self._boxes, self._owner = engine, pages, queue, boxes, owner
 
     def routes(self) -> list[Route]:
         """Path to handler."""
-        return [Route("/search", self.search), Route("/why", self.why), Route("/like", self.like)]
+        return [
+            Route("/search", self.search),
+            Route("/box", self.box),
+            Route("/why", self.why),
+            Route("/like", self.like),
+        ]
 
     async def search(self, request: Request) -> Response:
         """The result page."""
         parameters = read(request.query_params, preferences().size or SIZE)
         if not parameters.query:
             return RedirectResponse("/", 303)
-        found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
+        async with self._boxes.beside(_box_question(request, parameters)) as answer:
+            found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
         self._queue.count_steps(found)
         corrected = parameters.without_filters(found.corrected)
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
         return self._pages.response(
             "search.html",
-            headers=timing_headers(found),
+            headers={**timing_headers(found), **answer.headers},
             query=parameters.query,
             parameters=parameters,
             found=found,
@@ -78,7 +86,17 @@ class ResultPage:
             first_panel=site_link(named_site(found.hits, found.page)),
             documents=self._engine.documents,
             judging=self._owner.judging(request, parameters.search_text, parameters.link(parameters.page)),
+            found_box=answer.box,
+            late_box=f"/box?{request.url.query}" if answer.is_late else "",
         )
+
+    async def box(self, request: Request) -> Response:
+        """The box of a result page alone, for a page that was sent before its box was ready; 204: none."""
+        question = _box_question(request, read(request.query_params))
+        found = (await self._boxes.find(question)).box if question else None
+        if found is None:
+            return Response(status_code=204, headers=NOT_STORED)
+        return self._pages.response(found.template, headers=NOT_STORED, box=found.values)
 
     async def _related(self, request: Request, parameters: SearchParameters, found: Results) -> list[tuple[str, str]]:
         """Link and text of related searches, on the first page of results."""
@@ -137,3 +155,12 @@ class ResultPage:
         if not words:
             raise HTTPException(404, _NO_PAGE)
         return RedirectResponse(SearchParameters(" ".join(words[:_LIKE_WORDS]), mode="or").link(), 303)
+
+
+def _box_question(request: Request, parameters: SearchParameters) -> Question | None:
+    """What a box may answer: the first page of a search without filters, unless the reader hides boxes."""
+    chosen = preferences()
+    if parameters.page > 1 or parameters.filters or not chosen.boxes:
+        return None
+    units = request.query_params.get("units")
+    return Question(parameters.query, imperial=units == "imperial" or (chosen.imperial and units != "metric"))

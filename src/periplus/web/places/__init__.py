@@ -1,0 +1,1 @@
+"""Place names: an offline table of cities, and the places that queries name."""

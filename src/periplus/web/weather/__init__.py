@@ -1,0 +1,1 @@
+"""Weather of a place: the interface, the provider Open-Meteo, and what readers see."""

@@ -1,0 +1,1 @@
+"""Boxes above the results: weather, time, calculator, units, definition."""

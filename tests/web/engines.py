@@ -90,6 +90,7 @@ class FakeEngine:
     left_out: tuple[str, ...] = ()
     counts: FacetCounts = field(default_factory=FacetCounts)
     found_by: Mapping[str, int] = field(default_factory=dict)  # number of results by query, for `count`
+    page_texts: Mapping[str, str] = field(default_factory=dict)  # by URL
     words: Sequence[str] = ("ostia", "claudius")
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     completions: Sequence[Suggestion] = ()
@@ -156,6 +157,10 @@ class FakeEngine:
     def page_words(self, url: str) -> list[str]:
         """The same words for every hit."""
         return list(self.words) if any(hit.url == url for hit in self.hits) else []
+
+    def texts(self, urls: Sequence[str]) -> list[str]:
+        """The texts that the test gave."""
+        return [self.page_texts.get(url, "") for url in urls]
 
     def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
         """The same three results."""

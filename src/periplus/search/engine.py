@@ -196,6 +196,11 @@ class SearchEngine:
         number = self.index.find(url)
         return [] if number is None else page_words(self.index.forward, number)
 
+    def texts(self, urls: Sequence[str]) -> list[str]:
+        """The texts of pages, one block per line; empty for a URL that is not in the index."""
+        numbers = [self.index.find(url) for url in urls]
+        return ["" if number is None else self.index.pages.text(number) for number in numbers]
+
     def candidates(self, query: str) -> Candidates | None:
         """The first block of candidates of a query, for other rankings to score; None when there is no match."""
         search = self._interpreter.begun(query, Mode.AUTO, verbatim=True)

@@ -107,6 +107,11 @@ class ReloadingEngine:
         with self._acquired() as live:
             return live.engine.page_words(url)
 
+    def texts(self, urls: Sequence[str]) -> list[str]:
+        """The texts of pages."""
+        with self._acquired() as live:
+            return live.engine.texts(urls)
+
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
         with self._acquired() as live:

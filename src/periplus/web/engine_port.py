@@ -59,6 +59,10 @@ class Engine(Protocol):
         """The words that say most about a page, best first; empty when the URL is not in the index."""
         ...
 
+    def texts(self, urls: Sequence[str]) -> list[str]:
+        """The texts of pages, one block per line; empty for a URL that is not in the index."""
+        ...
+
     def cached(self, url: str) -> CachedPage | None:
         """The archived page, or None when the URL is not in the index."""
         ...

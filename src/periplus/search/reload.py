@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, FullText, Results
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
@@ -107,10 +107,10 @@ class ReloadingEngine:
         with self._acquired() as live:
             return live.engine.page_words(url)
 
-    def texts(self, urls: Sequence[str]) -> list[str]:
-        """The texts of pages."""
+    def best_texts(self, query: str, most: int) -> list[FullText]:
+        """The best results with their texts; the query is not logged."""
         with self._acquired() as live:
-            return live.engine.texts(urls)
+            return live.engine.best_texts(query, most)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""

@@ -9,13 +9,14 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from periplus.model import Hit
+from periplus.model import FullText
 from periplus.web.boxes.box import Box, Question
 from periplus.web.boxes.definition_rules import definition
 from periplus.web.display import visible, web_link
 from periplus.web.engine_port import Engine
 
-_HITS = 15  # results that are read
+_PAGES = 15  # results that are read
+_SURE = 2.5  # points of a sentence that ends the search
 _LOWER = 0.1  # points that a result loses by each place
 _LONGEST = 80  # characters of a query
 _TERM = r"(?P<term>[^\W_][\w+#.'’-]*(?: [\w+#.'’-]+){0,3})"
@@ -30,6 +31,12 @@ _QUESTIONS = tuple(
         ("es", r"¿?(?:qué (?:es|son)|definición de)(?: una?| el| la)? TERM"),
     )
 )
+_VERBS = {
+    "en": ("is a", "is an"),
+    "de": ("ist ein", "ist eine"),
+    "fr": ("est un", "est une"),
+    "es": ("es un", "es una"),
+}
 _CONTEXT = re.compile(r"(.+) (?:in|im|en|dans) ([\w+#]+)")
 
 
@@ -59,41 +66,44 @@ class Definition:
         return await self._work(lambda: self._find(asked)) if asked else None
 
     def _find(self, asked: _Asked) -> Box | None:
-        """Runs in a thread: the best definition among the results."""
-        query = f"{asked.term} {asked.context}".strip()
-        hits = self._engine.search(query, size=_HITS, verbatim=True).hits
-        texts = self._engine.texts([hit.url for hit in hits])
-        candidates = []
-        for place, (hit, text) in enumerate(zip(hits, texts, strict=True)):
-            found = definition(asked.term, hit.title, text, hit.language) if hit.language == asked.language else None
-            if found is not None:
-                candidates.append((found.points - _LOWER * place, found.text, hit))
-        if not candidates:
-            return None
-        _, sentence, hit = max(candidates, key=lambda one: one[0])
-        return _box(asked.term, sentence, hit)
+        """Runs in a thread: the best definition among the results of the word and of a phrase such as "mutex is a"."""
+        best: tuple[float, str, FullText] | None = None
+        for query in (f"{asked.term} {asked.context}".strip(), _phrases(asked)):
+            for place, page in enumerate(self._engine.best_texts(query, _PAGES)):
+                found = definition(asked.term, page) if page.language == asked.language else None
+                if found is not None and (best is None or found.points - _LOWER * place > best[0]):
+                    best = found.points - _LOWER * place, found.text, page
+            if best is not None and best[0] >= _SURE:
+                break
+        return _box(asked.term, best[1], best[2]) if best is not None else None
+
+
+def _phrases(asked: _Asked) -> str:
+    """A query for pages with the beginning of a definition."""
+    verbs = _VERBS[asked.language]
+    phrases = " OR ".join(f'"{asked.term} {verb}"' for verb in verbs)
+    return f"({phrases}) {asked.context}".strip()
 
 
 def _asked(query: str) -> _Asked | None:
     """The word of a question; None for other searches."""
-    text = " ".join(query.split()).rstrip("?! ")
     if len(query) > _LONGEST:
         return None
-    for language, form in _QUESTIONS:
-        if found := form.fullmatch(text):
-            term, context = found["term"], ""
-            if narrowed := _CONTEXT.fullmatch(term):
-                term, context = narrowed.groups()
-            return _Asked(term, context, language)
-    return None
+    text = " ".join(query.split()).rstrip("?! ")
+    found = ((language, form.fullmatch(text)) for language, form in _QUESTIONS)
+    language, match = next(((language, match) for language, match in found if match), ("", None))
+    if match is None or not any(map(str.isalpha, match["term"])):
+        return None
+    narrowed = _CONTEXT.fullmatch(match["term"])
+    return _Asked(*narrowed.groups(), language) if narrowed else _Asked(match["term"], "", language)
 
 
-def _box(term: str, sentence: str, hit: Hit) -> Box:
+def _box(term: str, sentence: str, page: FullText) -> Box:
     values = {
         "term": visible(term),
         "sentence": visible(sentence),
-        "title": visible(hit.title),
-        "link": web_link(hit.url),
-        "host": visible(hit.host),
+        "title": visible(page.title),
+        "link": web_link(page.url),
+        "host": visible(page.host),
     }
     return Box("boxes/definition.html", values)

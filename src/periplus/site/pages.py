@@ -31,7 +31,8 @@ class Pages:
             lstrip_blocks=True,
         )
         folders = (templates, _HERE / "templates")
-        self._sources = [path.read_bytes() for folder in folders for path in sorted(folder.iterdir())]
+        files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+        self._sources = [path.read_bytes() for path in files]
         self._defined: dict[str, object] = {}
         self.define(static=self.assets.address, assets=self.assets, layout=layout, preferences=preferences)
         self.define(site_name="Periplus", logo="logo.svg", inspects=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -19,8 +18,14 @@ def rows(name: str) -> list[Row]:
 
 
 def made(maker: BoxMaker, query: str, *, imperial: bool = False) -> Box | None:
-    """The box for a search."""
-    return asyncio.run(maker.make(Question(query, imperial=imperial)))
+    """The box for a search; without an event loop, because the driver of the browser may run one in this thread."""
+    making = maker.make(Question(query, imperial=imperial)).__await__()
+    try:
+        next(making)
+    except StopIteration as done:
+        found: Box | None = done.value
+        return found
+    raise AssertionError("the maker waits for something")
 
 
 def accuracy(listed: Iterable[Row], answer: Callable[[str], str]) -> tuple[float, list[tuple[str, str, str]]]:

@@ -67,8 +67,8 @@ def test_a_page_about_another_thing_does_not_define_the_word() -> None:
 
 
 def test_an_entry_of_a_glossary_is_a_definition() -> None:
-    text = "Clef\nES: clave, F: clé.\nThe sign that tells the pitch of the lines.\nCoda\nThe last part of a piece of music."
-    assert found("clef", text, title="Music Glossary") == "The sign that tells the pitch of the lines."
+    text = "Clef\nES: clave, F: clé.\nThe sign that tells the pitch of lines.\nCoda\nThe last part of a piece of music."
+    assert found("clef", text, title="Music Glossary") == "The sign that tells the pitch of lines."
     assert found("coda", text, title="Music Glossary") == "The last part of a piece of music."
     assert found("coda", text, title="Music") == ""
 

@@ -57,7 +57,7 @@ class Definition:
     name = "definition"
 
     def __init__(self, engine: Engine, work: Work) -> None:
-        """*work* runs a function in a thread."""
+        """*work* runs a function in a thread: `SearchQueue.work_if_free`."""
         self._engine, self._work = engine, work
 
     async def make(self, question: Question) -> Box | None:
@@ -105,5 +105,6 @@ def _box(term: str, sentence: str, page: FullText) -> Box:
         "title": visible(page.title),
         "link": web_link(page.url),
         "host": visible(page.host),
+        "language": page.language,
     }
     return Box("boxes/definition.html", values)

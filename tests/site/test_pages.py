@@ -50,7 +50,7 @@ def test_a_site_can_give_the_shared_pages_its_own_frame(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("package", [module, web])
 def test_no_template_leaves_the_escaping(package: object) -> None:
-    for template in (Path(str(package.__file__)).parent / "templates").iterdir():  # type: ignore[attr-defined]
+    for template in (Path(str(package.__file__)).parent / "templates").rglob("*.*"):  # type: ignore[attr-defined]
         source = template.read_text(encoding="utf-8")
         assert "|safe" not in source.replace(" ", "")
         assert "autoescape" not in source

@@ -1,7 +1,7 @@
 """Computes sums, without `eval`: tokens, a Pratt parser, and decimal arithmetic with limits.
 
 Every limit is small, so that the worst text takes a few milliseconds: 120 characters, 40 nested operations, 40 digits
-of a number, results below 10^1000.
+before and after the point of a number, results below 10^1000.
 """
 
 from __future__ import annotations

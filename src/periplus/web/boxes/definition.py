@@ -95,7 +95,7 @@ def _asked(query: str) -> _Asked | None:
     if match is None or not any(map(str.isalpha, match["term"])):
         return None
     narrowed = _CONTEXT.fullmatch(match["term"])
-    return _Asked(*narrowed.groups(), language) if narrowed else _Asked(match["term"], "", language)
+    return _Asked(narrowed[1], narrowed[2], language) if narrowed else _Asked(match["term"], "", language)
 
 
 def _box(term: str, sentence: str, page: FullText) -> Box:

@@ -15,9 +15,8 @@ _NOISE_DIGITS = 45  # rounding errors of the calculator come after these
 _EXACT_DIGITS = 21  # fractions with at most so many significant digits are shown in full
 _SMALLEST = -7  # powers of ten that are shown without an exponent
 _LARGEST = 15
-_MOST_DIGITS = 40  # of a typed number
 
-_NUMBER = re.compile(
+_NUMBER = re.compile(  # at most 40 digits before and after the decimal mark
     r"""(?:
       [1-9][0-9]{0,2}(?P<mark>[,_'\u2019\ \u00a0\u202f\u2009])[0-9]{3}(?:(?P=mark)[0-9]{3}){0,12}(?:\.[0-9]{1,40})?
     | [1-9][0-9]{0,2}(?:\.[0-9]{3}){1,12},[0-9]{1,40}
@@ -40,7 +39,7 @@ def number_at(text: str, position: int) -> tuple[str, int] | None:
         written = written.replace(".", "").replace(",", ".")
     else:
         written = written.replace(",", ".")
-    return (written, found.end()) if sum(map(str.isdigit, written)) <= _MOST_DIGITS else None
+    return written, found.end()
 
 
 def shown(value: Decimal, digits: int = 12, exact_digits: int = _EXACT_DIGITS) -> tuple[str, bool]:

@@ -463,6 +463,17 @@ class FeatureTable:
 
 
 @dataclass(frozen=True, slots=True)
+class FullText:
+    """A result with the whole text of its page."""
+
+    url: str
+    host: str
+    title: str
+    language: str
+    text: str  # one block per line
+
+
+@dataclass(frozen=True, slots=True)
 class CollectionFacts:
     """How much the index holds and how fresh it is, for the pages about the site."""
 

@@ -455,3 +455,10 @@ def test_the_best_pages_of_a_site_come_first_when_the_query_has_no_word(tmp_path
             results = engine.search(query, size=5)
             assert results.total == 150
             assert urls(results) == [f"http://a.test/{number}" for number in (149, 148, 147, 146, 145)], query
+
+
+def test_the_best_results_come_with_their_whole_texts(engine: SearchEngine) -> None:
+    found = engine.best_texts("harbour", 3)
+    assert [one.url for one in found] == urls(engine.search("harbour", size=3, verbatim=True))
+    assert all("harbour" in f"{one.title} {one.text}".lower() for one in found)
+    assert engine.best_texts("", 3) == engine.best_texts("nosuchword", 3) == []

@@ -232,6 +232,7 @@ def test_frequent_queries_are_suggested_only_if_the_owner_wants_it(
         for _ in range(9):
             engine.search("harbour old")
             engine.search("no such page")
+            engine.best_texts("harbour of a box", 5)  # no query of a reader
         found = [(one.text, one.source) for one in engine.complete("harb")]
     assert found == [("harbour old", "query")] * opted_in + [("Old harbour", "title"), ("harbour", "word")]
     assert collection.query_log.exists() is opted_in

@@ -23,6 +23,7 @@ from periplus.model import (
     FacetCounts,
     FeatureRow,
     FeatureTable,
+    FullText,
     Hit,
     Results,
 )
@@ -90,6 +91,7 @@ class FakeEngine:
     left_out: tuple[str, ...] = ()
     counts: FacetCounts = field(default_factory=FacetCounts)
     found_by: Mapping[str, int] = field(default_factory=dict)  # number of results by query, for `count`
+    texts: Sequence[FullText] = ()
     words: Sequence[str] = ("ostia", "claudius")
     before: Callable[[], None] = lambda: None  # runs first: waits, or fails
     completions: Sequence[Suggestion] = ()
@@ -157,6 +159,11 @@ class FakeEngine:
     def page_words(self, url: str) -> list[str]:
         """The same words for every hit."""
         return list(self.words) if any(hit.url == url for hit in self.hits) else []
+
+    def best_texts(self, query: str, most: int) -> list[FullText]:
+        """The texts that the test gave."""
+        self.asked.append({"texts": query, "most": most})
+        return list(self.texts)[:most]
 
     def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
         """The table that the test gave, or the same three results."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import threading
 from collections.abc import Iterator
@@ -226,3 +227,29 @@ def test_a_thousand_clients_at_once_are_all_answered() -> None:
     with searching(FakeEngine()) as site, ThreadPoolExecutor(200) as pool:
         answers = list(pool.map(lambda number: site.get("/api/search", q=number).status, range(1_000)))
     assert answers == 1_000 * [200]
+
+
+async def _busy_then_free(queue: SearchQueue, barrier: Barrier) -> list[object]:
+    """Fills all threads, cancels one of these works, asks for one more, and asks again when the threads are free."""
+    work = [asyncio.create_task(queue.work_if_free(lambda: barrier.engine.search("x"))) for _ in range(THREADS)]
+    await asyncio.to_thread(barrier.wait_for, THREADS)
+    work[0].cancel()  # its thread goes on
+    await asyncio.gather(work[0], return_exceptions=True)
+    found: list[object] = []
+    try:
+        found.append(await queue.work_if_free(lambda: "early"))
+    except TimeoutError as busy:
+        found.append(str(busy))
+    barrier.open()
+    await asyncio.gather(*work, return_exceptions=True)
+    for _ in range(5_000):
+        await asyncio.sleep(0.001 * bool(queue.length))
+    return [*found, await queue.work_if_free(lambda: "late")]
+
+
+def test_work_that_a_page_can_do_without_runs_only_in_a_free_thread() -> None:
+    barrier = Barrier()
+    queue = SearchQueue(barrier.engine, 5.0)
+    found = asyncio.run(_busy_then_free(queue, barrier))
+    assert found == ["all threads are searching", "late"]
+    assert queue.length == 0

@@ -23,6 +23,7 @@ from periplus.model import (
     FacetCounts,
     FeatureRow,
     FeatureTable,
+    FullText,
     Results,
 )
 from periplus.search.candidates import CandidateFinder, Candidates
@@ -204,6 +205,15 @@ class SearchEngine:
         """The words that say most about a page; empty when the URL is not in the index."""
         number = self.index.find(url)
         return [] if number is None else page_words(self.index.forward, number)
+
+    def best_texts(self, query: str, most: int) -> list[FullText]:
+        """The best results with their texts."""
+        pages, numbers = self.index.pages, [one.number for one in self.features(query, most, verbatim=True)]
+        heads = map(pages.head, numbers)
+        return [
+            FullText(head.url, head.host, head.title or head.url, head.language, pages.text(number))
+            for head, number in zip(heads, numbers, strict=True)
+        ]
 
     def candidates(self, query: str) -> Candidates | None:
         """The first block of candidates of a query, for other rankings to score; None when there is no match."""

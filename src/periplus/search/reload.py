@@ -17,7 +17,7 @@ from threading import Event, Lock, Thread
 
 from periplus.config import FILE_NAME, Ranking, Settings, load
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, FullText, Results
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
@@ -109,6 +109,11 @@ class ReloadingEngine:
         """The words that say most about a page."""
         with self._acquired() as live:
             return live.engine.page_words(url)
+
+    def best_texts(self, query: str, most: int) -> list[FullText]:
+        """The best results with their texts; the query is not logged."""
+        with self._acquired() as live:
+            return live.engine.best_texts(query, most)
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""

@@ -99,7 +99,7 @@ def search_routes(
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     parts: list[_Part] = [
         InformationPages(engine, pages, look),
-        ResultPage(engine, pages, queue, Boxes(box_makers(settings)), owner),
+        ResultPage(engine, pages, queue, Boxes(box_makers(settings, engine, queue)), owner),
         *([Playground(engine, pages, queue, owner)] if settings.playground else []),
         OwnerRoutes(owner, pages, saves_weights=settings.playground),
         HealthCheck(engine),

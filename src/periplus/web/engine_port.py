@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, FullText, Results
 from periplus.search.suggest.completion import Suggestion
 
 
@@ -57,6 +57,10 @@ class Engine(Protocol):
 
     def page_words(self, url: str) -> list[str]:
         """The words that say most about a page, best first; empty when the URL is not in the index."""
+        ...
+
+    def best_texts(self, query: str, most: int) -> list[FullText]:
+        """The *most* best results with their texts, without spelling correction; the query is not logged."""
         ...
 
     def cached(self, url: str) -> CachedPage | None:

@@ -97,6 +97,19 @@ class SearchQueue:
             gone.cancel()
             queued.cancel()  # has no effect once a thread has begun
 
+    async def work_if_free(self, work: Callable[[], _Answer]) -> _Answer:
+        """Run *work*, which a page can do without, in a thread. Raises `TimeoutError` when all threads are busy."""
+        if self._admitted >= self._threads:
+            raise TimeoutError("all threads are searching")
+        queued = self._pool.submit(work)
+        self._admitted += 1
+        answer = asyncio.wrap_future(queued)
+        answer.add_done_callback(self._leave)
+        try:
+            return await asyncio.shield(answer)  # a thread counts until it is done, also when the caller is cancelled
+        finally:
+            queued.cancel()  # has no effect once a thread has begun
+
     def _refuse_if_busy(self) -> None:
         ahead = self._admitted + 1 - self._threads  # searches that must end before a thread is free
         wait = ahead * self._mean / self._threads

@@ -54,7 +54,7 @@ def makers(*names: str, **fields: str) -> list[BoxMaker]:
 
 
 def serve(monkeypatch: pytest.MonkeyPatch, found: list[BoxMaker]) -> None:
-    monkeypatch.setattr(web, "box_makers", lambda settings: found)
+    monkeypatch.setattr(web, "box_makers", lambda settings, engine, queue: found)
 
 
 @pytest.fixture(scope="module")

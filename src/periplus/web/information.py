@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from periplus import __version__
 from periplus.model import CollectionFacts
+from periplus.site.headers import VOICE
 from periplus.site.pages import Pages
 from periplus.web.branding import Branding
 from periplus.web.display import clock, day, moment, visible, web_link
@@ -67,7 +68,9 @@ class InformationPages:
         del request
         newest = (await self._facts()).newest
         documents = self._engine.documents
-        return self._pages.response("home.html", documents=documents, newest=day(newest), moment=moment(newest))
+        return self._pages.response(
+            "home.html", headers=VOICE, documents=documents, newest=day(newest), moment=moment(newest)
+        )
 
     async def help(self, request: Request) -> Response:
         """How to search."""

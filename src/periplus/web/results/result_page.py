@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from periplus.errors import UsageError
 from periplus.model import FacetCounts, Results
+from periplus.site.headers import VOICE
 from periplus.site.pages import Pages
 from periplus.site.preferences import preferences
 from periplus.web.display import visible, web_link
@@ -58,7 +59,7 @@ class ResultPage:
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
         return self._pages.response(
             "search.html",
-            headers=timing_headers(found),
+            headers=timing_headers(found) | VOICE,
             query=parameters.query,
             parameters=parameters,
             found=found,

@@ -437,14 +437,18 @@ class Explanation:
     same_content: tuple[str, ...] = ()  # other URLs
 
 
+SiteBoosts = tuple[tuple[str, float], ...]  # host, with its subdomains, and points that a reader adds to its scores
+
+
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """The features of one result; its score is the sum of weight times feature, plus `crowding`."""
+    """The features of one result; its score is the sum of weight times feature, plus `crowding` and `preference`."""
 
     url: str
     score: float
     features: dict[str, float]
     crowding: float  # 0, or less when better results of the same host come first
+    preference: float = 0.0  # what the reader adds to the scores of this site
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from periplus.config import Ranking
+from periplus.model import SiteBoosts
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.features import FeatureRows
 from periplus.search.interpret import Search
 from periplus.search.open_index import Numbers, OpenIndex
 from periplus.search.query.terms import QueryTerms
 from periplus.search.query.tree import restricts_site
-from periplus.search.score import FEATURES, contributions, crowding, feature_matrix, weight_vector
+from periplus.search.score import FEATURES, crowding, feature_matrix, score_parts, weight_vector
 
 
 class Scored(NamedTuple):
@@ -23,6 +25,7 @@ class Scored(NamedTuple):
     host: int
     features: Numbers  # in the order of `FEATURES`
     crowding: float  # what it loses to better results of its host
+    preference: float = 0.0  # what the reader adds to the scores of this site
 
 
 class Ranker:
@@ -35,8 +38,11 @@ class Ranker:
         """The words of a search as numbers of the lexicon."""
         return QueryTerms(search.words, self._index.forward, search.language.possible, search.variants)
 
-    def ranked(self, search: Search, depth: int) -> tuple[list[Scored], int]:
-        """The matches of a query in order, at least *depth* of them as long as there are more; and their number."""
+    def ranked(self, search: Search, depth: int, boosts: SiteBoosts = ()) -> tuple[list[Scored], int]:
+        """The matches of a query in order, at least *depth* of them as long as there are more; and their number.
+
+        *boosts* reorder the candidates of each block; they select no other candidates.
+        """
         with search.step("terms"):
             terms = self.terms(search)
         ranked: list[Scored] = []
@@ -48,22 +54,38 @@ class Ranker:
             if block is None:
                 break
             with search.step("features"):
-                ranked += self._scored(block, terms, crowded=not restricts_site(search.root))
+                ranked += self._scored(block, terms, boosts, crowded=not restricts_site(search.root))
         return ranked, selection.total
 
     def parts(self, one: Scored) -> dict[str, float]:
         """The parts of the score of a page; their sum is the score."""
-        return contributions(one.features, self.weights) | {"crowding": one.crowding}
+        return score_parts(one.features, self.weights, one.crowding, one.preference)
 
-    def _scored(self, block: Candidates, terms: QueryTerms, *, crowded: bool) -> list[Scored]:
+    def _scored(self, block: Candidates, terms: QueryTerms, boosts: SiteBoosts, *, crowded: bool) -> list[Scored]:
         """The candidates of one block, best first; a query without words orders them by rank alone."""
         matrix = feature_matrix(FeatureRows(self._index, terms, block).compute())
         if not len(terms):
             matrix *= np.array([name == "rank" for name in FEATURES])
         scores = matrix @ weight_vector(self.weights)
+        points = self._points(block, boosts) if boosts else None
+        scores = scores if points is None else scores + points
         order = np.lexsort((block.numbers, -scores))
         hosts = self._index.hosts[block.numbers[order]].tolist()
         losses = np.array(crowding(hosts, self.weights) if crowded else [0.0] * len(hosts))
         order, losses = (part[np.argsort(-(scores[order] + losses), kind="stable")] for part in (order, losses))
         columns = (block.numbers[order].tolist(), self._index.hosts[block.numbers[order]].tolist())
-        return list(map(Scored, *columns, matrix[order], losses.tolist()))
+        preferences = () if points is None else (points[order].tolist(),)
+        return list(map(Scored, *columns, matrix[order], losses.tolist(), *preferences))
+
+    def _points(self, block: Candidates, boosts: SiteBoosts) -> Numbers:
+        """What the reader adds to the score of each candidate; the longest matching host counts."""
+        by_host = dict(boosts)
+        _, first, places = np.unique(self._index.hosts[block.numbers], return_index=True, return_inverse=True)
+        hosts = [self._index.pages.head(number).host for number in block.numbers[first].tolist()]
+        return np.array([_points_of(host, by_host) for host in hosts])[places]
+
+
+def _points_of(host: str, by_host: Mapping[str, float]) -> float:
+    while host and host not in by_host:
+        host = host.partition(".")[2]
+    return by_host.get(host, 0.0)

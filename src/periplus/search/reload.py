@@ -29,6 +29,7 @@ from periplus.store.generations import INDEX_KIND, Generations, number_of
 logger = logging.getLogger("periplus.search")
 
 _CHECK_SECONDS = 1.0
+_BLOCKED = "-site:"  # begins the search of a reader who blocks sites: no query for other readers
 _MOST_QUERIES = 3  # suggestions that are queries of readers
 
 
@@ -77,7 +78,7 @@ class ReloadingEngine:
                 found = search()
             else:
                 found = self._cache.answer(live.scope, request, search)
-        if self._query_log is not None and found.total and page == 1:
+        if self._query_log is not None and found.total and page == 1 and not query.startswith(_BLOCKED):
             self._query_log.add(found.corrected or query)
         return found
 

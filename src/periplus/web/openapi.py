@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from periplus import __version__
+from periplus.site.site_rules import LONGEST
 from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, PAGES, TYPES
 
 Schema = dict[str, Any]
@@ -16,6 +17,11 @@ _FLAG: Schema = {"type": "boolean"}
 _NUMBERS: Schema = {"type": "object", "additionalProperties": _NUMBER}
 _INTEGER: Schema = {"anyOf": [{"type": "integer"}, {"const": ""}]}  # an empty parameter has its default
 _SWITCH: Schema = {"type": "string", "enum": ["1", "true", "yes", "on", "0", "false", "no", "off", ""]}
+_SITES = r"^(all|((raise|lower|block):[a-z0-9_]{1,60}(\.[a-z0-9_]{1,60})*(,|$)){0,9})?$"
+_ABOUT_SITES = (
+    "Rules about at most 50 sites, such as raise:docs.python.org,lower:a.example,block:b.example. "
+    "A rule applies to subdomains, too."
+)
 _NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
 _ERRORS = {
     "400": "A parameter is missing or invalid.",
@@ -59,6 +65,7 @@ def _search() -> Schema:
         parameter("lang", {"type": "string", "pattern": "^([A-Za-z]{2,3})?$"}, "Only pages in this language."),
         parameter("type", {"type": "string", "enum": [*TYPES, ""]}, "Only pages of this type."),
         parameter("site", {"type": "string", "pattern": r"^[a-z0-9.-]{0,253}$"}, "Only pages of this host."),
+        parameter("sites", {"type": "string", "pattern": _SITES, "maxLength": LONGEST}, _ABOUT_SITES),
         parameter("features", _SWITCH, "The answer has weights and the features of the 200 best results."),
     ]
     return operation("search", "One page of results.", "Results", parameters)
@@ -123,7 +130,9 @@ def _schemas() -> dict[str, Schema]:
         "Suggestions": _object({"query": _TEXT, "suggestions": _list(_object({"text": _TEXT, "kind": _TEXT}))}),
         "Results": _results(),
         "Result": _result(),
-        "FeatureRow": _object({"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER}),
+        "FeatureRow": _object(
+            {"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER, "preference": _NUMBER}
+        ),
     }
 
 

@@ -22,6 +22,7 @@ from periplus.web.parameters import SIZE, SearchParameters, read, read_url
 from periplus.web.results import entries, filters
 from periplus.web.results.alternatives import Alternative, alternatives
 from periplus.web.results.explanations import reasons
+from periplus.web.results.site_choices import site_notice
 from periplus.web.search_queue import SearchQueue
 from periplus.web.server_timing import timing_headers
 
@@ -50,7 +51,7 @@ class ResultPage:
 
     async def search(self, request: Request) -> Response:
         """The result page."""
-        parameters = read(request.query_params, preferences().size or SIZE)
+        parameters = read(request.query_params, preferences().size or SIZE, preferences().sites)
         if not parameters.query:
             return RedirectResponse("/", 303)
         found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
@@ -73,6 +74,8 @@ class ResultPage:
             paging=entries.paging(parameters, found),
             menus=filters.menus(shown, counts, found.total),
             chips=filters.chips(parameters),
+            excluded=parameters.without_blocked(found.excluded),
+            site_notice=site_notice(parameters),
             alternatives=others,
             related=await self._related(request, shown, found),
             first_panel=site_link(named_site(found.hits, found.page)),
@@ -97,6 +100,7 @@ class ResultPage:
             explain=True,  # says whether the query names a site
             mode=parameters.mode,
             verbatim=parameters.exact,
+            site_boosts=parameters.site_boosts,
         )
         if not found.total:
             similar = alternatives(parameters, found, lambda text, mode: engine.count(text, mode=mode))
@@ -106,13 +110,17 @@ class ResultPage:
 
     async def why(self, request: Request) -> Response:
         """The parts of the score of one result."""
-        parameters, url = read(request.query_params), read_url(request.query_params)
+        parameters, url = read(request.query_params, SIZE, preferences().sites), read_url(request.query_params)
         if not parameters.query:
             raise UsageError("the query is empty")
         found = await self._queue.work(
             request,
             lambda: self._engine.explanation(
-                parameters.search_text, url, mode=parameters.mode, verbatim=parameters.exact
+                parameters.search_text,
+                url,
+                mode=parameters.mode,
+                verbatim=parameters.exact,
+                site_boosts=parameters.site_boosts,
             ),
         )
         if found is None:

@@ -85,7 +85,13 @@ def test_the_cookie_keeps_rules_in_characters_that_need_no_quotes() -> None:
 
 
 def test_a_cookie_with_anything_else_has_no_rules() -> None:
-    for text in [*PAYLOADS, *NAUGHTY, "block:a.example~x", "~".join(f"block:{n}.example" for n in range(60)), "block:a/b"]:
+    for text in [
+        *PAYLOADS,
+        *NAUGHTY,
+        "block:a.example~x",
+        "~".join(f"block:{n}.example" for n in range(60)),
+        "block:a/b",
+    ]:
         rules = decode_cookie(f"theme-dark~{text}").sites
         assert rules == NO_RULES, text
     assert decode_cookie("theme-dark~block:a/b").theme == "dark"

@@ -19,6 +19,7 @@ from uvicorn import Server
 from periplus.config import Serving
 from periplus.site.server import configuration, listen
 from periplus.web.app import Sources, create_app
+from periplus.web.bangs import Bangs
 from periplus.web.branding import Branding
 from periplus.web.engine_port import Engine
 from periplus.web.page.inspect import UrlReport
@@ -112,8 +113,9 @@ def searching(
     library: Library | None = None,
     report: UrlReport | None = None,
     is_public: bool = False,
+    bangs: Bangs | None = None,
 ) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding())
+    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding(), bangs or Bangs())
     with serving(create_app(sources, settings or Serving(), is_public=is_public)) as site:
         yield site

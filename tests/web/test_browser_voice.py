@@ -190,7 +190,7 @@ def test_the_dialog_and_the_button_are_accessible(browser: Browser, site: Site) 
 def test_the_voice_button_moves_only_where_motion_is_welcome(browser: Browser, site: Site) -> None:
     seen = []
     for motion in ("reduce", "no-preference"):
-        with browser.new_context(reduced_motion=motion) as context:  # type: ignore[arg-type]
+        with browser.new_context(reduced_motion=motion) as context:
             context.add_init_script(STUB)
             page = context.new_page()
             page.goto(site.base)

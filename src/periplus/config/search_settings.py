@@ -254,6 +254,12 @@ class Serving(Section):
         description="Public address of the site, for example `https://search.example.org`, written into "
         "`/opensearch.xml`. Empty: the Host header of the request is used, and the file is not cacheable.",
     )
+    bangs: str = Field(
+        default="",
+        description="File of bangs, relative to the folder of the collection: with `!w rust`, readers search another "
+        "site. One bang a line, `w https://en.wikipedia.org/w/index.php?search={query} Wikipedia`, or a JSON list of "
+        "objects with `t`, `u` and `s`. Read when the site starts. Empty: no bangs.",
+    )
     inspect: bool = Field(
         default=False,
         description="Whether every reader may inspect URLs (`/inspect`): crawl decisions, errors and archive "

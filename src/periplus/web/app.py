@@ -23,6 +23,7 @@ from periplus.site.pages import Pages
 from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
 from periplus.web.api_routes import SearchApi, with_versions
+from periplus.web.bangs import Bangs
 from periplus.web.branding import Branding
 from periplus.web.completion import CompletionRoutes
 from periplus.web.engine_port import Engine
@@ -59,6 +60,7 @@ class Sources:
     library: Library
     report: UrlReport | None = None  # None: no reader can inspect URLs
     branding: Branding = field(default_factory=Branding)
+    bangs: Bangs = field(default_factory=Bangs)
 
 
 def create_app(
@@ -71,6 +73,7 @@ def create_app(
     """
     pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
     sources.branding.apply(pages)
+    sources.bangs.apply(pages)
     pages.define(inspects=sources.report is not None)
     routes = search_routes(sources, settings, pages, metrics)
     versioned = Versioned(_VERSIONED & {route.path for route in routes}, _version(sources.engine, settings, pages))
@@ -86,8 +89,8 @@ def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Me
     metrics.gauge("periplus_index_generation", lambda: engine.generation)
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     parts: list[_Part] = [
-        InformationPages(engine, pages, look),
-        ResultPage(engine, pages, queue),
+        InformationPages(engine, pages, look, sources.bangs),
+        ResultPage(engine, pages, queue, sources.bangs),
         HealthCheck(engine),
         CachedPages(engine, library, pages, queue),
         PagePanel(library, pages, queue, inspects=sources.report is not None),

@@ -279,9 +279,9 @@ def test_stored_answers_are_those_of_the_same_rules() -> None:
     engine = FakeEngine(hits=[HARBOUR, replace(HARBOUR, url="https://b.example/")], fingerprint="f")
     with searching(engine) as site:
         bodies = [
-            site.get("/search", headers, q="x", **sites).page.select("main")[0].text
+            site.get("/search", headers, q="x", sites=sites).page.select("main")[0].text
             for headers in ({}, COOKIE)
-            for sites in ({}, {"sites": "raise:a.example"}, {"sites": "block:a.example"}, {})
+            for sites in ("", "raise:a.example", "block:a.example", "")
         ]
     notices = [body.count("1 site raised") - body.count("1 site blocked") for body in bodies]
     assert notices == [0, 1, -1, 0, -1, 1, -1, -1]

@@ -15,6 +15,7 @@ from periplus.model import FacetCounts, Results
 from periplus.site.headers import VOICE
 from periplus.site.pages import Pages
 from periplus.site.preferences import preferences
+from periplus.web.bangs import Bangs
 from periplus.web.display import visible, web_link
 from periplus.web.engine_port import Engine
 from periplus.web.page.panel import named_site, site_link
@@ -42,8 +43,8 @@ class _Found(NamedTuple):
 class ResultPage:
     """The handlers of the result page and of the links in its menus."""
 
-    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue) -> None:
-        self._engine, self._pages, self._queue = engine, pages, queue
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, bangs: Bangs) -> None:
+        self._engine, self._pages, self._queue, self._bangs = engine, pages, queue, bangs
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -54,6 +55,8 @@ class ResultPage:
         parameters = read(request.query_params, preferences().size or SIZE, preferences().sites)
         if not parameters.query:
             return RedirectResponse("/", 303)
+        if target := self._bangs.target(parameters.query):
+            return RedirectResponse(target, 303, self._bangs.headers)
         found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
         self._queue.count_steps(found)
         corrected = parameters.without_filters(found.corrected)
@@ -64,6 +67,7 @@ class ResultPage:
             query=parameters.query,
             parameters=parameters,
             found=found,
+            hints=[*found.hints, *filter(None, [self._bangs.hint(parameters.query)])],
             corrected=corrected,
             suggestion=parameters.without_filters(found.suggestion),
             entries=entries.entries(shown, found.hits, counts.hosts),

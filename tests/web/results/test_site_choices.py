@@ -141,7 +141,7 @@ def test_the_page_says_what_the_rules_change(site: Site) -> None:
     links = {link.text: str(link.attrs["href"]) for link in notice.select("a")}
     assert links == {
         "Show all sites": "/search?q=x",
-        "Keep": "/settings?sites=raise:a.example,raise:b.example,block:c.example#sites",
+        "Save": "/settings?sites=raise:a.example,raise:b.example,block:c.example#sites",
     }
     assert not site.get("/search?q=x").page.select(".site-notice")
 

@@ -53,13 +53,13 @@ class Voice {
   }
 
   question() {
-    const [start, cancel] = [element("button", { type: "submit", value: "start" }, "Start"), element("button", { type: "submit", value: "", class: "plain" }, "Cancel")];
+    const start = element("button", { value: "start" }, "Start"); // both buttons close the dialog
+    const cancel = element("button", { class: "plain" }, "Cancel");
     const dialog = element("dialog", { class: "voice-dialog", "aria-labelledby": "voice-title", "aria-describedby": "voice-text" },
       element("h2", { id: "voice-title" }, "Search by voice"),
       element("p", { id: "voice-text" }, "The maker of your browser may hear and process what you say: Chrome sends the audio to Google. This site gets only the text, when you press Search."),
       element("form", { method: "dialog" }, start, cancel));
-    dialog.addEventListener("close", () => {
-      if (dialog.returnValue !== "start") return;
+    start.addEventListener("click", () => {
       sessionStorage.setItem(AGREED, "1");
       this.listen();
     });
@@ -69,10 +69,7 @@ class Voice {
   pressed() {
     if (this.recogniser) this.recogniser.stop(); // gives the text so far
     else if (sessionStorage.getItem(AGREED)) this.listen();
-    else {
-      this.dialog.returnValue = "";
-      this.dialog.showModal();
-    }
+    else this.dialog.showModal();
   }
 
   listen() {

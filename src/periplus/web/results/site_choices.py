@@ -49,7 +49,7 @@ def site_notice(parameters: SearchParameters) -> SiteNotice | None:
     use_saved = ("Use my rules", parameters.link(sites=saved))
     if not rules:
         return SiteNotice("Your rules about sites are off", (use_saved,)) if saved else None
-    keep = ("Keep", f"/settings?sites={rules.encode()}#sites")
+    keep = ("Save", f"/settings?sites={rules.encode()}#sites")
     change = ("Change", "/settings#sites")
     show_all = ("Show all sites", parameters.link(sites=NO_RULES))
     return SiteNotice(summary(rules), (show_all, change if rules == saved else keep))

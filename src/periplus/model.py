@@ -437,9 +437,12 @@ class Explanation:
     same_content: tuple[str, ...] = ()  # other URLs
 
 
+SiteBoosts = tuple[tuple[str, float], ...]  # host, with its subdomains, and points that a reader adds to its scores
+
+
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """The features of one result; its score is the sum of weight times feature, plus `crowding`."""
+    """The features of one result; its score is the sum of weight times feature, plus `crowding` and `preference`."""
 
     url: str
     score: float
@@ -449,6 +452,7 @@ class FeatureRow:
     host: str = ""
     number: int = 0  # of the document in the index; of pages with equal scores, the lower number comes first
     block: int = 0  # of candidates; all pages of a block come before those of the next
+    preference: float = 0.0  # what the reader adds to the scores of this site
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,6 +238,17 @@ def test_frequent_queries_are_suggested_only_if_the_owner_wants_it(
     assert collection.query_log.exists() is opted_in
 
 
+def test_the_sites_that_a_reader_blocks_are_suggested_to_nobody(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = count(20_000)
+    monkeypatch.setattr(reload, "QueryLog", lambda path: QueryLog(path, lambda: 86_400.0 * next(days)))
+    with closing(ReloadingEngine(collection, settings(serve__suggest_queries=True), NEVER)) as engine:
+        for _ in range(9):
+            assert engine.search("-site:spam.test (harbour)").total
+        assert [one for one in engine.complete("-site") if one.source == "query"] == []
+
+
 def test_related_searches_come_from_the_pages_found(collection: Collection, engine: ReloadingEngine) -> None:
     assert engine.related("harbour", [OLD.url, "http://unknown.test/"]) == ["Old harbour"]
     assert engine.related("old harbour site:a.test", [OLD.url]) == []

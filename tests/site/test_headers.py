@@ -32,8 +32,8 @@ EXPECTED = {
     "permissions-policy": "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     "x-dns-prefetch-control": "off",
 }
+VOICE = {"permissions-policy": EXPECTED["permissions-policy"].replace("microphone=()", "microphone=(self)")}
 PATHS = {
-    "/": 200,
     "/static/style.css": 200,
     "/opensearch.xml": 200,
     "/robots.txt": 200,
@@ -67,6 +67,15 @@ def test_other_methods_are_guarded_too(site: Site, method: str) -> None:
     answer = site.get("/", method=method)
     assert answer.status == 405
     assert {name: answer.headers.get(name) for name in EXPECTED} == EXPECTED
+
+
+@pytest.mark.parametrize("path", ["/", "/search?q=x"])
+def test_only_pages_with_the_voice_button_may_use_the_microphone(path: str) -> None:
+    with searching(FakeEngine()) as working:
+        answer = working.get(path)
+        assert answer.status == 200
+        assert {name: answer.headers.get(name) for name in EXPECTED} == EXPECTED | VOICE
+        assert working.get("/settings").headers["permissions-policy"] == EXPECTED["permissions-policy"]
 
 
 def test_the_table_is_what_is_sent() -> None:

@@ -26,6 +26,7 @@ from periplus.model import (
     FullText,
     Hit,
     Results,
+    SiteBoosts,
 )
 from periplus.parse.charset import decode
 from periplus.parse.profiles import Profiles
@@ -69,6 +70,10 @@ def explained(hit: Hit) -> Explanation:
     )
 
 
+def _boosts(site_boosts: SiteBoosts) -> dict[str, object]:
+    return {"site_boosts": site_boosts} if site_boosts else {}
+
+
 @dataclass
 class FakeEngine:
     """Returns the same hits for every query, and records the calls."""
@@ -110,10 +115,12 @@ class FakeEngine:
         explain: bool = False,
         mode: str = "auto",
         verbatim: bool = False,
+        site_boosts: SiteBoosts = (),
     ) -> Results:
         """A slice of the hits."""
         self.asked.append(
             {"query": query, "page": page, "size": size, "explain": explain, "mode": mode, "verbatim": verbatim}
+            | _boosts(site_boosts)
         )
         self.before()
         total = len(self.hits) if self.total is None else self.total
@@ -150,9 +157,11 @@ class FakeEngine:
         self.asked.append({"count": query, "mode": mode})
         return self.found_by.get(query, 0)
 
-    def explanation(self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False) -> Explanation | None:
+    def explanation(
+        self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> Explanation | None:
         """The parts of the score of a hit."""
-        self.asked.append({"explained": query, "mode": mode, "verbatim": verbatim})
+        self.asked.append({"explained": query, "mode": mode, "verbatim": verbatim} | _boosts(site_boosts))
         hit = next((hit for hit in self.hits if hit.url == url), None)
         return explained(hit) if hit else None
 
@@ -165,9 +174,11 @@ class FakeEngine:
         self.asked.append({"texts": query, "most": most})
         return list(self.texts)[:most]
 
-    def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
+    def feature_table(
+        self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> FeatureTable:
         """The table that the test gave, or the same three results."""
-        self.asked.append({"query": query, "most": most, "mode": mode, "verbatim": verbatim})
+        self.asked.append({"query": query, "most": most, "mode": mode, "verbatim": verbatim} | _boosts(site_boosts))
         rows = [
             FeatureRow(HARBOUR.url, 2.0 - place, {"text": 1.0}, -1.0 * place, HARBOUR.title, HARBOUR.host, place)
             for place in range(3)

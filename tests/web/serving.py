@@ -19,6 +19,7 @@ from uvicorn import Server
 from periplus.config import Serving
 from periplus.site.server import configuration, listen
 from periplus.web.app import Sources, create_app
+from periplus.web.bangs import Bangs
 from periplus.web.branding import Branding
 from periplus.web.engine_port import Engine
 from periplus.web.owner import OwnerFiles
@@ -114,8 +115,9 @@ def searching(
     report: UrlReport | None = None,
     owner: OwnerFiles | None = None,
     is_public: bool = False,
+    bangs: Bangs | None = None,
 ) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding(), owner)
+    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding(), owner, bangs or Bangs())
     with serving(create_app(sources, settings or Serving(), is_public=is_public)) as site:
         yield site

@@ -124,6 +124,7 @@ def test_features_and_weights_come_when_they_are_requested(site: Site, engine: F
     found = site.get("/api/search", q="harbour", features=1, mode="and", exact=1).json
     assert list(found) == [*plain, "weights", "features"]
     assert found["weights"] == {"text": 2.0}
-    assert found["features"][1] == {"url": HARBOUR.url, "score": 1.0, "features": {"text": 1.0}, "crowding": -1.0}
+    row = {"url": HARBOUR.url, "score": 1.0, "features": {"text": 1.0}, "crowding": -1.0, "preference": 0.0}
+    assert found["features"][1] == row
     assert engine.asked[-1] == {"query": "harbour", "most": 200, "mode": "and", "verbatim": True}
     assert site.get("/api/search", q="harbour", features="many").status == 400

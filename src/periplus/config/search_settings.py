@@ -261,6 +261,12 @@ class Serving(Section):
         description="Whether readers may order the results of a search by other weights (`/playground`). Each such "
         "page costs one search.",
     )
+    bangs: str = Field(
+        default="",
+        description="File of bangs, relative to the folder of the collection: with `!w rust`, readers search another "
+        "site. One bang a line, `w https://en.wikipedia.org/w/index.php?search={query} Wikipedia`, or a JSON list of "
+        "objects with `t`, `u` and `s`. Read when the site starts. Empty: no bangs.",
+    )
     inspect: bool = Field(
         default=False,
         description="Whether every reader may inspect URLs (`/inspect`): crawl decisions, errors and archive "

@@ -25,6 +25,7 @@ from periplus.model import (
     FeatureTable,
     FullText,
     Results,
+    SiteBoosts,
 )
 from periplus.search.candidates import CandidateFinder, Candidates
 from periplus.search.explanation import explanation
@@ -105,8 +106,12 @@ class SearchEngine:
         explain: bool = False,
         mode: str = Mode.AUTO,
         verbatim: bool = False,
+        site_boosts: SiteBoosts = (),
     ) -> Results:
-        """Returns one page of results; any text is a valid query. *verbatim*: without spelling correction."""
+        """Returns one page of results; any text is a valid query.
+
+        *verbatim*: without spelling correction. *site_boosts*: points that the reader adds to the scores of sites.
+        """
         if page < 1 or size < 1:
             raise UsageError("page and size must be at least 1")
         started = time.perf_counter()
@@ -126,17 +131,20 @@ class SearchEngine:
             excluded=parsed.excluded,
         )
         if parsed.root is not None:
-            results = self._answered(results, parsed.root, Mode(mode), explain=explain, verbatim=verbatim)
+            options = (Mode(mode), site_boosts)
+            results = self._answered(results, parsed.root, *options, explain=explain, verbatim=verbatim)
         return replace(results, seconds=time.perf_counter() - started)
 
-    def _answered(self, empty: Results, root: Node, mode: Mode, *, explain: bool, verbatim: bool) -> Results:
+    def _answered(
+        self, empty: Results, root: Node, mode: Mode, boosts: SiteBoosts, *, explain: bool, verbatim: bool
+    ) -> Results:
         """The results of a query; *empty*: the same without results."""
         search, last = self._interpreter.begin(root, mode, empty.steps), empty.page * empty.size
         with search.step("spelling"):
             other = None if verbatim else self._interpreter.correct(root)
         if other is not None and other.is_used:
             search = self._interpreter.begin(other.root, mode, empty.steps)
-        found, total = self._ranker.ranked(search, last)
+        found, total = self._ranker.ranked(search, last, boosts)
         with search.step("counts"):
             shown = found[last - empty.size : last]
             complete, whole = self._hit_maker.with_all_words(search, shown, total)
@@ -154,21 +162,25 @@ class SearchEngine:
             left_out=left_out,
         )
 
-    def features(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> list[Scored]:
+    def features(
+        self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> list[Scored]:
         """The best results of a query with their features."""
         search = self._interpreter.begun(query, mode, verbatim=verbatim)
-        return self._best(search, most) if search else []
+        return self._best(search, most, site_boosts) if search else []
 
-    def _best(self, search: Search, most: int) -> list[Scored]:
-        return self._ranker.ranked(search, most)[0][:most]
+    def _best(self, search: Search, most: int, site_boosts: SiteBoosts = ()) -> list[Scored]:
+        return self._ranker.ranked(search, most, site_boosts)[0][:most]
 
-    def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
+    def feature_table(
+        self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> FeatureTable:
         """The weights, and URL, score and features of the best results of a query."""
         weights = dict(zip(FEATURES, weight_vector(self._weights).tolist(), strict=True))
         search = self._interpreter.begun(query, mode, verbatim=verbatim)
         return FeatureTable(
             weights,
-            tuple(map(self._feature_row, self._best(search, most) if search else ())),
+            tuple(map(self._feature_row, self._best(search, most, site_boosts) if search else ())),
             crowding=self._weights.crowding,
             per_host=self._weights.per_host,
             is_crowded=search is None or is_crowded(search),
@@ -189,16 +201,18 @@ class SearchEngine:
         search = self._interpreter.begun(query, mode, verbatim=True)
         return self.index.count(self._interpreter.matching(search)) if search else 0
 
-    def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
+    def explanation(
+        self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> Explanation | None:
         """Why the page is a result of the query; None when it is none of the best results."""
         search, number = self._interpreter.begun(query, mode, verbatim=verbatim), self.index.find(url)
         if search is None or number is None:
             return None
         for depth in (1, _EXPLAINED):  # most results are in the first block
-            found = next((one for one in self._ranker.ranked(search, depth)[0] if one.number == number), None)
+            ranked, _ = self._ranker.ranked(search, depth, site_boosts)
+            found = next((one for one in ranked if one.number == number), None)
             if found is not None:
-                terms = self._ranker.terms(search)
-                return explanation(self.index, terms, found.number, found.features, found.crowding, self._weights)
+                return explanation(self.index, self._ranker.terms(search), found, self._weights)
         return None
 
     def page_words(self, url: str) -> list[str]:
@@ -261,8 +275,10 @@ class SearchEngine:
 
     def _feature_row(self, one: Scored) -> FeatureRow:
         features = dict(zip(FEATURES, one.features.tolist(), strict=True))
-        score, head = sum(self._ranker.parts(one).values()), self.index.pages.head(one.number)
-        return FeatureRow(head.url, score, features, one.crowding, head.title, head.host, one.number, one.block)
+        head, score = self.index.pages.head(one.number), sum(self._ranker.parts(one).values())
+        return FeatureRow(
+            head.url, score, features, one.crowding, head.title, head.host, one.number, one.block, one.preference
+        )
 
 
 def _hints(search: Search, total: int) -> list[str]:

@@ -17,7 +17,16 @@ from threading import Event, Lock, Thread
 
 from periplus.config import FILE_NAME, Ranking, Settings, load
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, FullText, Results
+from periplus.model import (
+    CachedPage,
+    CollectionFacts,
+    Explanation,
+    FacetCounts,
+    FeatureTable,
+    FullText,
+    Results,
+    SiteBoosts,
+)
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
@@ -30,6 +39,7 @@ from periplus.store.generations import INDEX_KIND, Generations, number_of
 logger = logging.getLogger("periplus.search")
 
 _CHECK_SECONDS = 1.0
+_BLOCKED = "-site:"  # begins the search of a reader who blocks sites: no query for other readers
 _MOST_QUERIES = 3  # suggestions that are queries of readers
 
 
@@ -70,23 +80,26 @@ class ReloadingEngine:
         explain: bool = False,
         mode: str = Mode.AUTO,
         verbatim: bool = False,
+        site_boosts: SiteBoosts = (),
     ) -> Results:
         """One page of results."""
-        request = SearchRequest(query, page, size, explain, str(mode), verbatim)
+        request = SearchRequest(query, page, size, explain, str(mode), verbatim, site_boosts)
         with self._acquired() as live:
             search = partial(live.engine.search, **request._asdict())
             if self._cache is None or live.engine.is_damaged:
                 found = search()
             else:
                 found = self._cache.answer(live.scope, request, search)
-        if self._query_log is not None and found.total and page == 1:
+        if self._query_log is not None and found.total and page == 1 and not query.startswith(_BLOCKED):
             self._query_log.add(found.corrected or query)
         return found
 
-    def feature_table(self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False) -> FeatureTable:
+    def feature_table(
+        self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> FeatureTable:
         """The weights, and URL, score and features of the best results."""
         with self._acquired() as live:
-            return live.engine.feature_table(query, most, mode=mode, verbatim=verbatim)
+            return live.engine.feature_table(query, most, mode=mode, verbatim=verbatim, site_boosts=site_boosts)
 
     def facets(
         self, query: str, *, mode: str = Mode.AUTO, dates: Sequence[str] = (), hosts: Sequence[str] = ()
@@ -100,10 +113,12 @@ class ReloadingEngine:
         with self._acquired() as live:
             return live.engine.count(query, mode=mode)
 
-    def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
+    def explanation(
+        self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> Explanation | None:
         """Why the page is a result of the query."""
         with self._acquired() as live:
-            return live.engine.explanation(query, url, mode=mode, verbatim=verbatim)
+            return live.engine.explanation(query, url, mode=mode, verbatim=verbatim, site_boosts=site_boosts)
 
     def page_words(self, url: str) -> list[str]:
         """The words that say most about a page."""

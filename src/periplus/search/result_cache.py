@@ -21,7 +21,7 @@ import xxhash
 
 from periplus import __version__
 from periplus.config import Ranking
-from periplus.model import Hit, Results
+from periplus.model import Hit, Results, SiteBoosts
 from periplus.search.shared_file import DamagedEntryError, SharedFile
 from periplus.store.generations import META
 from periplus.store.sql_files import read_statements
@@ -40,6 +40,7 @@ class SearchRequest(NamedTuple):
     explain: bool = False
     mode: str = "auto"
     verbatim: bool = False
+    site_boosts: SiteBoosts = ()
 
 
 class CacheScope:

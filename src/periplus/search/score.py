@@ -20,6 +20,7 @@ length               logarithm of the number of words
 rank, quality        logarithm of PageRank; quality of the page and its host, from -0.5 to 0.5
 freshness            1 for the newest candidate, half for a page that is a year older
 crowding             less than 0 when better results of the same host come first
+preference           what the reader adds to, or takes from, the scores of this site
 ===================  ==============================================================================================
 """
 
@@ -82,6 +83,12 @@ def weight_vector(weights: Ranking) -> Numbers:
 def contributions(row: Numbers, weights: Ranking) -> dict[str, float]:
     """Every feature of one page times its weight; the score is their sum."""
     return dict(zip(FEATURES, (row * weight_vector(weights)).tolist(), strict=True))
+
+
+def score_parts(row: Numbers, weights: Ranking, lost: float, preference: float) -> dict[str, float]:
+    """The parts of a score: the contributions, what crowding takes, and what the reader adds; the latter unless 0."""
+    parts = contributions(row, weights) | {"crowding": lost}
+    return parts | {"preference": preference} if preference else parts
 
 
 def scores_of(matrix: Numbers, weights: Ranking) -> Numbers:

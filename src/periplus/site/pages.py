@@ -34,6 +34,7 @@ class Pages:
         files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
         self._sources = [path.read_bytes() for path in files]
         self._defined: dict[str, object] = {}
+        self.headers: dict[str, str] = {}  # of every page that does not set them itself
         self.define(static=self.assets.address, assets=self.assets, layout=layout, preferences=preferences)
         self.define(site_name="Periplus", logo="logo.svg", inspects=False, playground=False)
 
@@ -57,5 +58,5 @@ class Pages:
         self, template: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: object
     ) -> Response:
         """Renders a template as a response that only the browser may cache, and must revalidate."""
-        own = {"cache-control": "private, no-cache", "content-type": HTML} | dict(headers or {})
+        own = self.headers | {"cache-control": "private, no-cache", "content-type": HTML} | dict(headers or {})
         return Response(self.render(template, **values), status, own)

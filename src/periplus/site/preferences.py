@@ -1,4 +1,4 @@
-"""What has this reader chosen: theme, keyboard shortcuts, results per page, new tabs, boxes, units?
+"""What has this reader chosen: theme, keyboard shortcuts, results per page, new tabs, boxes, units, rules about sites?
 
 The choices are in a cookie that the site sets only when a reader saves settings. Its value is never trusted: anything
 unknown in it counts as the default.
@@ -8,16 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from periplus.errors import UsageError
+from periplus.site.site_rules import NO_RULES, SiteRules
+from periplus.site.site_rules import decode as decode_rules
+
 COOKIE = "settings"
 THEMES = ("system", "light", "dark")
 SIZES = (10, 15, 20, 30, 50, 100)  # results per page that can be chosen
 _MOST = 20  # choices that are read
+_SEPARATOR = "~"  # before each rule about a site; cookies have no commas
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +35,10 @@ class Preferences:
     new_tab: bool = False  # open results in a new tab
     boxes: bool = True  # boxes above the results, such as the weather
     imperial: bool = False  # imperial units in boxes
+    sites: SiteRules = NO_RULES  # sites to raise, to lower or to block
 
     def encode(self) -> str:
-        """The value of the cookie, such as `theme-dark.keys-off`; choices that are the default are left out."""
+        """The value of the cookie, such as `theme-dark.keys-off~block:a.example`; defaults are left out."""
         choices = {
             "theme": self.theme if self.theme != THEMES[0] else "",
             "keys": "" if self.keys else "off",
@@ -41,12 +47,23 @@ class Preferences:
             "boxes": "" if self.boxes else "off",
             "units": "imperial" if self.imperial else "",
         }
-        return ".".join(f"{name}-{choice}" for name, choice in choices.items() if choice)
+        chosen = ".".join(f"{name}-{choice}" for name, choice in choices.items() if choice)
+        return f"{chosen}{_SEPARATOR}{self.sites.encode(_SEPARATOR)}" if self.sites else chosen
 
 
 def decode(value: str) -> Preferences:
     """Reads the value of a cookie."""
-    return from_choices(dict(part.split("-", 1) for part in value.split(".")[:_MOST] if "-" in part))
+    chosen, _, rules = value.partition(_SEPARATOR)
+    choices = from_choices(dict(part.split("-", 1) for part in chosen.split(".")[:_MOST] if "-" in part))
+    return replace(choices, sites=_site_rules(rules)) if rules else choices
+
+
+def _site_rules(text: str) -> SiteRules:
+    """The rules in a cookie; none when the cookie was changed to anything that this site does not write."""
+    try:
+        return decode_rules(text, _SEPARATOR)
+    except UsageError:
+        return NO_RULES
 
 
 def from_choices(choices: Mapping[str, str]) -> Preferences:

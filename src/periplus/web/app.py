@@ -23,6 +23,7 @@ from periplus.site.pages import Pages
 from periplus.site.preferences import ReadPreferences
 from periplus.site.rate_limit import RateLimit
 from periplus.web.api_routes import SearchApi, with_versions
+from periplus.web.bangs import Bangs
 from periplus.web.boxes.boxes import Boxes
 from periplus.web.boxes.makers import box_makers
 from periplus.web.branding import Branding
@@ -39,7 +40,7 @@ from periplus.web.page.library_port import Library
 from periplus.web.page.panel import PagePanel
 from periplus.web.playground.page import Playground
 from periplus.web.results.exports import ExportRoutes
-from periplus.web.results.result_page import ResultPage
+from periplus.web.results.result_page import ResultExtras, ResultPage
 from periplus.web.search_queue import SearchQueue
 from periplus.web.settings_page import SettingsPage
 from periplus.web.site_files import SiteFiles
@@ -65,6 +66,7 @@ class Sources:
     report: UrlReport | None = None  # None: no reader can inspect URLs
     branding: Branding = field(default_factory=Branding)
     owner: OwnerFiles | None = None  # what the owner can change from the site
+    bangs: Bangs = field(default_factory=Bangs)
 
 
 def create_app(
@@ -77,6 +79,7 @@ def create_app(
     """
     pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
     sources.branding.apply(pages)
+    sources.bangs.apply(pages)
     pages.define(inspects=sources.report is not None, playground=settings.playground)
     pages.define(has_weather="weather" in settings.boxes and bool(settings.weather_address))
     owner = Owner(sources.owner, settings, is_public=is_public)
@@ -97,9 +100,10 @@ def search_routes(
     metrics.gauge("periplus_search_queue_length", lambda: queue.length)
     metrics.gauge("periplus_index_generation", lambda: engine.generation)
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
+    extras = ResultExtras(Boxes(box_makers(settings, engine, queue)), sources.bangs, owner)
     parts: list[_Part] = [
-        InformationPages(engine, pages, look),
-        ResultPage(engine, pages, queue, Boxes(box_makers(settings, engine, queue)), owner),
+        InformationPages(engine, pages, look, sources.bangs),
+        ResultPage(engine, pages, queue, extras),
         *([Playground(engine, pages, queue, owner)] if settings.playground else []),
         OwnerRoutes(owner, pages, saves_weights=settings.playground),
         HealthCheck(engine),

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, FullText, Results
+from periplus.model import (
+    CachedPage,
+    CollectionFacts,
+    Explanation,
+    FacetCounts,
+    FeatureTable,
+    FullText,
+    Results,
+    SiteBoosts,
+)
 from periplus.search.suggest.completion import Suggestion
 
 
@@ -25,15 +34,19 @@ class Engine(Protocol):
         explain: bool = False,
         mode: str = "auto",
         verbatim: bool = False,
+        site_boosts: SiteBoosts = (),
     ) -> Results:
         """One page of results. Any text is a valid query; hints name its mistakes.
 
         *mode* is "and" (a page must have all words), "or" (any word) or "auto" (any word; pages with more of the query
-        come first). *verbatim*: without spelling correction.
+        come first). *verbatim*: without spelling correction. *site_boosts*: points that the reader adds to the scores
+        of hosts and their subdomains; they reorder results, and find no others.
         """
         ...
 
-    def feature_table(self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False) -> FeatureTable:
+    def feature_table(
+        self, query: str, most: int, *, mode: str = "auto", verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> FeatureTable:
         """The weights, and URL, score and features of the *most* best results."""
         ...
 
@@ -51,7 +64,9 @@ class Engine(Protocol):
         """The number of results, without spelling correction; cheaper than a search."""
         ...
 
-    def explanation(self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False) -> Explanation | None:
+    def explanation(
+        self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False, site_boosts: SiteBoosts = ()
+    ) -> Explanation | None:
         """The parts of the score of one result; None when the page is no result of the query."""
         ...
 

@@ -14,14 +14,18 @@ _MOST_FIELDS = 40
 
 async def read_form(request: Request, longest: int) -> dict[str, str]:
     """The fields of the form; *longest*: bytes that it may have."""
-    text = (await _body(request, longest)).decode("utf-8", "replace")
+    return form_fields(await read_body(request, longest))
+
+
+def form_fields(body: bytes) -> dict[str, str]:
+    """The fields in the body of a request; 413 when there are too many."""
     try:
-        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+        return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS))
     except ValueError:
         raise HTTPException(413, "The form has too many fields.") from None
 
 
-async def _body(request: Request, longest: int) -> bytes:
+async def read_body(request: Request, longest: int) -> bytes:
     """The form; 413 when it is too long, 408 when it does not arrive in time."""
     body = b""
     try:

@@ -14,7 +14,9 @@ from starlette.routing import Route
 
 from periplus import __version__
 from periplus.model import CollectionFacts
+from periplus.site.headers import VOICE
 from periplus.site.pages import Pages
+from periplus.web.bangs import Bangs
 from periplus.web.branding import Branding
 from periplus.web.display import clock, day, moment, visible, web_link
 from periplus.web.engine_port import Engine
@@ -23,6 +25,7 @@ from periplus.web.parameters import SearchParameters
 _MAIL = re.compile(r"(?:mailto:)?([A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+)")
 _NAMES = {code: name.title() for name, code in pycld2.LANGUAGES}
 _LANGUAGES_SHOWN = 12
+_BANGS_SHOWN = 50
 
 
 class _Operator(NamedTuple):
@@ -55,8 +58,8 @@ OPERATORS = (
 class InformationPages:
     """The handlers of the start page, `/help` and `/about`."""
 
-    def __init__(self, engine: Engine, pages: Pages, branding: Branding) -> None:
-        self._engine, self._pages, self._branding = engine, pages, branding
+    def __init__(self, engine: Engine, pages: Pages, branding: Branding, bangs: Bangs) -> None:
+        self._engine, self._pages, self._branding, self._bangs = engine, pages, branding, bangs
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -67,12 +70,16 @@ class InformationPages:
         del request
         newest = (await self._facts()).newest
         documents = self._engine.documents
-        return self._pages.response("home.html", documents=documents, newest=day(newest), moment=moment(newest))
+        return self._pages.response(
+            "home.html", headers=VOICE, documents=documents, newest=day(newest), moment=moment(newest)
+        )
 
     async def help(self, request: Request) -> Response:
         """How to search."""
         del request
-        return self._pages.response("help.html", operators=OPERATORS)
+        shown = self._bangs.shown(_BANGS_SHOWN)
+        more = len(self._bangs.by_name) - len(shown)
+        return self._pages.response("help.html", operators=OPERATORS, bangs=shown, more_bangs=more)
 
     async def about(self, request: Request) -> Response:
         """What the collection holds, and who crawls it."""

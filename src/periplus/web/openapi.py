@@ -6,6 +6,7 @@ from typing import Any
 
 from periplus import __version__
 from periplus.search.score import FEATURES
+from periplus.site.site_rules import LONGEST
 from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, PAGES, TYPES
 
 Schema = dict[str, Any]
@@ -20,6 +21,12 @@ _SWITCH: Schema = {"type": "string", "enum": ["1", "true", "yes", "on", "0", "fa
 _NUMERAL = r"[0-9]{1,2}(\.[0-9]{1,9})?"
 _WEIGHT = rf"(({'|'.join(FEATURES)}):-?{_NUMERAL}|crowding:{_NUMERAL}|per_host:[1-9])"
 _WEIGHTS: Schema = {"type": "string", "pattern": f"^({_WEIGHT}(,{_WEIGHT})*)?$", "maxLength": 1_000}
+
+_SITES = r"^(all|((raise|lower|block):[a-z0-9_]{1,60}(\.[a-z0-9_]{1,60})*(,|$)){0,9})?$"
+_ABOUT_SITES = (
+    "Rules about at most 50 sites, such as raise:docs.python.org,lower:a.example,block:b.example. "
+    "A rule applies to subdomains, too."
+)
 _NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
 _ERRORS = {
     "400": "A parameter is missing or invalid.",
@@ -64,6 +71,7 @@ def _search() -> Schema:
         parameter("lang", {"type": "string", "pattern": "^([A-Za-z]{2,3})?$"}, "Only pages in this language."),
         parameter("type", {"type": "string", "enum": [*TYPES, ""]}, "Only pages of this type."),
         parameter("site", {"type": "string", "pattern": r"^[a-z0-9.-]{0,253}$"}, "Only pages of this host."),
+        parameter("sites", {"type": "string", "pattern": _SITES, "maxLength": LONGEST}, _ABOUT_SITES),
         parameter("features", _SWITCH, "The answer has weights and the features of the 200 best results."),
     ]
     return operation("search", "One page of results.", "Results", parameters)
@@ -137,7 +145,9 @@ def _schemas() -> dict[str, Schema]:
         "Playground": _playground_answer(),
         "Results": _results(),
         "Result": _result(),
-        "FeatureRow": _object({"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER}),
+        "FeatureRow": _object(
+            {"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER, "preference": _NUMBER}
+        ),
     }
 
 

@@ -6,7 +6,7 @@ A number outside its range is clamped to the range. Any other invalid value rais
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from periplus.errors import UsageError
+from periplus.model import SiteBoosts
+from periplus.site.site_rules import ALL_SITES, NO_RULES, SiteRules, decode
 
 QUERY_LENGTH = 2_048  # characters; the search box accepts no more, and the engine ignores the rest
 URL_LENGTH = 4_096
@@ -23,6 +25,7 @@ API_SIZE = 15  # results in a JSON document
 LARGEST_SIZE = 100
 AGES = {"day": 1, "week": 7, "month": 31, "year": 365}  # in days, by the value of `time`
 TYPES = ("html", "pdf", "text", "feed", "xml")  # values of `type`
+SITE_POINTS = {"raise": 2.0, "lower": -2.0}  # added to the score: about the distance of the 1st and the 5th result
 FILTERS = ("time", "lang", "type", "site")
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _DIGITS = 9  # a longer number exceeds every range
@@ -52,6 +55,9 @@ class SearchParameters:
     type: str = ""  # a filter: one of `TYPES`
     site: str = ""  # a filter: a host, with its subdomains
 
+    sites: SiteRules = NO_RULES  # that the reader raises, lowers or blocks
+    saved_sites: SiteRules = NO_RULES  # those in the cookie of this reader
+
     @property
     def filters(self) -> dict[str, str]:
         """The active filters by name."""
@@ -59,19 +65,40 @@ class SearchParameters:
 
     @property
     def search_text(self) -> str:
-        """The query with the filters as operators; the operators come first, because a long query is cut off."""
-        return f"{self._operators} ({self.query})" if self.filters else self.query
+        """The query with blocked sites and filters as operators; they come first, because a long query is cut off."""
+        operators = self._operators
+        return f"{operators} ({self.query})" if operators else self.query
+
+    @property
+    def site_boosts(self) -> SiteBoosts:
+        """The points that raised and lowered sites get."""
+        return tuple((host, SITE_POINTS[kind]) for host, kind in self.sites.rules if kind in SITE_POINTS)
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """What another query in the search box keeps: the filters, and rules about sites that are not saved."""
+        return self.filters | ({"sites": sites} if (sites := self.sites_value) else {})
+
+    @property
+    def sites_value(self) -> str:
+        """The value of `sites` in URLs; empty when the saved rules apply."""
+        return "" if self.sites == self.saved_sites else self.sites.encode() or ALL_SITES
 
     @property
     def _operators(self) -> str:
+        if not self.sites and not self.filters:
+            return ""
         texts = {"time": f"after:{since(self.time)}", "lang": f"lang:{self.lang}", "type": f"filetype:{self.type}"}
-        return " ".join((texts | {"site": f"site:{self.site}"})[name] for name in self.filters)
+        texts["site"] = f"site:{self.site}"
+        blocked = [f"-site:{host}" for host in self.sites.hosts("block")]
+        return " ".join([*blocked, *(texts[name] for name in self.filters)])
 
     def without_filters(self, text: str) -> str:
         """A form of `search_text` that the engine gave, without the operators of the filters."""
-        if not self.filters or not text.startswith(f"{self._operators} "):
+        operators = self._operators
+        if not operators or not text.startswith(f"{operators} "):
             return text
-        text = text.removeprefix(f"{self._operators} ")
+        text = text.removeprefix(f"{operators} ")
         return text[1:-1] if _is_one_group(text) else text
 
     def with_filters(self, **filters: str) -> SearchParameters:
@@ -83,20 +110,30 @@ class SearchParameters:
         """The first page of this search without filters."""
         return self.with_filters(**dict.fromkeys(FILTERS, ""))
 
-    def link(self, page: int = 1, *, path: str = "/search", **changes: str | bool) -> str:
+    def without_blocked(self, excluded: Sequence[str]) -> tuple[str, ...]:
+        """What the query itself excludes, of everything that a search excluded."""
+        own = [f"site:{host}" for host in self.sites.hosts("block")]
+        return tuple(excluded[len(own) :] if list(excluded[: len(own)]) == own else excluded)
+
+    def link(self, page: int = 1, *, path: str = "/search", **changes: str | bool | SiteRules) -> str:
         """The URL of another result page, or of this search with other parameters; defaults are left out."""
         fields: dict[str, Any] = changes
         other = replace(self, page=page, **fields)
-        values = {"mode": other.mode if other.mode != _MODES[0] else "", "exact": "1" if other.exact else ""}
-        is_usual = other.size == other.usual_size == SIZE  # otherwise a link shows the same page to other readers
-        values |= {"size": "" if is_usual else str(other.size), "page": str(page) if page > 1 else ""}
-        parts = {name: value for name, value in (other.filters | values).items() if value}
-        return f"{path}?{urlencode({'q': other.query} | parts)}"
+        sites = other.sites_value  # its characters need no encoding
+        return f"{path}?{urlencode(other.form_fields)}{f'&sites={sites}' if sites else ''}"
+
+    @property
+    def form_fields(self) -> dict[str, str]:
+        """The parameters of this page by name, without rules about sites; defaults are left out."""
+        values = {"mode": self.mode if self.mode != _MODES[0] else "", "exact": "1" if self.exact else ""}
+        is_usual = self.size == self.usual_size == SIZE  # otherwise a link shows the same page to other readers
+        values |= {"size": "" if is_usual else str(self.size), "page": str(self.page) if self.page > 1 else ""}
+        return {"q": self.query} | {name: value for name, value in (self.filters | values).items() if value}
 
     def export(self, form: str) -> str:
         """The URL of these results as "rss", "csv" or "json"; a feed always begins with the first page."""
         page = 1 if form == "rss" else self.page
-        return _EXPORTS[form] + self.link(page).removeprefix("/search")
+        return _EXPORTS[form] + self.link(page, saved_sites=NO_RULES).removeprefix("/search")
 
 
 def since(time: str) -> str:
@@ -110,8 +147,11 @@ def _is_one_group(text: str) -> bool:
     return depths[:1] == [1] and depths[-1] == 0 and 0 not in depths[:-1]
 
 
-def read(parameters: Mapping[str, str], usual_size: int = SIZE) -> SearchParameters:
-    """Reads the search parameters from the query string; *usual_size*: results per page when it names none."""
+def read(parameters: Mapping[str, str], usual_size: int = SIZE, saved_sites: SiteRules = NO_RULES) -> SearchParameters:
+    """Reads the search parameters from the query string.
+
+    *usual_size* and *saved_sites*: results per page and rules about sites when the query string names none.
+    """
     return SearchParameters(
         parameters.get("q", "").strip(),
         _number("page", parameters.get("page", ""), 1, PAGES),
@@ -125,6 +165,8 @@ def read(parameters: Mapping[str, str], usual_size: int = SIZE) -> SearchParamet
         _matching("lang", parameters.get("lang", "").lower(), _LANGUAGE, "a code such as en"),
         _choice("type", parameters.get("type", ""), TYPES),
         _matching("site", parameters.get("site", "").lower(), _HOST, "a host such as example.org"),
+        _site_rules(parameters.get("sites", ""), saved_sites),
+        saved_sites,
     )
 
 
@@ -136,6 +178,12 @@ def read_url(parameters: Mapping[str, str]) -> str:
     if len(url) > URL_LENGTH:
         raise UsageError(f"the URL is too long ({len(url):,} characters)", f"the limit is {URL_LENGTH:,}")
     return url
+
+
+def _site_rules(text: str, saved: SiteRules) -> SiteRules:
+    if not text:
+        return saved
+    return NO_RULES if text == ALL_SITES else decode(text)
 
 
 def _number(name: str, text: str, default: int, largest: int) -> int:

@@ -63,6 +63,7 @@ class SearchQueue:
             explain=explain,
             mode=parameters.mode,
             verbatim=parameters.exact,
+            site_boosts=parameters.site_boosts,
         )
         found = await self.work(request, search)
         self.count_steps(found)
@@ -74,8 +75,15 @@ class SearchQueue:
 
     async def feature_table(self, request: Request, parameters: SearchParameters, most: int) -> FeatureTable:
         """Computes the features of the *most* best results."""
-        query, mode, verbatim = parameters.search_text, parameters.mode, parameters.exact
-        return await self.work(request, lambda: self._engine.feature_table(query, most, mode=mode, verbatim=verbatim))
+        compute = partial(
+            self._engine.feature_table,
+            parameters.search_text,
+            most,
+            mode=parameters.mode,
+            verbatim=parameters.exact,
+            site_boosts=parameters.site_boosts,
+        )
+        return await self.work(request, compute)
 
     async def work(self, request: Request, work: Callable[[], _Answer]) -> _Answer:
         """Run *work* in a thread. Raises `ClientDisconnect` when the client closes the connection before the answer."""

@@ -236,6 +236,15 @@ def test_a_mistake_in_an_option_is_a_usage_error(home: Path, options: tuple[str,
     assert typed("serve", "--home", home, *options).code == 2
 
 
+def test_bangs_that_cannot_be_used_are_one_line_before_the_site_starts(tmp_path: Path) -> None:
+    index(shelve(tmp_path, DOCS))
+    (tmp_path / "periplus.toml").write_text('[serve]\nbangs = "b.txt"\n', encoding="utf-8")
+    (tmp_path / "b.txt").write_text("w https://{query}.example/\n", encoding="utf-8")
+    outcome = typed("serve", "--home", tmp_path, "--port", "0")
+    assert outcome.code == 2
+    assert "serve.bangs: b.txt cannot be used: line 1: https://{query}.example/ is no http" in outcome.complaint
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from periplus.config import Serving
-from periplus.model import Explanation, FeatureRow, FeatureTable
+from periplus.model import Explanation, FeatureRow, FeatureTable, SiteBoosts
 from periplus.search.score import FEATURES
 from web.engines import HARBOUR, FakeEngine, explained
 from web.serving import Site, searching
@@ -99,7 +99,7 @@ def test_the_page_says_what_a_result_lacks_against_the_third() -> None:
 
     class Explaining(FakeEngine):
         def explanation(
-            self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False
+            self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False, site_boosts: SiteBoosts = ()
         ) -> Explanation | None:
             is_third = url == "http://a2.test/"
             own = {"title": 0.5 + is_third / 2, "generated": 0.0 if is_third else 1.0}

@@ -37,8 +37,8 @@ def test_value_and_weight_are_shown() -> None:
 
 
 def test_every_feature_has_a_sentence() -> None:
-    assert list(SENTENCES) == [*FEATURES, "crowding"]
-    table = reasons(explanation(23.0, dict.fromkeys(SENTENCES, 1.0)))
+    assert list(SENTENCES) == [*FEATURES, "crowding", "preference"]
+    table = reasons(explanation(24.0, dict.fromkeys(SENTENCES, 1.0)))
     sentences = [line.sentence for line in table.lines]
     assert len(set(sentences)) == len(SENTENCES)
     assert all(len(sentence) <= 60 and "{" not in sentence for sentence in sentences)

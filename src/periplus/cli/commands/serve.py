@@ -25,6 +25,7 @@ from periplus.site.access_log import AccessLog
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
 from periplus.web.app import Sources, create_app
+from periplus.web.bangs import Bangs, load_bangs
 from periplus.web.branding import load_branding
 from periplus.web.owner import OwnerFiles
 
@@ -45,6 +46,7 @@ def command(
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings, collection = load(home).settings, open_collection(home)
     load_branding(settings, home)  # reports an unusable logo now
+    _bangs(home, settings.serve)  # reports an unusable file now
     if settings.serve.access_log:
         AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
     secret = token_bytes()
@@ -77,8 +79,13 @@ def _app(
     inspects = may_inspect(settings.serve, is_public=is_public)
     report = partial(read_url_report, collection, settings) if inspects else None
     owner = OwnerFiles(OwnJudgements(collection), home, engine.reload, secret)
-    sources = Sources(engine, library, report, load_branding(settings, home), owner)
+    bangs = _bangs(home, settings.serve)
+    sources = Sources(engine, library, report, load_branding(settings, home), owner, bangs)
     return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
+
+
+def _bangs(home: Path, settings: Serving) -> Bangs:
+    return load_bangs(home / settings.bangs) if settings.bangs else Bangs()
 
 
 def may_inspect(settings: Serving, *, is_public: bool) -> bool:

@@ -34,6 +34,7 @@ from periplus.text.unspaced import UNSPACED
 _MAX_LENGTH = 2048  # characters
 _MAX_TERMS = 64
 _MAX_DEPTH = 16  # nested parentheses
+_SITES_FIRST = re.compile(r'(?:-site:[^\s()"]{1,253}\s+){1,50}')  # blocked by the reader; they count as no words
 _BRACKETED = r'\[[^\s()"\[\]]+(?:\s+[^\s()"\[\]]+)+\][.,:;]*(?=[\s()"]|$)'  # [Errno 2]
 _GRAMMAR = rf"""
     start: _any?
@@ -124,6 +125,8 @@ def _as_options(root: Node) -> Node:
 
 
 def _truncated(text: str) -> tuple[str, list[str]]:
+    sites = _SITES_FIRST.match(text)
+    first, text = (sites[0], text[sites.end() :]) if sites else ("", text)
     hints = []
     if len(text) > _MAX_LENGTH:
         text = _closed(text[:_MAX_LENGTH])
@@ -132,7 +135,7 @@ def _truncated(text: str) -> tuple[str, list[str]]:
     if len(found) > _MAX_TERMS:
         text = _closed(text[: found[_MAX_TERMS]])
         hints.append(f"Only the first {_MAX_TERMS} words were used.")
-    return text, hints
+    return first + text, hints
 
 
 def _closed(text: str) -> str:

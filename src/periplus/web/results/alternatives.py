@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from periplus.model import Results
+from periplus.site.site_rules import NO_RULES
 from periplus.web.parameters import SearchParameters
 
 _MOST_SHOWN = 4
@@ -45,6 +46,8 @@ def _similar(parameters: SearchParameters, found: Results) -> Iterator[tuple[str
         yield "", replace(parameters, page=1, query=spelled)
     if parameters.filters:
         yield "without filters", unfiltered
+    if parameters.sites.hosts("block"):
+        yield "with the sites that you block", replace(parameters, page=1, sites=NO_RULES)
     if parameters.mode == "and":
         yield "any of the words", replace(parameters, page=1, mode="auto")
     if plain.split() != parameters.query.split():

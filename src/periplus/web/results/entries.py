@@ -13,6 +13,7 @@ from periplus.parse.language import name_of
 from periplus.web.display import Piece, breadcrumb, moment, pieces, short_day, shortened, visible, web_link
 from periplus.web.parameters import PAGES, SearchParameters
 from periplus.web.results.grouping import Grouped, grouped
+from periplus.web.results.site_choices import site_choices
 
 _OTHERS_SHOWN = 2  # the page about the page has all of them
 _NUMBERS_SHOWN = 9
@@ -52,6 +53,7 @@ class Entry:
     site_more: int  # results of this site that this page does not show; 0: unknown, or none
     is_last: bool  # the last of several results of its host
     about: tuple[tuple[str, str], ...]  # text and link of the pages about this result
+    site_choices: tuple[tuple[str, str], ...]  # text and value of `sites`: raise, lower or block the site
 
 
 def entries(parameters: SearchParameters, hits: Sequence[Hit], site_counts: Mapping[str, int]) -> list[Entry]:
@@ -92,6 +94,7 @@ def _entry(parameters: SearchParameters, one: Grouped, usual: str, more: int) ->
         site_more=more,
         is_last=one.is_last,
         about=_about(parameters, hit.url),
+        site_choices=site_choices(parameters.sites, hit.host),
     )
 
 

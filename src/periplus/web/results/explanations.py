@@ -32,6 +32,7 @@ SENTENCES = {  # by feature; `_numbers` says what the names in braces are
     "quality": "Quality of the page and its site: {quality}",
     "freshness": "Date: {percent} as fresh as the newest page found",
     "crowding": "Better results of the same site come first",
+    "preference": "You have raised or lowered this site",
 }
 _LARGEST = 50.0  # of a logarithm; real values are below 10
 _DECIMALS = 4

@@ -12,8 +12,10 @@ from starlette.routing import Route
 
 from periplus.errors import UsageError
 from periplus.model import FacetCounts, Results
+from periplus.site.headers import VOICE
 from periplus.site.pages import Pages
 from periplus.site.preferences import preferences
+from periplus.web.bangs import Bangs
 from periplus.web.boxes.box import Question
 from periplus.web.boxes.boxes import NOT_STORED, Boxes
 from periplus.web.display import visible, web_link
@@ -24,6 +26,7 @@ from periplus.web.parameters import SIZE, SearchParameters, read, read_url
 from periplus.web.results import entries, filters
 from periplus.web.results.alternatives import Alternative, alternatives
 from periplus.web.results.explanations import reasons
+from periplus.web.results.site_choices import site_notice
 from periplus.web.search_queue import SearchQueue
 from periplus.web.server_timing import timing_headers
 
@@ -40,11 +43,20 @@ class _Found(NamedTuple):
     alternatives: list[Alternative]
 
 
+class ResultExtras(NamedTuple):
+    """What the result page offers besides results."""
+
+    boxes: Boxes
+    bangs: Bangs
+    owner: Owner
+
+
 class ResultPage:
     """The handlers of the result page and of the links in its menus."""
 
-    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, boxes: Boxes, owner: Owner) -> None:
-        self._engine, self._pages, self._queue, self._boxes, self._owner = engine, pages, queue, boxes, owner
+    def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, extras: ResultExtras) -> None:
+        self._engine, self._pages, self._queue = engine, pages, queue
+        self._boxes, self._bangs, self._owner = extras.boxes, extras.bangs, extras.owner
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -57,9 +69,11 @@ class ResultPage:
 
     async def search(self, request: Request) -> Response:
         """The result page."""
-        parameters = read(request.query_params, preferences().size or SIZE)
+        parameters = read(request.query_params, preferences().size or SIZE, preferences().sites)
         if not parameters.query:
             return RedirectResponse("/", 303)
+        if target := self._bangs.target(parameters.query):
+            return RedirectResponse(target, 303, self._bangs.headers)
         async with self._boxes.beside(_box_question(request, parameters)) as answer:
             found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
         self._queue.count_steps(found)
@@ -67,10 +81,11 @@ class ResultPage:
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
         return self._pages.response(
             "search.html",
-            headers={**timing_headers(found), **answer.headers},
+            headers={**timing_headers(found), **VOICE, **answer.headers},
             query=parameters.query,
             parameters=parameters,
             found=found,
+            hints=[*found.hints, *filter(None, [self._bangs.hint(parameters.query)])],
             corrected=corrected,
             suggestion=parameters.without_filters(found.suggestion),
             entries=entries.entries(shown, found.hits, counts.hosts),
@@ -81,6 +96,8 @@ class ResultPage:
             paging=entries.paging(parameters, found),
             menus=filters.menus(shown, counts, found.total),
             chips=filters.chips(parameters),
+            excluded=parameters.without_blocked(found.excluded),
+            site_notice=site_notice(parameters),
             alternatives=others,
             related=await self._related(request, shown, found),
             first_panel=site_link(named_site(found.hits, found.page)),
@@ -116,6 +133,7 @@ class ResultPage:
             explain=True,  # says whether the query names a site
             mode=parameters.mode,
             verbatim=parameters.exact,
+            site_boosts=parameters.site_boosts,
         )
         if not found.total:
             similar = alternatives(parameters, found, lambda text, mode: engine.count(text, mode=mode))
@@ -125,13 +143,17 @@ class ResultPage:
 
     async def why(self, request: Request) -> Response:
         """The parts of the score of one result."""
-        parameters, url = read(request.query_params), read_url(request.query_params)
+        parameters, url = read(request.query_params, SIZE, preferences().sites), read_url(request.query_params)
         if not parameters.query:
             raise UsageError("the query is empty")
         found = await self._queue.work(
             request,
             lambda: self._engine.explanation(
-                parameters.search_text, url, mode=parameters.mode, verbatim=parameters.exact
+                parameters.search_text,
+                url,
+                mode=parameters.mode,
+                verbatim=parameters.exact,
+                site_boosts=parameters.site_boosts,
             ),
         )
         if found is None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crawl.crawling import settings_for
 from periplus.crawl.run import Request
 from periplus.errors import UsageError
 from periplus.model import ListedPage
@@ -15,7 +16,6 @@ from periplus.pipeline import build, open_engine
 from periplus.search.engine import SearchEngine
 from search.hostile_queries import SHAPES
 from search.library import Doc, give_ranks, index, opened, shelve, urls
-from crawl.crawling import settings_for
 from testweb import Page, Site, TestWeb
 
 DAY = 86_400.0

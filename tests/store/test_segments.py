@@ -11,7 +11,7 @@ import xxhash
 from pyarrow import parquet
 
 from periplus.errors import DiskFull
-from periplus.model import ArchivePosition, Image, ListedPage, Link, Page, Quality, Reason, Video
+from periplus.model import ArchivePosition, Image, Link, ListedPage, Page, Quality, Reason, Video
 from periplus.store.checksums import file_digest
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow, place_of, segment_name

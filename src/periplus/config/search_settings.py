@@ -254,6 +254,11 @@ class Serving(Section):
         description="Public address of the site, for example `https://search.example.org`, written into "
         "`/opensearch.xml`. Empty: the Host header of the request is used, and the file is not cacheable.",
     )
+    load_images: bool = Field(
+        default=False,
+        description="The tab Images shows the images themselves. Browsers then load them from other sites, which see "
+        "the IP address of the reader. Without it, the tab shows their texts and links only.",
+    )
     inspect: bool = Field(
         default=False,
         description="Whether every reader may inspect URLs (`/inspect`): crawl decisions, errors and archive "

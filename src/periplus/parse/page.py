@@ -177,9 +177,7 @@ def _listed(entries: Iterable[FeedEntry], url: str) -> tuple[ListedPage, ...]:
     own = registrable_domain(host_of(url))
     dated = ((entry.link, entry.updated if entry.published is None else entry.published) for entry in entries)
     return tuple(
-        ListedPage(link, date)
-        for link, date in dated
-        if date is not None and registrable_domain(host_of(link)) == own
+        ListedPage(link, date) for link, date in dated if date is not None and registrable_domain(host_of(link)) == own
     )
 
 

@@ -38,8 +38,10 @@ from periplus.web.results.result_page import ResultPage
 from periplus.web.search_queue import SearchQueue
 from periplus.web.settings_page import SettingsPage
 from periplus.web.site_files import SiteFiles
+from periplus.web.tabs.media_page import MediaTabs
 
-_VERSIONED = frozenset({"/", "/search", "/api/search", "/api/v1/search"})
+_SEARCHES = ("search", "news", "images", "videos")
+_VERSIONED = frozenset({"/", "/search", *(f"/api/{version}{name}" for version in ("", "v1/") for name in _SEARCHES)})
 _DAY = 86_400  # seconds
 _PUBLIC_RATE = 10.0  # requests per second of a client
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -87,7 +89,7 @@ def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Me
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
     parts: list[_Part] = [
         InformationPages(engine, pages, look),
-        ResultPage(engine, pages, queue),
+        ResultPage(engine, pages, queue, MediaTabs(engine, pages, queue, settings).answer),
         HealthCheck(engine),
         CachedPages(engine, library, pages, queue),
         PagePanel(library, pages, queue, inspects=sources.report is not None),
@@ -96,7 +98,7 @@ def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Me
         SettingsPage(pages, settings.public_address),
         SiteFiles(pages, settings.public_address, look.icon),
         MetricsPage(metrics, is_open=settings.metrics),
-        SearchApi(queue),
+        SearchApi(engine, queue),
         CompletionRoutes(engine),
     ]
     return with_versions(route for part in parts for route in part.routes())

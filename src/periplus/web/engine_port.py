@@ -51,9 +51,7 @@ class Engine(Protocol):
         """The number of results, without spelling correction; cheaper than a search."""
         ...
 
-    def news(
-        self, query: str, *, page: int = 1, size: int = 15, mode: str = "auto", verbatim: bool = False
-    ) -> Results:
+    def news(self, query: str, *, page: int = 1, size: int = 15, mode: str = "auto", verbatim: bool = False) -> Results:
         """One page of dated pages, newest first; a page must have all words, unless *mode* is "or"."""
         ...
 

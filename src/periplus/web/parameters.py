@@ -20,10 +20,12 @@ URL_LENGTH = 4_096
 PAGES = 100
 SIZE = 10  # results on an HTML page
 API_SIZE = 15  # results in a JSON document
+MEDIA_SIZE = 30  # images or videos on a page, unless the reader has chosen a number
 LARGEST_SIZE = 100
 AGES = {"day": 1, "week": 7, "month": 31, "year": 365}  # in days, by the value of `time`
 TYPES = ("html", "pdf", "text", "feed", "xml")  # values of `type`
 FILTERS = ("time", "lang", "type", "site")
+TABS = ("images", "videos", "news", "pdf")  # values of `tab`; without it, the tab is Web
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _DIGITS = 9  # a longer number exceeds every range
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -51,6 +53,7 @@ class SearchParameters:
     lang: str = ""  # a filter: a language code
     type: str = ""  # a filter: one of `TYPES`
     site: str = ""  # a filter: a host, with its subdomains
+    tab: str = ""  # one of `TABS`; empty: all pages
 
     @property
     def filters(self) -> dict[str, str]:
@@ -58,18 +61,28 @@ class SearchParameters:
         return {name: value for name in FILTERS if (value := getattr(self, name))}
 
     @property
+    def kept(self) -> dict[str, str]:
+        """The parameters that the search box keeps for the next query: tab and filters."""
+        return ({"tab": self.tab} if self.tab else {}) | self.filters
+
+    @property
     def search_text(self) -> str:
         """The query with the filters as operators; the operators come first, because a long query is cut off."""
-        return f"{self._operators} ({self.query})" if self.filters else self.query
+        return f"{self._operators} ({self.query})" if self._operators else self.query
 
     @property
     def _operators(self) -> str:
-        texts = {"time": f"after:{since(self.time)}", "lang": f"lang:{self.lang}", "type": f"filetype:{self.type}"}
-        return " ".join((texts | {"site": f"site:{self.site}"})[name] for name in self.filters)
+        values = {
+            "after": since(self.time) if self.time else "",
+            "lang": self.lang,
+            "filetype": "pdf" if self.tab == "pdf" else self.type,
+            "site": self.site,
+        }
+        return " ".join(f"{operator}:{value}" for operator, value in values.items() if value)
 
     def without_filters(self, text: str) -> str:
         """A form of `search_text` that the engine gave, without the operators of the filters."""
-        if not self.filters or not text.startswith(f"{self._operators} "):
+        if not self._operators or not text.startswith(f"{self._operators} "):
             return text
         text = text.removeprefix(f"{self._operators} ")
         return text[1:-1] if _is_one_group(text) else text
@@ -90,13 +103,17 @@ class SearchParameters:
         values = {"mode": other.mode if other.mode != _MODES[0] else "", "exact": "1" if other.exact else ""}
         is_usual = other.size == other.usual_size == SIZE  # otherwise a link shows the same page to other readers
         values |= {"size": "" if is_usual else str(other.size), "page": str(page) if page > 1 else ""}
-        parts = {name: value for name, value in (other.filters | values).items() if value}
+        parts = {name: value for name, value in (other.kept | values).items() if value}
         return f"{path}?{urlencode({'q': other.query} | parts)}"
 
     def export(self, form: str) -> str:
         """The URL of these results as "rss", "csv" or "json"; a feed always begins with the first page."""
         page = 1 if form == "rss" else self.page
-        return _EXPORTS[form] + self.link(page).removeprefix("/search")
+        if form != "json" or not self.tab:
+            return self.link(page, path=_EXPORTS[form])
+        if self.tab == "pdf":
+            return self.link(page, path=_EXPORTS[form], tab="", type="pdf")
+        return self.link(page, path=f"/api/{self.tab}", tab="")
 
 
 def since(time: str) -> str:
@@ -112,6 +129,8 @@ def _is_one_group(text: str) -> bool:
 
 def read(parameters: Mapping[str, str], usual_size: int = SIZE) -> SearchParameters:
     """Reads the search parameters from the query string; *usual_size*: results per page when it names none."""
+    tab = _choice("tab", parameters.get("tab", ""), TABS)
+    kind = _choice("type", parameters.get("type", ""), TYPES)
     return SearchParameters(
         parameters.get("q", "").strip(),
         _number("page", parameters.get("page", ""), 1, PAGES),
@@ -123,8 +142,9 @@ def read(parameters: Mapping[str, str], usual_size: int = SIZE) -> SearchParamet
         usual_size,
         _choice("time", parameters.get("time", ""), tuple(AGES)),
         _matching("lang", parameters.get("lang", "").lower(), _LANGUAGE, "a code such as en"),
-        _choice("type", parameters.get("type", ""), TYPES),
+        "" if tab == "pdf" else kind,
         _matching("site", parameters.get("site", "").lower(), _HOST, "a host such as example.org"),
+        tab,
     )
 
 

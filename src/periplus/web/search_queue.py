@@ -30,6 +30,14 @@ _WEIGHT = 0.1  # of the latest search in the mean
 _Answer = TypeVar("_Answer")
 
 
+def search_tab(engine: Engine, parameters: SearchParameters, *, explain: bool) -> Results:
+    """Runs in a thread: the search of the tab Web, News or PDF."""
+    text, page, size, mode = parameters.search_text, parameters.page, parameters.size, parameters.mode
+    if parameters.tab == "news":
+        return engine.news(text, page=page, size=size, mode=mode, verbatim=parameters.exact)
+    return engine.search(text, page=page, size=size, explain=explain, mode=mode, verbatim=parameters.exact)
+
+
 class SearchQueue:
     """Runs searches in threads and refuses them when the wait would be too long."""
 
@@ -55,16 +63,7 @@ class SearchQueue:
 
     async def search(self, request: Request, parameters: SearchParameters, *, explain: bool) -> Results:
         """Runs one search."""
-        search = partial(
-            self._engine.search,
-            parameters.search_text,
-            page=parameters.page,
-            size=parameters.size,
-            explain=explain,
-            mode=parameters.mode,
-            verbatim=parameters.exact,
-        )
-        found = await self.work(request, search)
+        found = await self.work(request, partial(search_tab, self._engine, parameters, explain=explain))
         self.count_steps(found)
         return found
 

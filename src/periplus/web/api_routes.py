@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +12,6 @@ from starlette.routing import Route
 from periplus.errors import UsageError
 from periplus.site.error_pages import JSON
 from periplus.web import api
-from periplus.web.engine_port import Engine
 from periplus.web.openapi import description
 from periplus.web.parameters import API_SIZE, MEDIA_SIZE, SearchParameters, read
 from periplus.web.search_queue import SearchQueue
@@ -45,8 +43,8 @@ def _read(request: Request, usual_size: int, tab: str = "") -> SearchParameters:
 class SearchApi:
     """The handlers of searches as JSON."""
 
-    def __init__(self, engine: Engine, queue: SearchQueue) -> None:
-        self._engine, self._queue = engine, queue
+    def __init__(self, queue: SearchQueue) -> None:
+        self._queue = queue
         self._description = api.as_json(description())
 
     def routes(self) -> list[Route]:
@@ -82,10 +80,8 @@ class SearchApi:
 
     async def _media(self, request: Request, kind: str) -> Response:
         parameters = _read(request, MEDIA_SIZE)
-        text, page, size, mode = parameters.search_text, parameters.page, parameters.size, parameters.mode
-        search = partial(self._engine.media, text, kind, page=page, size=size, mode=mode)
-        found = await self._queue.work(request, search)
-        return Response(api.encode_media(parameters.query, page, size, found), headers=_HEADERS)
+        found = await self._queue.media(request, parameters, kind)
+        return Response(api.encode_media(parameters.query, parameters.page, parameters.size, found), headers=_HEADERS)
 
     async def openapi(self, request: Request) -> Response:
         """The OpenAPI description of the API."""

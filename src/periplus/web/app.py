@@ -98,7 +98,7 @@ def search_routes(sources: Sources, settings: Serving, pages: Pages, metrics: Me
         SettingsPage(pages, settings.public_address),
         SiteFiles(pages, settings.public_address, look.icon),
         MetricsPage(metrics, is_open=settings.metrics),
-        SearchApi(engine, queue),
+        SearchApi(queue),
         CompletionRoutes(engine),
     ]
     return with_versions(route for part in parts for route in part.routes())

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from periplus.model import FeatureTable, Results
+from periplus.model import FeatureTable, MediaResults, Results
 from periplus.site.metrics import Metrics
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
@@ -66,6 +66,11 @@ class SearchQueue:
         found = await self.work(request, partial(search_tab, self._engine, parameters, explain=explain))
         self.count_steps(found)
         return found
+
+    async def media(self, request: Request, parameters: SearchParameters, kind: str) -> MediaResults:
+        """Searches images or videos; *kind* is "image" or "video"."""
+        text, page, size, mode = parameters.search_text, parameters.page, parameters.size, parameters.mode
+        return await self.work(request, partial(self._engine.media, text, kind, page=page, size=size, mode=mode))
 
     def count_steps(self, found: Results) -> None:
         """Counts the times of a search for the metrics."""

@@ -73,7 +73,7 @@ def create_app(
     """
     pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
     sources.branding.apply(pages)
-    pages.define(inspects=sources.report is not None)
+    pages.define(inspects=sources.report is not None, loads_images=settings.load_images)
     routes = search_routes(sources, settings, pages, metrics)
     versioned = Versioned(_VERSIONED & {route.path for route in routes}, _version(sources.engine, settings, pages))
     options = _front_options(settings, metrics, is_public=is_public)

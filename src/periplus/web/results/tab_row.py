@@ -27,7 +27,7 @@ class Tab(NamedTuple):
 
     title: str
     link: str
-    count: str  # such as 1,234; with a sign when it is not exact
+    results: str  # their number, such as 1,234; with a sign when it is not exact
     is_current: bool
     is_empty: bool
 

@@ -195,6 +195,13 @@ class Video(NamedTuple):
     words: str  # the title, or empty
 
 
+class ListedPage(NamedTuple):
+    """A page that a feed of the same site lists with a date."""
+
+    url: str  # canonical
+    published: float  # seconds since the epoch
+
+
 class Quality(NamedTuple):
     """The quality of a page: contributions of its features that add up to a score from 0 to 1."""
 
@@ -255,6 +262,7 @@ class Page(NamedTuple):
     problem: Reason | None = None  # why the page is not indexed although it was fetched
     problem_detail: str = ""
     failed_extractors: tuple[str, ...] = ()  # names of extractors that raised an error; their fields are empty
+    listed: tuple[ListedPage, ...] = ()  # of a feed: the pages of its own site, with the date that it gives
 
     @property
     def main_text(self) -> str:
@@ -499,3 +507,27 @@ class CachedPage:
     mime: str
     body: bytes
     charset: str = ""  # as in the Content-Type header, or empty
+
+
+@dataclass(frozen=True, slots=True)
+class MediaHit:
+    """An image or video of an indexed page that matches a query."""
+
+    url: str  # of the image, the video file or its player
+    words: str  # alternative text or title; may be empty
+    context: str  # caption or text around it; may be empty
+    page_url: str
+    page_title: str
+    host: str  # of the page
+    score: float
+    date: float | None = None  # of the page, seconds since the epoch: published, else modified
+
+
+@dataclass(frozen=True, slots=True)
+class MediaResults:
+    """One page of images or videos for one query."""
+
+    total: int  # each image or video counts once, also when several pages show it
+    total_is_exact: bool  # False: `total` is a lower bound
+    seconds: float
+    hits: tuple[MediaHit, ...]

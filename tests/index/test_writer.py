@@ -55,6 +55,7 @@ ROW: dict[str, Any] = {
     "anchors": ["the periplus", "list of ports"],
     "copies": ["http://copy.test/"],
     "published": 1_600_000_000.0,
+    "is_listed": False,
     "modified": None,
     "features": dict.fromkeys(Quality._fields, 0.10000000149011612),
     "link_count": 3,

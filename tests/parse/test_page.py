@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parse.documents import answer, assert_bounded, parsed, parser, real_pages, targets
-from periplus.model import Page, Response
+from periplus.model import ListedPage, Page, Response
 from shared_data import shared
 
 TYPES = ["text/html", "application/xhtml+xml", "text/plain", "application/xml", "", "application/pdf", "nonsense"]
@@ -44,6 +44,28 @@ def test_a_missing_media_type_is_guessed(mime: str, body: str, title: str) -> No
 def test_xhtml_sent_as_plain_xml_is_still_a_page() -> None:
     page = parsed('<html xmlns="http://www.w3.org/1999/xhtml"><body><a href="x">y</a></body></html>', "text/xml")
     assert targets(page) == ["https://example.org/docs/x"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        ("<pubDate>2026-01-05</pubDate><updated>2026-01-06</updated>", 1_767_571_200.0),
+        ("<updated>2026-01-06</updated>", 1_767_657_600.0),
+        ("", None),
+    ],
+)
+def test_a_feed_gives_its_entries_a_date(dates: str, expected: float | None) -> None:
+    page = parsed(f"<rss><item><title>One</title><link>/1</link>{dates}</item></rss>", "application/rss+xml")
+    assert targets(page) == ["https://example.org/1"]
+    assert page.listed == (() if expected is None else (ListedPage("https://example.org/1", expected),))
+
+
+def test_a_feed_gives_no_date_to_pages_of_other_sites() -> None:
+    links = ("https://blog.example.org/a", "https://other.example.com/b")
+    items = "".join(f"<item><link>{link}</link><pubDate>2026-01-05</pubDate></item>" for link in links)
+    page = parsed(f"<rss>{items}</rss>", "application/rss+xml")
+    assert targets(page) == list(links)
+    assert [listed.url for listed in page.listed] == [links[0]]
 
 
 @pytest.mark.parametrize("mime", ["image/png", "application/json", "video/mp4", "nonsense"])

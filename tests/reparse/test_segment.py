@@ -11,7 +11,7 @@ import pytest
 from crawl.crawling import catalog_of, periplus, run_crawl, segment_rows, settings_for, sound, typed
 from index.damage import WAYS, change, flip
 from periplus.inspector.verify import verify
-from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, Quality, Reason, Verdict, Video
+from periplus.model import ArchivePosition, Decision, Fetch, Image, Link, ListedPage, Quality, Reason, Verdict, Video
 from periplus.model import Page as ReadPage
 from periplus.parse.sandbox import parent
 from periplus.reparse import Reparsed, reparse
@@ -251,6 +251,7 @@ def test_a_previous_row_gives_the_page_that_was_written(tmp_path: Path) -> None:
         quality=Quality(0.25, title=0.5),
         links=(Link("http://a.test/1", "one", False), Link("http://b.test/", "", True)),
         problem=Reason.OTHER_LANGUAGE,
+        listed=(ListedPage("http://a.test/1", 2.0),),
     )
     writer = SegmentWriter(tmp_path, 0, 1, 1)
     for number in range(600):  # more than one row group

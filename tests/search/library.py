@@ -24,6 +24,7 @@ from periplus.model import (
     Fetch,
     Hit,
     Link,
+    ListedPage,
     Page,
     Quality,
     QueuedUrl,
@@ -67,6 +68,7 @@ class Doc:
     quality: Quality = _NO_QUALITY
     published: float | None = None
     modified: float | None = None
+    listed: tuple[ListedPage, ...] = ()  # by a feed; needs `reparsed`, too
 
     @property
     def payload(self) -> bytes:
@@ -87,6 +89,7 @@ class Doc:
             modified=self.modified,
             signature=self.signature,
             quality=self.quality,
+            listed=self.listed,
         )
 
 

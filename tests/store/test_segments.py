@@ -11,7 +11,7 @@ import xxhash
 from pyarrow import parquet
 
 from periplus.errors import DiskFull
-from periplus.model import ArchivePosition, Image, Link, Page, Quality, Reason, Video
+from periplus.model import ArchivePosition, Image, Link, ListedPage, Page, Quality, Reason, Video
 from periplus.store.checksums import file_digest
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow, place_of, segment_name
@@ -231,6 +231,7 @@ def test_everything_known_about_a_page_is_in_its_row(tmp_path: Path) -> None:
         signature=(1 << 64) - 2,
         quality=Quality(length=0.25, title=0.125),
         problem=Reason.PDF_LOCKED,
+        listed=(ListedPage("https://example.org/1", 1.5e9),),
     )
     (found,) = with_checksums(tmp_path, row("https://example.org/", page), revision=1)["pages"]
     assert main_text(found["text"], found["main"]) == page.main_text == "main text\nmore of it"
@@ -240,6 +241,7 @@ def test_everything_known_about_a_page_is_in_its_row(tmp_path: Path) -> None:
     assert (found["published"], found["modified"], found["signature"]) == (1.5e9, None, -2)
     assert found["quality"] == {**Quality()._asdict(), "length": 0.25, "title": 0.125}
     assert found["problem"] == "pdf_locked"
+    assert found["listed"] == [{"url": "https://example.org/1", "published": 1.5e9}]
 
 
 def test_a_segment_of_an_older_release_is_read_like_a_new_one(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from periplus.model import (
     FeatureTable,
     FullText,
     Hit,
+    MediaHit,
+    MediaResults,
     Results,
     SiteBoosts,
 )
@@ -103,6 +105,11 @@ class FakeEngine:
     related_searches: Sequence[str] = ()
     related_asked: list[tuple[str, list[str]]] = field(default_factory=list)
     before_completion: Callable[[], object] = lambda: None
+    news_hits: Sequence[Hit] = ()
+    images: Sequence[MediaHit] = ()
+    videos: Sequence[MediaHit] = ()
+    exact_media: bool = True
+    tabs_asked: list[dict[str, object]] = field(default_factory=list)  # calls of `news`, `media` and their counts
     asked: list[dict[str, object]] = field(default_factory=list)
     table: FeatureTable | None = None
 
@@ -156,6 +163,30 @@ class FakeEngine:
         """The number that is given for the query."""
         self.asked.append({"count": query, "mode": mode})
         return self.found_by.get(query, 0)
+
+    def news(self, query: str, *, page: int = 1, size: int = 15, mode: str = "auto", verbatim: bool = False) -> Results:
+        """A slice of the news."""
+        self.tabs_asked.append({"news": query, "page": page, "size": size, "mode": mode, "verbatim": verbatim})
+        self.before()
+        hits, total = tuple(self.news_hits[(page - 1) * size : page * size]), len(self.news_hits)
+        return Results(query, query, total, True, 0.004, page, size, hits, with_all_words=total)
+
+    def count_news(self, query: str, *, mode: str = "auto") -> int:
+        """The number of news."""
+        self.tabs_asked.append({"count_news": query, "mode": mode})
+        return len(self.news_hits)
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = "auto") -> MediaResults:
+        """A slice of the images or videos."""
+        self.tabs_asked.append({"media": query, "kind": kind, "page": page, "size": size, "mode": mode})
+        self.before()
+        found = {"image": self.images, "video": self.videos}[kind]
+        return MediaResults(len(found), self.exact_media, 0.003, tuple(found[(page - 1) * size : page * size]))
+
+    def count_media(self, query: str, kind: str, *, mode: str = "auto") -> int:
+        """The number of images or videos."""
+        self.tabs_asked.append({"count_media": query, "kind": kind, "mode": mode})
+        return len({"image": self.images, "video": self.videos}[kind])
 
     def explanation(
         self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False, site_boosts: SiteBoosts = ()

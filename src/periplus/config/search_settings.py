@@ -267,6 +267,11 @@ class Serving(Section):
         "site. One bang a line, `w https://en.wikipedia.org/w/index.php?search={query} Wikipedia`, or a JSON list of "
         "objects with `t`, `u` and `s`. Read when the site starts. Empty: no bangs.",
     )
+    load_images: bool = Field(
+        default=False,
+        description="The tab Images shows the images themselves. Browsers then load them from other sites, which see "
+        "the IP address of the reader. Without it, the tab shows their texts and links only.",
+    )
     inspect: bool = Field(
         default=False,
         description="Whether every reader may inspect URLs (`/inspect`): crawl decisions, errors and archive "

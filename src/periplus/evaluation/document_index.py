@@ -38,6 +38,7 @@ _SAME_FOR_ALL: Mapping[str, Any] = {
     "fetched_at": 0.0,
     "archive": None,
     "published": None,
+    "is_listed": False,
     "modified": None,
     "features": None,
     "rank": 1.0,

@@ -49,6 +49,26 @@ FROM pages JOIN versions ON pages.url_id = versions.url_id AND pages.fetched_at 
 LEFT JOIN left_out ON pages.url_id = left_out.url_id
 WHERE left_out.url_id IS NULL;
 
+-- name: listed
+-- The pages that feeds list, with the first date that a feed gave.
+SELECT entry.url AS url, min(entry.published) AS published
+FROM (SELECT unnest(listed) AS entry FROM pages WHERE len(listed) > 0) AS entries
+GROUP BY entry.url;
+
+-- name: feed_dates
+-- The dates that feeds give to candidates. Given: listed_pages (url_id, node, published), and candidate_nodes (url_id,
+-- node). A page has the same node as the URLs that redirect to it.
+CREATE TEMP TABLE feed_dates AS
+SELECT url_id, min(published) AS published
+FROM (
+    SELECT candidates.url_id, listed_pages.published
+    FROM candidates JOIN listed_pages ON listed_pages.url_id = candidates.url_id
+    UNION ALL
+    SELECT candidate_nodes.url_id, listed_pages.published
+    FROM candidate_nodes JOIN listed_pages ON listed_pages.node = candidate_nodes.node
+) AS dated
+GROUP BY url_id;
+
 -- name: originals
 -- One page per content, with its best URL: the highest rank, then one with anchor texts, then the shortest, then the
 -- first alphabetically. `ordinal` numbers all pages in the same order, best first.
@@ -162,8 +182,9 @@ GROUP BY source_id, fetched_at;
 CREATE OR REPLACE TEMP TABLE fingerprints AS
 SELECT documents.ordinal,
        hash(documents.version, documents.content_id, documents.prior, coalesce(styles.style, 0),
-            list_sort(coalesce(anchors.anchors, [])), coalesce(copies.urls, [])) AS fingerprint
+            list_sort(coalesce(anchors.anchors, [])), coalesce(copies.urls, []), feed_dates.published) AS fingerprint
 FROM documents
+LEFT JOIN feed_dates ON feed_dates.url_id = documents.url_id
 LEFT JOIN styles ON styles.host = documents.host
 LEFT JOIN anchors ON anchors.target_id = documents.url_id
 LEFT JOIN copies ON copies.ordinal = documents.ordinal;
@@ -210,10 +231,12 @@ WHERE NOT numbered.is_new;
 -- name: rows
 -- The columns of a new document that are not in the segments, in the order of its number.
 SELECT numbered.number, documents.rank, qualities.quality, documents.segment, documents.place,
-       coalesce(anchors.anchors, []) AS anchors, coalesce(copies.urls, []) AS copies
+       coalesce(anchors.anchors, []) AS anchors, coalesce(copies.urls, []) AS copies,
+       feed_dates.published AS listed_at
 FROM numbered JOIN documents ON documents.ordinal = numbered.ordinal
 JOIN qualities ON qualities.ordinal = numbered.ordinal
 LEFT JOIN anchors ON anchors.target_id = documents.url_id
 LEFT JOIN copies ON copies.ordinal = documents.ordinal
+LEFT JOIN feed_dates ON feed_dates.url_id = documents.url_id
 WHERE numbered.is_new
 ORDER BY numbered.number;

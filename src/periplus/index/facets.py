@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tantivy import DocAddress, SchemaBuilder, Searcher
 
+from periplus.index.kinds import Kind
 from periplus.url import url_key
 
 LANGUAGE = "language"
@@ -18,7 +19,10 @@ TYPE = "type"  # html, pdf, text, feed, xml or other
 KIND = "kind"  # one of `kinds.Kind`
 DATE = "date"  # seconds since the epoch: published, else modified, else fetched
 HOST = "host"  # the hash of the host, signed
+NEWS = "news"  # 1 for pages with a publication date
 
+_DAY = 86_400.0  # seconds
+_NEVER_NEWS = frozenset({Kind.HOME, Kind.INDEX, Kind.PDF, Kind.SOURCE})
 _NAME_BYTES = 7  # of a name in an integer with a sign
 _TYPES = {
     "text/html": "html",
@@ -50,6 +54,7 @@ def add_facets(builder: SchemaBuilder) -> None:
         builder.add_integer_field(name, indexed=True, fast=True)
     for name in (DATE, HOST):
         builder.add_integer_field(name, fast=True)
+    builder.add_integer_field(NEWS, indexed=True)
 
 
 def facet_values(row: Mapping[str, Any], kind: str) -> dict[str, int]:
@@ -60,7 +65,20 @@ def facet_values(row: Mapping[str, Any], kind: str) -> dict[str, int]:
         KIND: number_of_name(kind),
         DATE: _date(row),
         HOST: url_key(row["host"]) - (1 << 63),
+        **({NEWS: 1} if is_news(row, kind) else {}),
     }
+
+
+def is_news(row: Mapping[str, Any], kind: str) -> bool:
+    """Whether a page was published on a known day.
+
+    A feed lists it, or it states its date. A date more than a day after the fetch is wrong. The first date on a home
+    page or a list is that of another page, and the date of a PDF is that of the file.
+    """
+    published = row["published"]
+    if published is None or published > row["fetched_at"] + _DAY:
+        return False
+    return row["is_listed"] or kind not in _NEVER_NEWS
 
 
 def read_facets(searcher: Searcher, addresses: Sequence[DocAddress]) -> list[Facets]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from periplus.config import Indexing
 from periplus.errors import DamagedFile
+from periplus.index.feed_dates import prepare_feed_dates
 from periplus.index.left_out import PageRules, prepare
 from periplus.index.out_links import OutLinks
 from periplus.index.parts import DOCUMENTS
@@ -104,12 +105,15 @@ class Plan:
         if "signature" not in files.columns:  # no page was reparsed yet
             features = ", ".join(f"'{name}': NULL::FLOAT" for name in Quality._fields)
             columns += ["NULL::BIGINT AS signature", f"{{{features}}} AS quality"]
+        if "listed" not in files.columns:  # no segment has version 3 yet
+            columns.append("NULL::STRUCT(url VARCHAR, published DOUBLE)[] AS listed")
         files.project(", ".join(columns)).create_view("pages")
         self._database.execute(self._sql["versions"])
         self.left_out = prepare(self._database, self._sql, self._collection, self._rules)
         self._database.execute(self._sql["candidates"])
         self._database.register("ranks", self._ranks_of_candidates())
         self._prepare_anchors()
+        prepare_feed_dates(self._database, self._sql, self._ranks)
         for name in ("originals", "near_duplicates", "merged", "documents", "copies", "qualities"):
             self._database.execute(self._sql[name])
             if name == "near_duplicates" and not self._settings.fold_near:
@@ -243,7 +247,11 @@ class Plan:
                 text = self.template_lines.strip(page["host"], main_text(page["text"], page["main"]))
                 site = self.sites.get(page["host"])
                 short_title = site.short_title(page["title"]) if site else page["title"]
-                yield {**page, "features": page["quality"], **chosen, "text": text, "short_title": short_title}
+                dates = {"is_listed": chosen["listed_at"] is not None}
+                if page["published"] is None:
+                    dates["published"] = chosen["listed_at"]
+                own = {"features": page["quality"], "text": text, "short_title": short_title, **dates}
+                yield {**page, **chosen, **own}
 
     def _chosen_pages(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """The columns of every new document: those of its segment with its links, and those of `rows` in build.sql."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from periplus.config import Parsing
-from periplus.model import Link, Page, Reason, Response
+from periplus.model import Link, ListedPage, Page, Reason, Response
 from periplus.parse import directives
 from periplus.parse.charset import as_utf8, decode
 from periplus.parse.dates import epoch
 from periplus.parse.extraction import Extraction
-from periplus.parse.feed import read_feed
+from periplus.parse.feed import FeedEntry, read_feed
 from periplus.parse.html import HtmlReader, as_html, with_closed_frames
 from periplus.parse.pdf_page import DocumentProblem, DocumentText, page_of
 from periplus.parse.plain import read_text, read_xml
@@ -22,7 +22,7 @@ from periplus.parse.quality import PageFinisher
 from periplus.parse.sandbox.parent import Sandbox
 from periplus.parse.sandbox.protocol import ParseRules
 from periplus.parse.sitemap import read_sitemap
-from periplus.url import Canonicalizer
+from periplus.url import Canonicalizer, host_of, registrable_domain
 
 logger = logging.getLogger("periplus.parse")
 
@@ -166,10 +166,19 @@ class PageParser:
         if is_feed:
             feed = read_feed(response.body, response.url, self._canonicalizer)
             links = [Link(entry.link, entry.title, False) for entry in feed.entries if entry.link]
-            return Page(title=feed.title, noindex=True, links=tuple(links))
+            return Page(title=feed.title, noindex=True, links=tuple(links), listed=_listed(feed.entries, response.url))
         sitemap = read_sitemap(response.body, response.url, self._canonicalizer)
         entries = (*sitemap.sitemaps, *sitemap.urls)
         return Page(noindex=True, links=tuple(Link(entry.loc, "", False) for entry in entries))
+
+
+def _listed(entries: Iterable[FeedEntry], url: str) -> tuple[ListedPage, ...]:
+    """The dated entries of a feed; a feed does not date the pages of other sites."""
+    own = registrable_domain(host_of(url))
+    dated = ((entry.link, entry.updated if entry.published is None else entry.published) for entry in entries)
+    return tuple(
+        ListedPage(link, date) for link, date in dated if date is not None and registrable_domain(host_of(link)) == own
+    )
 
 
 def _text(response: Response, extraction: Extraction) -> str:

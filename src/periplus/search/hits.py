@@ -69,11 +69,11 @@ class HitMaker:
 
 
 def _stated_date(head: Head) -> float | None:
-    """The date that a page states; a date after the fetch is wrong.
+    """The date that a page states. A date more than a day after the fetch is wrong; an earlier one has no time zone.
 
     A page that was modified within a day before the fetch was probably generated for it.
     """
     published, modified = head.published, head.modified
     if published is not None:
-        return published if published <= head.fetched_at else None
+        return min(published, head.fetched_at) if published <= head.fetched_at + _DAY else None
     return modified if modified is not None and modified <= head.fetched_at - _DAY else None

@@ -101,6 +101,14 @@ class OpenIndex:
             numbers = np.array(self._searcher.fast_field_values(NUMBER, [address for _, address in hits]), np.int64)
         return int(numbers[0]) if len(numbers) else None
 
+    def newest_first(self, query: Query, skip: int, most: int) -> tuple[list[int], int]:
+        """The numbers of the matches in the order of their dates, without the first *skip*; and how many match."""
+        with self.damage_reported():
+            unscored = Query.const_score_query(query, 0.0)
+            result = self._searcher.search(unscored, most, True, order_by_field=DATE, offset=skip, order=Order.Desc)
+            numbers = self._searcher.fast_field_values(NUMBER, [address for _, address in result.hits])
+        return np.array(numbers, np.int64).tolist(), int(result.count)  # type: ignore[attr-defined]  # missing in its stubs
+
     def newest_date(self) -> int:
         """The date of the newest page, in seconds since the epoch; 0 without pages."""
         with self.damage_reported():

@@ -24,6 +24,7 @@ from periplus.model import (
     FacetCounts,
     FeatureTable,
     FullText,
+    MediaResults,
     Results,
     SiteBoosts,
 )
@@ -112,6 +113,28 @@ class ReloadingEngine:
         """The number of results."""
         with self._acquired() as live:
             return live.engine.count(query, mode=mode)
+
+    def news(
+        self, query: str, *, page: int = 1, size: int = 15, mode: str = Mode.AUTO, verbatim: bool = False
+    ) -> Results:
+        """One page of dated pages, newest first."""
+        with self._acquired() as live:
+            return live.engine.news(query, page=page, size=size, mode=mode, verbatim=verbatim)
+
+    def count_news(self, query: str, *, mode: str = Mode.AUTO) -> int:
+        """The number of dated pages."""
+        with self._acquired() as live:
+            return live.engine.count_news(query, mode=mode)
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = Mode.AUTO) -> MediaResults:
+        """One page of images or videos of pages in the index."""
+        with self._acquired() as live:
+            return live.engine.media(query, kind, page=page, size=size, mode=mode)
+
+    def count_media(self, query: str, kind: str, *, mode: str = Mode.AUTO) -> int:
+        """About how many images or videos match."""
+        with self._acquired() as live:
+            return live.engine.count_media(query, kind, mode=mode)
 
     def explanation(
         self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()

@@ -16,7 +16,7 @@ from pyarrow import parquet
 from periplus.model import Quality
 
 SKIMMED_VERSION = 1  # segments of a crawl, with the quickly extracted fields
-SCHEMA_VERSION = 2  # segments of `periplus reparse`
+SCHEMA_VERSION = 3  # segments of `periplus reparse`
 _ID = pa.binary(16)
 _MEDIA = pa.list_(pa.struct([("url", pa.string()), ("words", pa.string())]))
 
@@ -52,6 +52,8 @@ PAGES = pa.schema(
         ("signature", pa.int64()),  # 64 bits, the highest being the sign
         ("quality", pa.struct([(name, pa.float32()) for name in Quality._fields])),
         ("problem", pa.string()),  # the reason why the page is not indexed
+        # since version 3
+        ("listed", pa.list_(pa.struct([("url", pa.string()), ("published", pa.float64())]))),  # by a feed
     ]
 )
 LINKS = pa.schema(

@@ -196,6 +196,7 @@ def _reparsed(rows: list[PageRow]) -> dict[str, list[Any]]:
         "signature": [_signed(row.page.signature) for row in rows],
         "quality": [row.page.quality._asdict() for row in rows],
         "problem": [row.page.problem for row in rows],
+        "listed": [[listed._asdict() for listed in row.page.listed] for row in rows],
     }
 
 

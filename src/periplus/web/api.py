@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from periplus.model import FeatureRow, FeatureTable, Hit, Results
+from periplus.model import FeatureRow, FeatureTable, Hit, MediaHit, MediaResults, Results
 
 
 def as_json(value: dict[str, Any]) -> bytes:
@@ -40,7 +40,41 @@ def encode_results(results: Results, table: FeatureTable | None = None) -> bytes
 
 
 def _features(row: FeatureRow) -> dict[str, Any]:
-    return {"url": row.url, "score": row.score, "features": row.features, "crowding": row.crowding}
+    return {
+        "url": row.url,
+        "score": row.score,
+        "features": row.features,
+        "crowding": row.crowding,
+        "preference": row.preference,
+    }
+
+
+def encode_media(query: str, page: int, size: int, results: MediaResults) -> bytes:
+    """Encodes images or videos as JSON; clients depend on these keys."""
+    return as_json(
+        {
+            "query": query,
+            "total": results.total,
+            "total_is_exact": results.total_is_exact,
+            "seconds": results.seconds,
+            "page": page,
+            "size": size,
+            "results": [_media(hit) for hit in results.hits],
+        }
+    )
+
+
+def _media(hit: MediaHit) -> dict[str, Any]:
+    return {
+        "url": hit.url,
+        "words": hit.words,
+        "context": hit.context,
+        "page_url": hit.page_url,
+        "page_title": hit.page_title,
+        "host": hit.host,
+        "score": hit.score,
+        "date": hit.date,
+    }
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

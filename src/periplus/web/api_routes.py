@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,12 +13,13 @@ from periplus.errors import UsageError
 from periplus.site.error_pages import JSON
 from periplus.web import api
 from periplus.web.openapi import description
-from periplus.web.parameters import API_SIZE, read
+from periplus.web.parameters import API_SIZE, MEDIA_SIZE, SearchParameters, read
 from periplus.web.search_queue import SearchQueue
 from periplus.web.server_timing import timing_headers
 
 _PREFIX, _VERSION_1 = "/api/", "/api/v1/"
 _MOST_ROWS = 200  # results with features in one answer
+_HEADERS = {"cache-control": "private, no-cache", "content-type": JSON}
 
 
 def with_versions(routes: Iterable[Route]) -> list[Route]:
@@ -30,6 +32,14 @@ def with_versions(routes: Iterable[Route]) -> list[Route]:
     return both
 
 
+def _read(request: Request, usual_size: int, tab: str = "") -> SearchParameters:
+    """The parameters of a request; the path names the tab."""
+    parameters = replace(read(request.query_params, usual_size), tab=tab)
+    if not parameters.query:
+        raise UsageError("the query is empty", hint=f"Add it: {request.url.path}?q=words.")
+    return parameters
+
+
 class SearchApi:
     """The handlers of searches as JSON."""
 
@@ -39,17 +49,39 @@ class SearchApi:
 
     def routes(self) -> list[Route]:
         """Path to handler."""
-        return [Route("/api/search", self.search), Route("/api/openapi.json", self.openapi)]
+        return [
+            Route("/api/search", self.search),
+            Route("/api/news", self.news),
+            Route("/api/images", self.images),
+            Route("/api/videos", self.videos),
+            Route("/api/openapi.json", self.openapi),
+        ]
 
     async def search(self, request: Request) -> Response:
         """The results as JSON."""
-        parameters = read(request.query_params, API_SIZE)
-        if not parameters.query:
-            raise UsageError("the query is empty", hint="Add it: /api/search?q=words.")
+        parameters = _read(request, API_SIZE)
         found = await self._queue.search(request, parameters, explain=parameters.explain)
         table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
-        headers = {"cache-control": "private, no-cache", "content-type": JSON, **timing_headers(found)}
-        return Response(api.encode_results(found, table), headers=headers)
+        return Response(api.encode_results(found, table), headers=_HEADERS | timing_headers(found))
+
+    async def news(self, request: Request) -> Response:
+        """Dated pages as JSON, newest first."""
+        parameters = _read(request, API_SIZE, "news")
+        found = await self._queue.search(request, parameters, explain=False)
+        return Response(api.encode_results(found), headers=_HEADERS | timing_headers(found))
+
+    async def images(self, request: Request) -> Response:
+        """Images as JSON."""
+        return await self._media(request, "image")
+
+    async def videos(self, request: Request) -> Response:
+        """Videos as JSON."""
+        return await self._media(request, "video")
+
+    async def _media(self, request: Request, kind: str) -> Response:
+        parameters = _read(request, MEDIA_SIZE)
+        found = await self._queue.media(request, parameters, kind)
+        return Response(api.encode_media(parameters.query, parameters.page, parameters.size, found), headers=_HEADERS)
 
     async def openapi(self, request: Request) -> Response:
         """The OpenAPI description of the API."""

@@ -44,8 +44,10 @@ from periplus.web.results.result_page import ResultExtras, ResultPage
 from periplus.web.search_queue import SearchQueue
 from periplus.web.settings_page import SettingsPage
 from periplus.web.site_files import SiteFiles
+from periplus.web.tabs.media_page import MediaTabs
 
-_VERSIONED = frozenset({"/", "/search", "/api/search", "/api/v1/search"})
+_SEARCHES = ("search", "news", "images", "videos")
+_VERSIONED = frozenset({"/", "/search", *(f"/api/{version}{name}" for version in ("", "v1/") for name in _SEARCHES)})
 _DAY = 86_400  # seconds
 _PUBLIC_RATE = 10.0  # requests per second of a client
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -81,7 +83,9 @@ def create_app(
     sources.branding.apply(pages)
     sources.bangs.apply(pages)
     pages.define(inspects=sources.report is not None, playground=settings.playground)
-    pages.define(has_weather="weather" in settings.boxes and bool(settings.weather_address))
+    pages.define(
+        has_weather="weather" in settings.boxes and bool(settings.weather_address), loads_images=settings.load_images
+    )
     owner = Owner(sources.owner, settings, is_public=is_public)
     routes = search_routes(sources, settings, pages, metrics, owner)
     paths = _VERSIONED & {route.path for route in routes}
@@ -100,7 +104,8 @@ def search_routes(
     metrics.gauge("periplus_search_queue_length", lambda: queue.length)
     metrics.gauge("periplus_index_generation", lambda: engine.generation)
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
-    extras = ResultExtras(Boxes(box_makers(settings, engine, queue)), sources.bangs, owner)
+    boxes, media = Boxes(box_makers(settings, engine, queue)), MediaTabs(engine, pages, queue, settings).answer
+    extras = ResultExtras(boxes, sources.bangs, owner, media)
     parts: list[_Part] = [
         InformationPages(engine, pages, look, sources.bangs),
         ResultPage(engine, pages, queue, extras),

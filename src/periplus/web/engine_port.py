@@ -12,6 +12,7 @@ from periplus.model import (
     FacetCounts,
     FeatureTable,
     FullText,
+    MediaResults,
     Results,
     SiteBoosts,
 )
@@ -62,6 +63,22 @@ class Engine(Protocol):
 
     def count(self, query: str, *, mode: str = "auto") -> int:
         """The number of results, without spelling correction; cheaper than a search."""
+        ...
+
+    def news(self, query: str, *, page: int = 1, size: int = 15, mode: str = "auto", verbatim: bool = False) -> Results:
+        """One page of dated pages, newest first; a page must have all words, unless *mode* is "or"."""
+        ...
+
+    def count_news(self, query: str, *, mode: str = "auto") -> int:
+        """The number of dated pages, without spelling correction; cheaper than `news`."""
+        ...
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = "auto") -> MediaResults:
+        """One page of images or videos of pages in the index; *kind* is "image" or "video"."""
+        ...
+
+    def count_media(self, query: str, kind: str, *, mode: str = "auto") -> int:
+        """About how many images or videos match; cheaper than `media`."""
         ...
 
     def explanation(

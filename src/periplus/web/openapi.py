@@ -6,8 +6,7 @@ from typing import Any
 
 from periplus import __version__
 from periplus.search.score import FEATURES
-from periplus.site.site_rules import LONGEST
-from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, PAGES, TYPES
+from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, MEDIA_SIZE, PAGES, TYPES
 
 Schema = dict[str, Any]
 
@@ -48,6 +47,9 @@ def description() -> dict[str, Any]:
         "servers": [{"url": "/"}],
         "paths": {
             "/api/v1/search": {"get": _search()},
+            "/api/v1/news": {"get": _news()},
+            "/api/v1/images": {"get": _media("images")},
+            "/api/v1/videos": {"get": _media("videos")},
             "/api/v1/suggest": {"get": _suggest()},
             "/api/v1/inspect": {"get": _inspect()},
             "/api/v1/playground": {"get": _playground()},
@@ -59,22 +61,38 @@ def description() -> dict[str, Any]:
 
 def _search() -> Schema:
     parameters = [
+        *_common(API_SIZE),
+        parameter("exact", _SWITCH, "The spelling of the query is not corrected."),
+        parameter("explain", _SWITCH, "Each result has the parts of its score."),
+        parameter("features", _SWITCH, "The answer has weights and the features of the 200 best results."),
+    ]
+    return operation("search", "One page of results.", "Results", parameters)
+
+
+def _news() -> Schema:
+    exact = parameter("exact", _SWITCH, "The spelling of the query is not corrected.")
+    return operation("news", "Dated pages, newest first; their score is 0.", "Results", [*_common(API_SIZE), exact])
+
+
+def _media(name: str) -> Schema:
+    return operation(name, f"One page of {name} of indexed pages.", "MediaResults", _common(MEDIA_SIZE))
+
+
+def _common(size: int) -> list[Schema]:
+    """The parameters of all searches; *size*: results per page by default."""
+    return [
         parameter("q", {"type": "string", "pattern": _NOT_BLANK}, "The query.", required=True),
         parameter("page", _INTEGER | {"default": 1}, f"Page of results; clamped to 1-{PAGES}."),
-        parameter("size", _INTEGER | {"default": API_SIZE}, f"Results per page; clamped to 1-{LARGEST_SIZE}."),
+        parameter("size", _INTEGER | {"default": size}, f"Results per page; clamped to 1-{LARGEST_SIZE}."),
         parameter(
             "mode", {"type": "string", "enum": ["auto", "and", "or", ""], "default": "auto"}, "Words a page must have."
         ),
-        parameter("exact", _SWITCH, "The spelling of the query is not corrected."),
-        parameter("explain", _SWITCH, "Each result has the parts of its score."),
         parameter("time", {"type": "string", "enum": [*AGES, ""]}, "Only pages of this age."),
         parameter("lang", {"type": "string", "pattern": "^([A-Za-z]{2,3})?$"}, "Only pages in this language."),
         parameter("type", {"type": "string", "enum": [*TYPES, ""]}, "Only pages of this type."),
         parameter("site", {"type": "string", "pattern": r"^[a-z0-9.-]{0,253}$"}, "Only pages of this host."),
         parameter("sites", {"type": "string", "pattern": _SITES, "maxLength": LONGEST}, _ABOUT_SITES),
-        parameter("features", _SWITCH, "The answer has weights and the features of the 200 best results."),
     ]
-    return operation("search", "One page of results.", "Results", parameters)
 
 
 def _suggest() -> Schema:
@@ -145,6 +163,8 @@ def _schemas() -> dict[str, Schema]:
         "Playground": _playground_answer(),
         "Results": _results(),
         "Result": _result(),
+        "MediaResults": _media_results(),
+        "Media": _media_hit(),
         "FeatureRow": _object(
             {"url": _TEXT, "score": _NUMBER, "features": _NUMBERS, "crowding": _NUMBER, "preference": _NUMBER}
         ),
@@ -188,6 +208,24 @@ def _results() -> Schema:
         "features": _list({"$ref": "#/components/schemas/FeatureRow"}),
     }
     return _object(properties, optional=("weights", "features"))
+
+
+def _media_results() -> Schema:
+    properties = {
+        "query": _TEXT,
+        "total": _COUNT,
+        "total_is_exact": _FLAG,
+        "seconds": _NUMBER,
+        "page": {"type": "integer", "minimum": 1, "maximum": PAGES},
+        "size": {"type": "integer", "minimum": 1, "maximum": LARGEST_SIZE},
+        "results": _list({"$ref": "#/components/schemas/Media"}),
+    }
+    return _object(properties)
+
+
+def _media_hit() -> Schema:
+    texts = dict.fromkeys(("url", "words", "context", "page_url", "page_title", "host"), _TEXT)
+    return _object({**texts, "score": _NUMBER, "date": _NUMBER})
 
 
 def _result() -> Schema:

@@ -22,11 +22,13 @@ URL_LENGTH = 4_096
 PAGES = 100
 SIZE = 10  # results on an HTML page
 API_SIZE = 15  # results in a JSON document
+MEDIA_SIZE = 30  # images or videos on a page, unless the reader has chosen a number
 LARGEST_SIZE = 100
 AGES = {"day": 1, "week": 7, "month": 31, "year": 365}  # in days, by the value of `time`
 TYPES = ("html", "pdf", "text", "feed", "xml")  # values of `type`
 SITE_POINTS = {"raise": 2.0, "lower": -2.0}  # added to the score: about the distance of the 1st and the 5th result
 FILTERS = ("time", "lang", "type", "site")
+TABS = ("images", "videos", "news", "pdf")  # values of `tab`; without it, the tab is Web
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)")
 _DIGITS = 9  # a longer number exceeds every range
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -54,6 +56,7 @@ class SearchParameters:
     lang: str = ""  # a filter: a language code
     type: str = ""  # a filter: one of `TYPES`
     site: str = ""  # a filter: a host, with its subdomains
+    tab: str = ""  # one of `TABS`; empty: all pages
 
     sites: SiteRules = NO_RULES  # that the reader raises, lowers or blocks
     saved_sites: SiteRules = NO_RULES  # those in the cookie of this reader
@@ -62,6 +65,12 @@ class SearchParameters:
     def filters(self) -> dict[str, str]:
         """The active filters by name."""
         return {name: value for name in FILTERS if (value := getattr(self, name))}
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The parameters that the search box keeps for the next query: tab, filters, and unsaved rules about sites."""
+        values = {"tab": self.tab, "sites": self.sites_value}
+        return {name: value for name, value in values.items() if value} | self.filters
 
     @property
     def search_text(self) -> str:
@@ -75,23 +84,20 @@ class SearchParameters:
         return tuple((host, SITE_POINTS[kind]) for host, kind in self.sites.rules if kind in SITE_POINTS)
 
     @property
-    def kept(self) -> dict[str, str]:
-        """What another query in the search box keeps: the filters, and rules about sites that are not saved."""
-        return self.filters | ({"sites": sites} if (sites := self.sites_value) else {})
-
-    @property
     def sites_value(self) -> str:
         """The value of `sites` in URLs; empty when the saved rules apply."""
         return "" if self.sites == self.saved_sites else self.sites.encode() or ALL_SITES
 
     @property
     def _operators(self) -> str:
-        if not self.sites and not self.filters:
-            return ""
-        texts = {"time": f"after:{since(self.time)}", "lang": f"lang:{self.lang}", "type": f"filetype:{self.type}"}
-        texts["site"] = f"site:{self.site}"
+        values = {
+            "after": since(self.time) if self.time else "",
+            "lang": self.lang,
+            "filetype": "pdf" if self.tab == "pdf" else self.type,
+            "site": self.site,
+        }
         blocked = [f"-site:{host}" for host in self.sites.hosts("block")]
-        return " ".join([*blocked, *(texts[name] for name in self.filters)])
+        return " ".join([*blocked, *(f"{operator}:{value}" for operator, value in values.items() if value)])
 
     def without_filters(self, text: str) -> str:
         """A form of `search_text` that the engine gave, without the operators of the filters."""
@@ -125,15 +131,21 @@ class SearchParameters:
     @property
     def form_fields(self) -> dict[str, str]:
         """The parameters of this page by name, without rules about sites; defaults are left out."""
-        values = {"mode": self.mode if self.mode != _MODES[0] else "", "exact": "1" if self.exact else ""}
+        values = {"tab": self.tab} | self.filters
+        values |= {"mode": self.mode if self.mode != _MODES[0] else "", "exact": "1" if self.exact else ""}
         is_usual = self.size == self.usual_size == SIZE  # otherwise a link shows the same page to other readers
         values |= {"size": "" if is_usual else str(self.size), "page": str(self.page) if self.page > 1 else ""}
-        return {"q": self.query} | {name: value for name, value in (self.filters | values).items() if value}
+        return {"q": self.query} | {name: value for name, value in values.items() if value}
 
     def export(self, form: str) -> str:
         """The URL of these results as "rss", "csv" or "json"; a feed always begins with the first page."""
         page = 1 if form == "rss" else self.page
-        return _EXPORTS[form] + self.link(page, saved_sites=NO_RULES).removeprefix("/search")
+        shown = replace(self, saved_sites=NO_RULES)  # a program has no cookie
+        if form != "json" or not self.tab:
+            return shown.link(page, path=_EXPORTS[form])
+        if self.tab == "pdf":
+            return shown.link(page, path=_EXPORTS[form], tab="", type="pdf")
+        return shown.link(page, path=f"/api/{self.tab}", tab="")
 
 
 def since(time: str) -> str:
@@ -152,6 +164,8 @@ def read(parameters: Mapping[str, str], usual_size: int = SIZE, saved_sites: Sit
 
     *usual_size* and *saved_sites*: results per page and rules about sites when the query string names none.
     """
+    tab = _choice("tab", parameters.get("tab", ""), TABS)
+    kind = _choice("type", parameters.get("type", ""), TYPES)
     return SearchParameters(
         parameters.get("q", "").strip(),
         _number("page", parameters.get("page", ""), 1, PAGES),
@@ -163,8 +177,9 @@ def read(parameters: Mapping[str, str], usual_size: int = SIZE, saved_sites: Sit
         usual_size,
         _choice("time", parameters.get("time", ""), tuple(AGES)),
         _matching("lang", parameters.get("lang", "").lower(), _LANGUAGE, "a code such as en"),
-        _choice("type", parameters.get("type", ""), TYPES),
+        "" if tab == "pdf" else kind,
         _matching("site", parameters.get("site", "").lower(), _HOST, "a host such as example.org"),
+        tab,
         _site_rules(parameters.get("sites", ""), saved_sites),
         saved_sites,
     )

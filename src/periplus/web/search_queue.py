@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from periplus.model import FeatureTable, Results
+from periplus.model import FeatureTable, MediaResults, Results
 from periplus.site.metrics import Metrics
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
@@ -28,6 +28,22 @@ THREADS = 4
 _FIRST_MEAN = 0.05  # seconds that a search is expected to take before one was measured
 _WEIGHT = 0.1  # of the latest search in the mean
 _Answer = TypeVar("_Answer")
+
+
+def search_tab(engine: Engine, parameters: SearchParameters, *, explain: bool) -> Results:
+    """Runs in a thread: the search of the tab Web, News or PDF."""
+    text, page, size, mode = parameters.search_text, parameters.page, parameters.size, parameters.mode
+    if parameters.tab == "news":
+        return engine.news(text, page=page, size=size, mode=mode, verbatim=parameters.exact)
+    return engine.search(
+        text,
+        page=page,
+        size=size,
+        explain=explain,
+        mode=mode,
+        verbatim=parameters.exact,
+        site_boosts=parameters.site_boosts,
+    )
 
 
 class SearchQueue:
@@ -55,19 +71,14 @@ class SearchQueue:
 
     async def search(self, request: Request, parameters: SearchParameters, *, explain: bool) -> Results:
         """Runs one search."""
-        search = partial(
-            self._engine.search,
-            parameters.search_text,
-            page=parameters.page,
-            size=parameters.size,
-            explain=explain,
-            mode=parameters.mode,
-            verbatim=parameters.exact,
-            site_boosts=parameters.site_boosts,
-        )
-        found = await self.work(request, search)
+        found = await self.work(request, partial(search_tab, self._engine, parameters, explain=explain))
         self.count_steps(found)
         return found
+
+    async def media(self, request: Request, parameters: SearchParameters, kind: str) -> MediaResults:
+        """Searches images or videos; *kind* is "image" or "video"."""
+        text, page, size, mode = parameters.search_text, parameters.page, parameters.size, parameters.mode
+        return await self.work(request, partial(self._engine.media, text, kind, page=page, size=size, mode=mode))
 
     def count_steps(self, found: Results) -> None:
         """Counts the times of a search for the metrics."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlencode
 
 from periplus.model import Hit, Results
@@ -60,7 +61,9 @@ def entries(parameters: SearchParameters, hits: Sequence[Hit], site_counts: Mapp
     """The hits, grouped by host; *site_counts* are the numbers of results by host."""
     languages = Counter(hit.language for hit in hits).most_common(1)
     usual = languages[0][0] if languages else ""
-    return [_entry(parameters, one, usual, _more(one.hit, hits, site_counts)) for one in grouped(hits)]
+    is_news = parameters.tab == "news"  # results in the order of their dates are not grouped
+    shown = [Grouped(hit, is_indented=False, is_last=False) for hit in hits] if is_news else grouped(hits)
+    return [_entry(parameters, one, usual, _more(one.hit, hits, site_counts)) for one in shown]
 
 
 def _more(hit: Hit, hits: Sequence[Hit], site_counts: Mapping[str, int]) -> int:
@@ -101,9 +104,10 @@ def _entry(parameters: SearchParameters, one: Grouped, usual: str, more: int) ->
 def _about(parameters: SearchParameters, url: str) -> tuple[tuple[str, str], ...]:
     encoded = urlencode({"url": url}, safe="/:", errors="replace")  # a shorter page than with all signs encoded
     query = urlencode({"q": parameters.query}, errors="replace")
+    why = ("Why this result?", f"{parameters.link(path='/why')}&{encoded}")
     return (
         ("Cached copy", f"/cached?{encoded}&{query}"),
-        ("Why this result?", f"{parameters.link(path='/why')}&{encoded}"),
+        *(() if parameters.tab == "news" else (why,)),  # news are not ordered by score
         ("Pages like this", f"/like?{encoded}"),
         ("About this page", f"/page?{encoded}&{query}"),
         ("Inspect", f"/inspect?{encoded}"),
@@ -119,7 +123,36 @@ class Paging:
     next: str
 
 
-def paging(parameters: SearchParameters, results: Results) -> Paging:
+class Listed(Protocol):
+    """One page of results of any kind."""
+
+    @property
+    def total(self) -> int:
+        """The number of results."""
+        ...
+
+    @property
+    def total_is_exact(self) -> bool:
+        """False: `total` is a lower bound."""
+        ...
+
+    @property
+    def page(self) -> int:
+        """The number of this page, from 1."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Results per page."""
+        ...
+
+    @property
+    def hits(self) -> Sequence[object]:
+        """The results of this page."""
+        ...
+
+
+def paging(parameters: SearchParameters, results: Listed) -> Paging:
     """Links to the result pages around this one."""
     page = results.page
     last = last_page(results)
@@ -132,7 +165,7 @@ def paging(parameters: SearchParameters, results: Results) -> Paging:
     )
 
 
-def last_page(results: Results) -> int:
+def last_page(results: Listed) -> int:
     """The last page that gets a link; when the total is a lower bound, one more page may exist."""
     counted = -(-results.total // results.size)
     if not results.total_is_exact and len(results.hits) == results.size:

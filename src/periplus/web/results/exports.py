@@ -18,6 +18,7 @@ from periplus.model import Hit, Results
 from periplus.site.pages import Pages
 from periplus.web.display import moment, visible, web_link
 from periplus.web.parameters import SearchParameters, read
+from periplus.web.results.tab_row import KINDS
 from periplus.web.search_queue import SearchQueue
 from periplus.web.site_files import site_address
 
@@ -63,7 +64,7 @@ class ExportRoutes:
             base=_xml_text(site_address(request, self._public_address)),
             parameters=parameters,
             found=found,
-            items=[_item(hit) for hit in found.hits],
+            items=[_item(hit, is_news=parameters.tab == "news") for hit in found.hits],
         )
 
     async def table(self, request: Request) -> Response:
@@ -79,11 +80,14 @@ class ExportRoutes:
         parameters = read(request.query_params)
         if not parameters.query:
             raise UsageError("the query is empty", hint="Add it: /search.rss?q=words.")
+        if parameters.tab in KINDS:
+            raise UsageError(f"{parameters.tab} have no RSS and no CSV", hint=f"JSON: {parameters.export('json')}.")
         return parameters, await self._queue.search(request, parameters, explain=False)
 
 
-def _item(hit: Hit) -> _Item:
-    date = format_datetime(datetime.fromtimestamp(hit.fetched_at, UTC), usegmt=True) if moment(hit.fetched_at) else ""
+def _item(hit: Hit, *, is_news: bool) -> _Item:
+    at = hit.date if is_news and hit.date is not None else hit.fetched_at
+    date = format_datetime(datetime.fromtimestamp(at, UTC), usegmt=True) if moment(at) else ""
     title, url, snippet = (_xml_text(text) for text in (hit.title, hit.url, hit.snippet))
     return _Item(title.strip() or url, web_link(url), url, snippet, date)
 

@@ -20,7 +20,7 @@ class Choice(NamedTuple):
 
     text: str
     link: str
-    pages: int
+    pages: int | None  # results with the filter; None: not counted
 
 
 class Menu(NamedTuple):
@@ -59,7 +59,18 @@ def menus(parameters: SearchParameters, counts: FacetCounts, total: int) -> list
     return made
 
 
-def _choice(parameters: SearchParameters, name: str, value: str, pages: int) -> Choice:
+def plain_menus(parameters: SearchParameters, counts: FacetCounts) -> list[Menu]:
+    """The menus of a tab whose results the *counts* do not count: time, and languages and sites of the pages."""
+    found = {"time": AGES, "lang": dict(counts.languages), "site": dict(counts.sites)}
+    made = []
+    for name, values in found.items():
+        if len(values) > 1 and name not in parameters.filters:
+            shown = list(values)[:_MOST_CHOICES]
+            made.append(Menu(_TITLES[name], tuple(_choice(parameters, name, value, None) for value in shown)))
+    return made
+
+
+def _choice(parameters: SearchParameters, name: str, value: str, pages: int | None) -> Choice:
     return Choice(label(name, value), parameters.with_filters(**{name: value}).link(), pages)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,12 +28,16 @@ from periplus.web.results import entries, filters
 from periplus.web.results.alternatives import Alternative, alternatives
 from periplus.web.results.explanations import reasons
 from periplus.web.results.site_choices import site_notice
-from periplus.web.search_queue import SearchQueue
+from periplus.web.results.tab_row import KINDS, Count, count_tabs, tabs
+from periplus.web.search_queue import SearchQueue, search_tab
 from periplus.web.server_timing import timing_headers
 
 _NO_EXPLANATION = "This page is not among the results of the query."
 _NO_PAGE = "This page is not in the index."
 _LIKE_WORDS = 8  # words of a page in the search for pages like it
+
+
+MediaAnswer = Callable[[Request, SearchParameters], Awaitable[Response]]
 
 
 class _Found(NamedTuple):
@@ -41,6 +46,7 @@ class _Found(NamedTuple):
     results: Results
     counts: FacetCounts
     alternatives: list[Alternative]
+    tabs: dict[str, Count]
 
 
 class ResultExtras(NamedTuple):
@@ -49,6 +55,7 @@ class ResultExtras(NamedTuple):
     boxes: Boxes
     bangs: Bangs
     owner: Owner
+    media: MediaAnswer  # answers requests for images and videos
 
 
 class ResultPage:
@@ -56,7 +63,7 @@ class ResultPage:
 
     def __init__(self, engine: Engine, pages: Pages, queue: SearchQueue, extras: ResultExtras) -> None:
         self._engine, self._pages, self._queue = engine, pages, queue
-        self._boxes, self._bangs, self._owner = extras.boxes, extras.bangs, extras.owner
+        self._boxes, self._bangs, self._owner, self._media = extras
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -74,8 +81,10 @@ class ResultPage:
             return RedirectResponse("/", 303)
         if target := self._bangs.target(parameters.query):
             return RedirectResponse(target, 303, self._bangs.headers)
+        if parameters.tab in KINDS:
+            return await self._media(request, parameters)
         async with self._boxes.beside(_box_question(request, parameters)) as answer:
-            found, counts, others = await self._queue.work(request, lambda: self._find(parameters))
+            found, counts, others, tab_counts = await self._queue.work(request, lambda: self._find(parameters))
         self._queue.count_steps(found)
         corrected = parameters.without_filters(found.corrected)
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
@@ -94,7 +103,8 @@ class ResultPage:
             last_page=entries.last_page(found),
             understood=entries.understood(parameters, found),
             paging=entries.paging(parameters, found),
-            menus=filters.menus(shown, counts, found.total),
+            tabs=tabs(shown, tab_counts),
+            menus=self._menus(shown, counts, found.total),
             chips=filters.chips(parameters),
             excluded=parameters.without_blocked(found.excluded),
             site_notice=site_notice(parameters),
@@ -123,23 +133,26 @@ class ResultPage:
         texts = await self._queue.work(request, lambda: self._engine.related(parameters.query, urls))
         return [(parameters.link(query=text, exact=False), visible(text)) for text in texts]
 
+    def _menus(self, parameters: SearchParameters, counts: FacetCounts, total: int) -> list[filters.Menu]:
+        """The menus of the filters; the counts are those of all pages, not of news."""
+        if parameters.tab == "news":
+            return filters.plain_menus(parameters, counts)
+        return filters.menus(parameters, counts, total)
+
     def _find(self, parameters: SearchParameters) -> _Found:
-        """Runs in a thread: the search, then the counts of its filters, or similar searches."""
-        engine = self._engine
-        found = engine.search(
-            parameters.search_text,
-            page=parameters.page,
-            size=parameters.size,
-            explain=True,  # says whether the query names a site
-            mode=parameters.mode,
-            verbatim=parameters.exact,
-            site_boosts=parameters.site_boosts,
-        )
+        """Runs in a thread: the search, then the counts of its filters, or similar searches; and those of the tabs."""
+        engine, is_news = self._engine, parameters.tab == "news"
+        found = search_tab(engine, parameters, explain=True)  # which says whether the query names a site
+        query = parameters.without_filters(found.corrected)
+        searched = replace(parameters, query=query, exact=True) if query else parameters
+        known = Count(found.total, found.total_is_exact)
         if not found.total:
-            similar = alternatives(parameters, found, lambda text, mode: engine.count(text, mode=mode))
-            return _Found(found, FacetCounts(), similar)
+            count = engine.count_news if is_news else engine.count
+            similar = alternatives(parameters, found, lambda text, mode: count(text, mode=mode))
+            return _Found(found, FacetCounts(), similar, count_tabs(engine, searched, known))
         text, hosts = found.corrected or parameters.search_text, [hit.host for hit in found.hits]
-        return _Found(found, engine.facets(text, mode=parameters.mode, dates=filters.dates(), hosts=hosts), [])
+        counts = engine.facets(text, mode=parameters.mode, dates=filters.dates(), hosts=[] if is_news else hosts)
+        return _Found(found, counts, [], count_tabs(engine, searched, known, counts))
 
     async def why(self, request: Request) -> Response:
         """The parts of the score of one result."""
@@ -182,7 +195,7 @@ class ResultPage:
 def _box_question(request: Request, parameters: SearchParameters) -> Question | None:
     """What a box may answer: the first page of a search without filters, unless the reader hides boxes."""
     chosen = preferences()
-    if parameters.page > 1 or parameters.filters or not chosen.boxes:
+    if parameters.page > 1 or parameters.filters or parameters.tab or not chosen.boxes:
         return None
     units = request.query_params.get("units")
     return Question(parameters.query, imperial=units == "imperial" or (chosen.imperial and units != "metric"))

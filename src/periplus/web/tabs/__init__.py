@@ -1,0 +1,1 @@
+"""The tabs of the result page: images, videos, news and PDF."""

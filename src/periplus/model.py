@@ -182,17 +182,19 @@ class Link(NamedTuple):
 
 
 class Image(NamedTuple):
-    """An image of a page with an alternative text."""
+    """An image of a page that has words of its own or beside it."""
 
     url: str  # canonical
-    words: str  # the alternative text
+    words: str  # the alternative text, else the title; or empty
+    context: str = ""  # the caption, else the text around the image; or empty
 
 
 class Video(NamedTuple):
-    """A video of a page: the URL of its file or player."""
+    """A video of a page: the URL of its file or of the page to watch it."""
 
     url: str  # canonical
     words: str  # the title, or empty
+    context: str = ""  # the caption or description, else the text around the video; or empty
 
 
 class Quality(NamedTuple):
@@ -477,3 +479,27 @@ class CachedPage:
     mime: str
     body: bytes
     charset: str = ""  # as in the Content-Type header, or empty
+
+
+@dataclass(frozen=True, slots=True)
+class MediaHit:
+    """An image or video of an indexed page that matches a query."""
+
+    url: str  # of the image, the video file or its player
+    words: str  # alternative text or title; may be empty
+    context: str  # caption or text around it; may be empty
+    page_url: str
+    page_title: str
+    host: str  # of the page
+    score: float
+    date: float | None = None  # of the page, seconds since the epoch: published, else modified
+
+
+@dataclass(frozen=True, slots=True)
+class MediaResults:
+    """One page of images or videos for one query."""
+
+    total: int  # each image or video counts once, also when several pages show it
+    total_is_exact: bool  # False: `total` is a lower bound
+    seconds: float
+    hits: tuple[MediaHit, ...]

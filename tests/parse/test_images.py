@@ -45,7 +45,7 @@ def test_the_title_of_an_image_replaces_a_missing_alternative_text() -> None:
     "html",
     [
         "<div class=wp-caption><img src=a.png alt=x-ray><p class=wp-caption-text>The old mole</p></div>",
-        "<div class='thumb tright'><a href=/x><img src=a.png alt=x-ray></a><div class=thumbcaption>The old mole</div></div>",
+        "<div class='thumb tright'><a href=/x><img src=a.png alt=x-ray></a><div>The old mole</div></div>",
         "<figure><a href=/x><img src=a.png alt=x-ray></a>The old mole</figure>",
         "<p>The old <img src=a.png alt=x-ray> mole</p>",
         "<table><tr><td><img src=a.png alt=x-ray> The old mole</td></tr></table>",

@@ -66,5 +66,5 @@ def test_other_addresses_show_no_video(address: str) -> None:
         ("https://a.test/tides.mp3", False),
     ],
 )
-def test_a_video_file_is_known_by_its_name(url: str, is_file: bool) -> None:  # noqa: FBT001
+def test_a_video_file_is_known_by_its_name(url: str, is_file: bool) -> None:
     assert is_video_file(url) is is_file

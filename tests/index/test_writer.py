@@ -59,8 +59,8 @@ ROW: dict[str, Any] = {
     "features": dict.fromkeys(Quality._fields, 0.10000000149011612),
     "link_count": 3,
     "links": ["http://www.example.org/next"],
-    "images": [{"url": "http://www.example.org/mole.png", "words": "The mole"}],
-    "videos": [{"url": "http://www.example.org/tide.mp4", "words": ""}],
+    "images": [{"url": "http://www.example.org/mole.png", "words": "The mole", "context": "At noon"}],
+    "videos": [{"url": "http://www.example.org/tide.mp4", "words": "", "context": None}],
 }
 
 
@@ -157,7 +157,7 @@ def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
             quality=Quality(*[0.1] * 7),
             link_count=3,
             links=("http://www.example.org/next",),
-            images=(Image("http://www.example.org/mole.png", "The mole"),),
+            images=(Image("http://www.example.org/mole.png", "The mole", "At noon"),),
             videos=(Video("http://www.example.org/tide.mp4", ""),),
         )
         assert pages.details(1).archive is None

@@ -23,6 +23,7 @@ from periplus.model import (
     Decision,
     Fetch,
     Hit,
+    Image,
     Link,
     Page,
     Quality,
@@ -32,6 +33,7 @@ from periplus.model import (
     Results,
     UrlState,
     Verdict,
+    Video,
 )
 from periplus.search.engine import SearchEngine
 from periplus.store.archive import ArchiveWriter, archive_name
@@ -67,6 +69,8 @@ class Doc:
     quality: Quality = _NO_QUALITY
     published: float | None = None
     modified: float | None = None
+    images: tuple[Image, ...] = ()
+    videos: tuple[Video, ...] = ()
 
     @property
     def payload(self) -> bytes:
@@ -87,6 +91,8 @@ class Doc:
             modified=self.modified,
             signature=self.signature,
             quality=self.quality,
+            images=self.images,
+            videos=self.videos,
         )
 
 

@@ -23,6 +23,7 @@ from periplus.model import (
     FacetCounts,
     FeatureRow,
     FeatureTable,
+    MediaResults,
     Results,
 )
 from periplus.search.candidates import CandidateFinder, Candidates
@@ -31,6 +32,7 @@ from periplus.search.facets import FacetCounter
 from periplus.search.facts import collection_facts
 from periplus.search.hits import HitMaker
 from periplus.search.interpret import Interpreter, Mode, Search, left_out_words, valid_text
+from periplus.search.media import MediaSearch
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.parser import parse_query
 from periplus.search.query.tree import Node, wanted_words
@@ -67,6 +69,7 @@ class SearchEngine:
         self._facts: CollectionFacts | None = None
         self._completer = Completer(self._phrases, self.index.forward.lexicon)
         self._facets = FacetCounter(self.index)
+        self._media = MediaSearch(self.index, self._interpreter, self._weights)
         self._cached_facets = lru_cache(_CACHED_FACETS)(self._count_facets)
 
     @classmethod
@@ -178,6 +181,14 @@ class SearchEngine:
         """The number of results, without spelling correction."""
         search = self._interpreter.begun(query, mode, verbatim=True)
         return self.index.count(self._interpreter.matching(search)) if search else 0
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = Mode.AUTO) -> MediaResults:
+        """One page of images or videos of pages in the index, without spelling correction."""
+        return self._media.search(query, kind, page=page, size=size, mode=mode)
+
+    def count_media(self, query: str, kind: str, *, mode: str = Mode.AUTO) -> int:
+        """About how many images or videos match."""
+        return self._media.count(query, kind, mode=mode)
 
     def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
         """Why the page is a result of the query; None when it is none of the best results."""

@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PeriplusError
-from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, MediaResults, Results
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest, generation_id
@@ -96,6 +96,16 @@ class ReloadingEngine:
         """The number of results."""
         with self._acquired() as live:
             return live.engine.count(query, mode=mode)
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = Mode.AUTO) -> MediaResults:
+        """One page of images or videos of pages in the index."""
+        with self._acquired() as live:
+            return live.engine.media(query, kind, page=page, size=size, mode=mode)
+
+    def count_media(self, query: str, kind: str, *, mode: str = Mode.AUTO) -> int:
+        """About how many images or videos match."""
+        with self._acquired() as live:
+            return live.engine.count_media(query, kind, mode=mode)
 
     def explanation(self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False) -> Explanation | None:
         """Why the page is a result of the query."""

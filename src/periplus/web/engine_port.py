@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, Results
+from periplus.model import CachedPage, CollectionFacts, Explanation, FacetCounts, FeatureTable, MediaResults, Results
 from periplus.search.suggest.completion import Suggestion
 
 
@@ -49,6 +49,14 @@ class Engine(Protocol):
 
     def count(self, query: str, *, mode: str = "auto") -> int:
         """The number of results, without spelling correction; cheaper than a search."""
+        ...
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = "auto") -> MediaResults:
+        """One page of images or videos of pages in the index; *kind* is "image" or "video"."""
+        ...
+
+    def count_media(self, query: str, kind: str, *, mode: str = "auto") -> int:
+        """About how many images or videos match; cheaper than `media`."""
         ...
 
     def explanation(self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False) -> Explanation | None:

@@ -12,6 +12,8 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
+from periplus.index.media import FOLDER as MEDIA
+from periplus.index.media import MEDIA_STORED
 from periplus.index.pagestore import Details, PageStore
 from periplus.index.schema import (
     CODE,
@@ -177,13 +179,15 @@ def test_the_title_of_a_home_page_names_the_site(tmp_path: Path) -> None:
 
 
 def test_a_page_that_lists_very_much_takes_little_room(tmp_path: Path) -> None:
-    media = [{"url": f"http://a.test/{n}.png", "words": "word " * 1_000} for n in range(500)]
+    media = [{"url": f"http://a.test/{n}.png", "words": "word " * 99, "context": "text " * 99} for n in range(500)]
     many = {"categories": [str(n) for n in range(500)], "keywords": "word " * 1_000, "images": media, "videos": media}
     write(tmp_path, many)
     with PageStore(tmp_path) as pages:
         details = pages.details(0)
-        assert len(details.categories) == len(details.images) == len(details.videos) == 20
-        assert len(details.keywords) == len(details.images[0].words) == len(details.videos[0].words) == 200
+        assert (len(details.categories), len(details.images), len(details.videos)) == (20, MEDIA_STORED, MEDIA_STORED)
+        assert len(details.keywords) == len(details.images[0].words) == len(details.videos[0].context) == 200
+        media_index = Index.open(str(tmp_path / MEDIA))
+        assert media_index.searcher().num_docs == 2 * MEDIA_STORED
 
 
 @pytest.mark.parametrize("features", [None, dict.fromkeys(Quality._fields)])

@@ -11,6 +11,7 @@ from index.damage import flip
 from periplus.errors import DamagedFile, UsageError
 from periplus.model import Image, MediaResults, Video
 from periplus.search.engine import SearchEngine
+from periplus.store.generations import INDEX_KIND, Generations
 from search.hostile_queries import SHAPES
 from search.library import Doc, give_ranks, index, opened, settings, shelve
 
@@ -205,3 +206,13 @@ def test_damage_of_the_images_is_noticed(tmp_path: Path) -> None:
     flip(next(path for path in (generation / "media").iterdir() if path.suffix == ".term"))
     with pytest.raises(DamagedFile):
         SearchEngine.open(collection, settings())
+
+
+def test_an_index_of_images_that_lost_documents_is_refused(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, DOCS, reparsed=True)
+    index(collection)
+    generation = Generations(collection.index, INDEX_KIND).open_live()
+    assert generation is not None
+    generation.meta["media_documents"] += 1
+    with pytest.raises(DamagedFile, match="number of images and videos"):
+        SearchEngine(collection, generation, settings())

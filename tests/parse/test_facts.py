@@ -71,7 +71,7 @@ def test_images_are_kept_with_their_alternative_text() -> None:
 def test_videos_are_kept_as_files_or_players() -> None:
     page = parsed(
         "<video src=/a.mp4 title=Tides></video><video title=Wind><source src=b.webm></video>"
-        "<picture><source src=no.jpg></picture><iframe src=https://www.youtube.com/embed/dQw4w9WgXcQ title=Storm></iframe>"
+        "<picture><source src=no.jpg></picture><iframe src=//www.youtube.com/embed/dQw4w9WgXcQ title=Storm></iframe>"
         "<iframe src=/advertisement></iframe><video src=blob:abc></video>"
     )
     assert page.videos == (

@@ -6,9 +6,9 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import xxhash
-import pyarrow as pa
 from pyarrow import parquet
 
 from periplus.errors import DiskFull

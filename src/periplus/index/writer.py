@@ -66,7 +66,7 @@ class IndexWriter:
         settings: Indexing,
         languages: Iterable[str],
         base: Base | None = None,
-        furniture: Mapping[str, frozenset[str]] = MappingProxyType({}),  # noqa: B008  # it is frozen
+        furniture: Mapping[str, frozenset[str]] = MappingProxyType({}),  # it is frozen
     ) -> None:
         """*languages*: those of all pages, as `language_of` names them; *base*: the generation that is continued.
 

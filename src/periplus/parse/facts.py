@@ -150,7 +150,7 @@ def _read_script(facts: Facts, element: Element) -> None:
             facts.published = facts.published or epoch(date)
         else:
             facts.modified = facts.modified or epoch(date)
-    facts.videos += islice(read_video_objects(json), VIDEOS)
+    facts.videos += islice(read_video_objects(json), VIDEOS - len(facts.videos))
 
 
 def _read_time(facts: Facts, element: Element) -> None:
@@ -166,69 +166,6 @@ def _read_time(facts: Facts, element: Element) -> None:
 def _read_player(facts: Facts, element: Element) -> None:
     if len(facts.videos) < VIDEOS and (found := read_player(element)) is not None:
         facts.videos.append(found)
-
-
-_READERS = {
-    "og:title": _read_title,
-    "og:description": _read_description,
-    "generator": _read_generator,
-    "og:image": _read_own_image,
-    "og:image:alt": _read_own_image_words,
-    "og:video": _read_own_video,
-    "og:video:url": _read_own_video,
-    "og:video:secure_url": _read_own_video,
-}
-
-
-def _read_img(facts: Facts, element: Element) -> None:
-    if len(facts.images) < IMAGES and (found := read_image(element)) is not None:
-        facts.images.append(found)
-
-
-def _read_script(facts: Facts, element: Element) -> None:
-    if (element.attr("type") or "").strip().lower() != _SCRIPT:
-        return
-    json = element.text[:_LONGEST_SCRIPT]
-    for which, date in _JSON_DATE.findall(json):
-        if which == "Published":
-            facts.published = facts.published or epoch(date)
-        else:
-            facts.modified = facts.modified or epoch(date)
-    facts.videos += islice(read_video_objects(json), VIDEOS)
-
-
-def _read_time(facts: Facts, element: Element) -> None:
-    moment = element.attr("datetime")
-    if not moment:
-        return
-    if element.attr("itemprop") == "dateModified":
-        facts.modified = facts.modified or epoch(moment)
-    elif facts.published is None:
-        facts.published = epoch(moment)
-
-
-def _read_video(facts: Facts, element: Element) -> None:
-    _add_video(facts, element.attr("src") or "", element.attr("title") or element.attr("aria-label") or "")
-
-
-def _read_source(facts: Facts, element: Element) -> None:
-    parent = element.parent
-    if isinstance(parent, Element) and parent.tag == "video":
-        _add_video(facts, element.attr("src") or "", parent.attr("title") or parent.attr("aria-label") or "")
-
-
-def _read_iframe(facts: Facts, element: Element) -> None:
-    address = element.attr("src") or element.attr("data-src") or ""
-    if _PLAYER.match(address):
-        _add_video(facts, address, element.attr("title") or "")
-
-
-def _add_video(facts: Facts, address: str, words: str) -> None:
-    address = address.strip()
-    if not address or len(address) > ADDRESS or address.startswith(("blob:", "data:")):
-        return
-    if len(facts.videos) < VIDEOS or address in facts.videos:
-        facts.videos[address] = facts.videos.get(address) or squeeze(words, IMAGE_WORDS)
 
 
 _READERS = {  # in order of precedence

@@ -37,7 +37,7 @@ def text_around(element: Element) -> str:
 
 
 def _heading(element: Element) -> str:
-    """The heading above the element; but that of its own box, as in a list of boxes with an image and a heading each."""
+    """The heading above the element; in a list of boxes with an image and a heading each, that of its own box."""
     above = next(filter(_is_heading, islice(element.preceding, _NODES)), None)
     box = _box(element)
     if box is not None and (above is None or box not in islice(above.ancestors, 2 * _LEVELS)):

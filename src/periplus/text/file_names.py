@@ -27,7 +27,7 @@ _GENERIC = frozenset({
 
 
 def telling_words(text: str) -> list[str]:
-    """The words of a name or label without numbers and without words such as "image"; at most 400 characters are read."""
+    """The words of a name or label, without numbers and words such as "image"; 400 characters are read."""
     name = _EXTENSION.sub("", unicodedata.normalize("NFC", text[:_READ].strip()))
     return [word for word in _SEPARATORS.split(name) if word.isalpha() and word.lower() not in _GENERIC]
 

@@ -73,10 +73,10 @@ def test_a_box_with_an_image_and_a_heading_is_described_by_its_own_heading() -> 
 
 
 def test_an_alternative_text_like_a_file_name_is_split_into_words() -> None:
-    assert [image.words for image in images("<img src=1.png alt=mole_of_ostia><img src=2.png alt='Mole.png'>")] == [
-        "mole of ostia",
-        "Mole",
-    ]
+    page = images(
+        "<img src=1.png alt=mole_of_ostia><img src=2.png alt=Mole.png><img src=3.png alt=../_images/old-mole.png>"
+    )
+    assert [image.words for image in page] == ["mole of ostia", "Mole", "old mole"]
 
 
 def test_context_that_only_repeats_the_words_is_left_out() -> None:
@@ -176,6 +176,9 @@ def test_the_image_of_a_page_is_the_one_in_its_text() -> None:
         "<img src=/assets/print-icon.svg alt='Print this page'>",
         "<img src=/Icons/T.png alt='Follow our ships'>",
         "<img src=net.png alt=Twitter>",
+        "<img src=b16x16_window.png alt='List of windows'>",
+        "<img src=https://ci.test/badge/main.svg alt='Status of the build'>",
+        "<img src=../_images/math/f00.png alt='sin(x)' class=math>",
         "<img src=close-window.svg>",
         "<nav><img src=a.png alt='The mole'></nav>",
         "<footer><p><img src=a.png alt='The mole'></p></footer>",

@@ -28,12 +28,14 @@ _WIDTH_OF_1X = 640  # pixels, for files that are described by a density such as 
 _NOT_WEB = re.compile(r"\s*(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # data:, blob:, javascript:
 _NO_CONTENT = "nav, footer, button, [role=navigation], [role=contentinfo], [aria-hidden=true]"
 _CLASS = re.compile(
-    r"avatar|emoji|smil(?:ey|ie)|sprite|spinner|(?<![a-z])(?:logo|icon|badge|captcha)s?(?![a-z])", re.IGNORECASE
+    r"avatar|emoji|smil(?:ey|ie)|sprite|spinner|(?<![a-z])(?:logo|icon|badge|captcha|math|latex)s?(?![a-z])",
+    re.IGNORECASE,
 )
 _SERVICE = re.compile(
     r"(?:https?:)?//(?:[\w.-]*\.)?(?:gravatar\.com|shields\.io|badge\.fury\.io|badgen\.net|codecov\.io|travis-ci\.\w+"
     r"|doubleclick\.net|google-analytics\.com|googlesyndication\.com|scorecardresearch\.com|quantserve\.com|stats\.wp\.com"
-    r"|pixel\.wp\.com|i\.creativecommons\.org|adnxs\.com|amazon-adsystem\.com|statcounter\.com)/|facebook\.com/tr\b|/(?:hit|count)\.gif|/icons?/",
+    r"|pixel\.wp\.com|i\.creativecommons\.org|adnxs\.com|amazon-adsystem\.com|statcounter\.com)/|facebook\.com/tr\b|/(?:hit|count)\.gif|/icons?/|/badges?/|/_images/math/"
+    r"|(?<!\d)(?:16|22|24|32|48)x(?:16|22|24|32|48)(?!\d)",
     re.IGNORECASE,
 )
 _DRAWING = re.compile(r"\.svg(?:$|[?#])", re.IGNORECASE)  # without words of its own it is a symbol
@@ -84,6 +86,8 @@ def label(text: str | None) -> str:
     if not text or _IS_URL.match(text):
         return ""
     found = squeeze(text[:_READ], IMAGE_WORDS)
+    if " " not in found:
+        found = found.rpartition("/")[2]  # of a path such as `../_images/mole.png`
     words = telling_words(found)
     if not any(len(word) > 1 or not word.isascii() for word in words):
         return ""

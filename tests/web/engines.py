@@ -24,6 +24,7 @@ from periplus.model import (
     FeatureRow,
     FeatureTable,
     Hit,
+    MediaResults,
     Results,
 )
 from periplus.parse.charset import decode
@@ -146,6 +147,16 @@ class FakeEngine:
         """The number that is given for the query."""
         self.asked.append({"count": query, "mode": mode})
         return self.found_by.get(query, 0)
+
+    def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = "auto") -> MediaResults:
+        """No images and no videos."""
+        self.asked.append({"media": query, "kind": kind, "page": page, "size": size, "mode": mode})
+        return MediaResults(0, True, 0.0, ())
+
+    def count_media(self, query: str, kind: str, *, mode: str = "auto") -> int:
+        """None."""
+        self.asked.append({"count_media": query, "kind": kind, "mode": mode})
+        return 0
 
     def explanation(self, query: str, url: str, *, mode: str = "auto", verbatim: bool = False) -> Explanation | None:
         """The parts of the score of a hit."""

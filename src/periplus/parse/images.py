@@ -40,7 +40,7 @@ _SERVICE = re.compile(
 )
 _DRAWING = re.compile(r"\.svg(?:$|[?#])", re.IGNORECASE)  # without words of its own it is a symbol
 _IS_URL = re.compile(r"\s*(?:https?:|www\.|[\w.-]{3,60}\.\w{2,6}/)", re.IGNORECASE)
-_ONE_WORD = re.compile(r"[^\s._-]*(?:_|-[^\s-]*-|\.\w{3,4}$)\S*")  # `old_mole`, `mole-of-ostia`, `mole.png`
+_ONE_WORD = re.compile(r"\S*(?:_|-[^\s-]*-|\.\w{3,4}$)\S*")  # `old_mole`, `mole-of-ostia`, `mole.png`
 _FILE = re.compile(
     r"/(?:(?:[^/?]*[-_])?icons?(?=[.@])|(?:icon|ico|btn|button|sprites?|spacer|pixel|blank|bullet|emoji|smiley|avatar|badge|transparent|loading|clear|1x1)"
     r"|(?:(?:site|header|footer|main|company|brand|small|white|black|dark|light|new|print|nav|the|my)[-_.]?){0,3}logo"

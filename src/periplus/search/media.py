@@ -114,14 +114,14 @@ class MediaSearch:
     def _best(self, query: Query) -> _Matches:
         with self._index.damage_reported():
             result = self._searcher.search(query, _MOST, weight_by_field=PRIOR)
-            addresses = [address for _, address in result.hits]
+            hits = result.hits  # tantivy makes the list anew each time
+            addresses = [address for _, address in hits]
             numbers, places, keys = (
                 np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, PLACE, KEY)
             )
         _, first = np.unique(keys, return_index=True)
         found = [
-            _Found(int(keys[at]), int(numbers[at]), int(places[at]), result.hits[at][0])
-            for at in np.sort(first).tolist()
+            _Found(int(keys[at]), int(numbers[at]), int(places[at]), hits[at][0]) for at in np.sort(first).tolist()
         ]
         return _Matches(found, len(addresses) == result.count)  # type: ignore[attr-defined]  # missing in its stubs
 

@@ -11,6 +11,7 @@ from index.damage import flip
 from periplus.errors import DamagedFile, UsageError
 from periplus.model import Image, MediaResults, Video
 from periplus.search.engine import SearchEngine
+from periplus.search.reload import ReloadingEngine
 from periplus.store.generations import INDEX_KIND, Generations
 from search.hostile_queries import SHAPES
 from search.library import Doc, give_ranks, index, opened, settings, shelve
@@ -119,6 +120,21 @@ def test_pages_of_results_do_not_overlap(engine: SearchEngine) -> None:
             engine.media("lighthouse", "image", page=page, size=size)
 
 
+def test_more_matches_than_are_read_are_a_lower_bound(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("periplus.search.media._MOST", 3)
+    results = engine.media("lighthouse", "image")
+    assert (results.total, results.total_is_exact, len(results.hits)) == (3, False, 3)
+    assert engine.media("tower", "image").total_is_exact
+
+
+def test_enough_images_with_all_words_leave_out_the_others(
+    engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("periplus.search.media._ENOUGH", 1)
+    assert names(engine.media("lighthouse mole", "image")) == ["2"]
+    assert engine.media("lighthouse mole", "image", mode="or").total == 4
+
+
 @pytest.mark.parametrize("query", [*SHAPES.values(), "\\", "'; DROP TABLE x; --", "{{7*7}}", "*", "a:b:c", "[x TO y]"])
 def test_any_text_is_a_valid_query(engine: SearchEngine, query: str) -> None:
     for kind in ("image", "video"):
@@ -197,6 +213,16 @@ def test_pages_that_were_not_reparsed_yet_have_no_images(tmp_path: Path) -> None
     index(collection)
     with opened(collection) as engine:
         assert engine.media("words", "image").total == 0
+
+
+def test_the_engine_of_the_site_finds_images(tmp_path: Path) -> None:
+    collection = shelve(tmp_path, DOCS, reparsed=True)
+    index(collection)
+    engine = ReloadingEngine(collection, settings())
+    try:
+        assert engine.media("lighthouse", "image").total == engine.count_media("lighthouse", "image") == 4
+    finally:
+        engine.close()
 
 
 def test_damage_of_the_images_is_noticed(tmp_path: Path) -> None:

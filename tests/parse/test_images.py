@@ -115,6 +115,7 @@ def test_an_alternative_text_that_says_nothing_does_not_count(alt: str) -> None:
         "src='data:image/gif;base64,xx' data-srcset='s.png 320w,a.png 640w'",
         "srcset='data:image/gif;base64,xx 1w, a.png 640w'",
         "src=a.png srcset='broken nonsense here'",
+        "src=a.png srcset='data:image/gif;base64,xx 900w'",
     ],
 )
 def test_the_largest_sensible_file_of_an_image_is_kept(attributes: str) -> None:

@@ -116,18 +116,9 @@ def read_some_pages(
 
 
 def _with_all_columns(batch: pa.RecordBatch, columns: Sequence[str], present: set[str]) -> pa.RecordBatch:
-    arrays = [
-        _with_all_fields(batch.column(name), PAGES.field(name).type)
-        if name in present
-        else _empty(PAGES.field(name).type, len(batch))
-        for name in columns
-    ]
+    arrays = [batch.column(name) if name in present else _empty(PAGES.field(name).type, len(batch)) for name in columns]
+    # Arrow adds the fields that the structs of an older segment lack, as nulls.
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([PAGES.field(name) for name in columns]))
-
-
-def _with_all_fields(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """A column as this release writes it; fields that an older segment lacks are null."""
-    return column.cast(kind) if pa.types.is_list(kind) and column.type != kind else column
 
 
 def _empty(kind: pa.DataType, rows: int) -> pa.Array:

@@ -182,17 +182,19 @@ class Link(NamedTuple):
 
 
 class Image(NamedTuple):
-    """An image of a page with an alternative text."""
+    """An image of a page that has words of its own or beside it."""
 
     url: str  # canonical
-    words: str  # the alternative text
+    words: str  # the alternative text, else the title; or empty
+    context: str = ""  # the caption, else the text around the image; or empty
 
 
 class Video(NamedTuple):
-    """A video of a page: the URL of its file or player."""
+    """A video of a page: the URL of its file or of the page to watch it."""
 
     url: str  # canonical
     words: str  # the title, or empty
+    context: str = ""  # the caption or description, else the text around the video; or empty
 
 
 class ListedPage(NamedTuple):

@@ -14,6 +14,8 @@ import pytest
 
 from crawl.crawling import catalog_of, reach, sound, typed
 from index.damage import flip
+from periplus.store.collection import open_collection
+from search.library import opened
 from testweb import Page, Site, TestWeb
 
 FOLDER = Path(__file__).parent
@@ -43,6 +45,16 @@ def test_a_collection_of_this_format_is_searched_as_it_is_and_updated(tmp_path: 
     assert found(home, "harbour Rome")[0] == "http://a.test/ostia"
     assert typed("index", "--home", home, "--json").json["build"] in {"none", "full"}  # full: by another release
     assert found(home, "harbour Rome")[0] == "http://a.test/ostia"
+
+
+def images_in(home: Path) -> list[str]:
+    with opened(open_collection(home)) as engine:
+        return [hit.url for hit in engine.media("lighthouse", "image").hits]
+
+
+def test_images_are_found_in_an_index_of_this_format(tmp_path: Path) -> None:
+    home = unpacked(FOLDER / "catalog-8-index-5.tar.xz", tmp_path / "home")
+    assert images_in(home) == ["http://a.test/img/lighthouse.png"]
 
 
 @pytest.mark.parametrize("name", OLD_INDEX)

@@ -71,7 +71,7 @@ DETAILED = st.builds(
     quality=st.none() | st.builds(Quality, *[st.floats(0, 1)] * 7),
     link_count=st.integers(0, 1 << 40),
     links=st.lists(TEXT, max_size=3).map(tuple),
-    images=st.lists(st.builds(Image, TEXT, TEXT), max_size=3).map(tuple),
+    images=st.lists(st.builds(Image, TEXT, TEXT, TEXT), max_size=3).map(tuple),
     videos=st.lists(st.builds(Video, TEXT, TEXT), max_size=3).map(tuple),
 )
 
@@ -181,16 +181,22 @@ def rewrite(folder: Path, name: str, row: dict[str, object]) -> None:
     writer.close()
 
 
+def test_an_image_of_an_earlier_release_has_no_context(tmp_path: Path) -> None:
+    write(tmp_path, [(HEAD, "text", DETAILS)])
+    rewrite(tmp_path, "details", {"images": [["http://a.test/i.png", "words"]]})
+    assert read_all(tmp_path)[0][2].images == (Image("http://a.test/i.png", "words", ""),)
+
+
 def test_a_field_that_this_release_does_not_know_is_ignored(tmp_path: Path) -> None:
     write(tmp_path, [(HEAD, "text", DETAILS)])
     rewrite(tmp_path, "heads", {"mood": "calm", "title": "Later", "colour": [1], "url": "http://later.test/"})
     rewrite(tmp_path, "texts", {"translation": "Wort", "text": "word"})
-    rewrite(tmp_path, "details", {"weather": None, "images": [["http://a.test/i.png", "words", 640, 480]]})
+    rewrite(tmp_path, "details", {"weather": None, "images": [["http://a.test/i.png", "words", "context", 640, 480]]})
     assert read_all(tmp_path) == [
         (
             Head(url="http://later.test/", title="Later"),
             "word",
-            Details(images=(Image("http://a.test/i.png", "words"),)),
+            Details(images=(Image("http://a.test/i.png", "words", "context"),)),
         )
     ]
 

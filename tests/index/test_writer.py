@@ -12,6 +12,8 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
+from periplus.index.media import FOLDER as MEDIA
+from periplus.index.media import MEDIA_STORED
 from periplus.index.pagestore import Details, PageStore
 from periplus.index.schema import (
     CODE,
@@ -60,8 +62,8 @@ ROW: dict[str, Any] = {
     "features": dict.fromkeys(Quality._fields, 0.10000000149011612),
     "link_count": 3,
     "links": ["http://www.example.org/next"],
-    "images": [{"url": "http://www.example.org/mole.png", "words": "The mole"}],
-    "videos": [{"url": "http://www.example.org/tide.mp4", "words": ""}],
+    "images": [{"url": "http://www.example.org/mole.png", "words": "The mole", "context": "At noon"}],
+    "videos": [{"url": "http://www.example.org/tide.mp4", "words": "", "context": None}],
 }
 
 
@@ -158,7 +160,7 @@ def test_what_the_reader_sees_is_stored(tmp_path: Path) -> None:
             quality=Quality(*[0.1] * 7),
             link_count=3,
             links=("http://www.example.org/next",),
-            images=(Image("http://www.example.org/mole.png", "The mole"),),
+            images=(Image("http://www.example.org/mole.png", "The mole", "At noon"),),
             videos=(Video("http://www.example.org/tide.mp4", ""),),
         )
         assert pages.details(1).archive is None
@@ -178,13 +180,15 @@ def test_the_title_of_a_home_page_names_the_site(tmp_path: Path) -> None:
 
 
 def test_a_page_that_lists_very_much_takes_little_room(tmp_path: Path) -> None:
-    media = [{"url": f"http://a.test/{n}.png", "words": "word " * 1_000} for n in range(500)]
+    media = [{"url": f"http://a.test/{n}.png", "words": "word " * 99, "context": "text " * 99} for n in range(500)]
     many = {"categories": [str(n) for n in range(500)], "keywords": "word " * 1_000, "images": media, "videos": media}
     write(tmp_path, many)
     with PageStore(tmp_path) as pages:
         details = pages.details(0)
-        assert len(details.categories) == len(details.images) == len(details.videos) == 20
-        assert len(details.keywords) == len(details.images[0].words) == len(details.videos[0].words) == 200
+        assert (len(details.categories), len(details.images), len(details.videos)) == (20, MEDIA_STORED, MEDIA_STORED)
+        assert len(details.keywords) == len(details.images[0].words) == len(details.videos[0].context) == 200
+        media_index = Index.open(str(tmp_path / MEDIA))
+        assert media_index.searcher().num_docs == 2 * MEDIA_STORED
 
 
 @pytest.mark.parametrize("features", [None, dict.fromkeys(Quality._fields)])

@@ -71,13 +71,13 @@ def test_images_are_kept_with_their_alternative_text() -> None:
 def test_videos_are_kept_as_files_or_players() -> None:
     page = parsed(
         "<video src=/a.mp4 title=Tides></video><video title=Wind><source src=b.webm></video>"
-        "<picture><source src=no.jpg></picture><iframe src=https://www.youtube.com/embed/xyz title=Storm></iframe>"
+        "<picture><source src=no.jpg></picture><iframe src=//www.youtube.com/embed/dQw4w9WgXcQ title=Storm></iframe>"
         "<iframe src=/advertisement></iframe><video src=blob:abc></video>"
     )
     assert page.videos == (
         Video("https://example.org/a.mp4", "Tides"),
         Video("https://example.org/docs/b.webm", "Wind"),
-        Video("https://www.youtube.com/embed/xyz", "Storm"),
+        Video("https://www.youtube.com/watch?v=dQw4w9WgXcQ", "Storm"),
     )
 
 
@@ -98,6 +98,6 @@ def test_open_graph_fields_replace_missing_ones() -> None:
 def test_every_list_is_limited() -> None:
     page = parsed(
         "".join(f"<meta property=article:tag content=tag{n}>" for n in range(500))
-        + "".join(f"<img src={n}.png alt=picture{n}><video src={n}.mp4></video>" for n in range(500))
+        + "".join(f"<img src={n}.png alt='ship {n}'><video src={n}.mp4></video>" for n in range(500))
     )
     assert (len(page.categories), len(page.images), len(page.videos)) == (CATEGORIES, IMAGES, VIDEOS)

@@ -244,7 +244,7 @@ def test_a_previous_row_gives_the_page_that_was_written(tmp_path: Path) -> None:
         language="en",
         language_certainty=0.5,
         categories=("Sea",),
-        images=(Image("http://a.test/i", "a boat"),),
+        images=(Image("http://a.test/i", "a boat", "the lake"),),
         videos=(Video("http://a.test/v", ""),),
         published=1.0,
         signature=(1 << 64) - 5,

@@ -23,6 +23,7 @@ from periplus.model import (
     Decision,
     Fetch,
     Hit,
+    Image,
     Link,
     ListedPage,
     Page,
@@ -33,6 +34,7 @@ from periplus.model import (
     Results,
     UrlState,
     Verdict,
+    Video,
 )
 from periplus.search.engine import SearchEngine
 from periplus.store.archive import ArchiveWriter, archive_name
@@ -69,6 +71,8 @@ class Doc:
     published: float | None = None
     modified: float | None = None
     listed: tuple[ListedPage, ...] = ()  # by a feed; needs `reparsed`, too
+    images: tuple[Image, ...] = ()
+    videos: tuple[Video, ...] = ()
 
     @property
     def payload(self) -> bytes:
@@ -90,6 +94,8 @@ class Doc:
             signature=self.signature,
             quality=self.quality,
             listed=self.listed,
+            images=self.images,
+            videos=self.videos,
         )
 
 

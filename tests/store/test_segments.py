@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import xxhash
 from pyarrow import parquet
@@ -225,7 +226,7 @@ def test_everything_known_about_a_page_is_in_its_row(tmp_path: Path) -> None:
         language="en",
         language_certainty=0.5,
         categories=("ports", "spice"),
-        images=(Image("https://example.org/a.png", "a ship"),),
+        images=(Image("https://example.org/a.png", "a ship", "the harbour"),),
         videos=(Video("https://example.org/a.mp4", ""),),
         published=1.5e9,
         signature=(1 << 64) - 2,
@@ -236,8 +237,8 @@ def test_everything_known_about_a_page_is_in_its_row(tmp_path: Path) -> None:
     (found,) = with_checksums(tmp_path, row("https://example.org/", page), revision=1)["pages"]
     assert main_text(found["text"], found["main"]) == page.main_text == "main text\nmore of it"
     assert (found["categories"], found["language_certainty"]) == (["ports", "spice"], 0.5)
-    assert found["images"] == [{"url": "https://example.org/a.png", "words": "a ship"}]
-    assert found["videos"] == [{"url": "https://example.org/a.mp4", "words": ""}]
+    assert found["images"] == [{"url": "https://example.org/a.png", "words": "a ship", "context": "the harbour"}]
+    assert found["videos"] == [{"url": "https://example.org/a.mp4", "words": "", "context": ""}]
     assert (found["published"], found["modified"], found["signature"]) == (1.5e9, None, -2)
     assert found["quality"] == {**Quality()._asdict(), "length": 0.25, "title": 0.125}
     assert found["problem"] == "pdf_locked"
@@ -261,6 +262,19 @@ def test_a_segment_of_an_older_release_is_read_like_a_new_one(tmp_path: Path) ->
         "images": [],
     }
     assert main_text(found["text"], found["main"]) == "words"
+
+
+def test_images_of_an_older_release_have_no_context(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    old = pa.list_(pa.struct([("url", pa.string()), ("words", pa.string())]))
+    images = pa.array([[{"url": "https://example.org/a.png", "words": "a ship"}], []], old)
+    parquet.write_table(pa.table({"title": ["T", "U"], "images": images}), path)
+    (batch,) = read_pages(path, ["title", "images", "videos"], 10)
+    assert batch.column("images").to_pylist() == [
+        [{"url": "https://example.org/a.png", "words": "a ship", "context": None}],
+        [],
+    ]
+    assert batch.column("videos").to_pylist() == [[], []]
 
 
 UNWRITABLE = [

@@ -92,6 +92,7 @@ class Indexing(Section):
         description="Learn word vectors from the pages: words in similar company have similar vectors. Takes about "
         "12 seconds of processor time for 25,000 pages, and at most 60.",
     )
+    media: bool = Field(default=True, description="Index the images and videos of pages, so that they can be searched.")
     generations: int = Field(
         default=3,
         ge=1,

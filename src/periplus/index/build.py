@@ -25,6 +25,7 @@ from periplus.garbage import rare_garbage_collection
 from periplus.index.forward import ForwardIndex
 from periplus.index.left_out import PageRules
 from periplus.index.lineage import Lineage, continued
+from periplus.index.media import write_furniture
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import DOCUMENTS
 from periplus.index.plan import ROWS_AT_ONCE, Plan
@@ -150,17 +151,19 @@ def _write_generation(
     """Write and check all files of a generation; returns the facts for its `meta.json`."""
     languages = lineage.languages(plan.languages)
     base = plan.base(lineage.before.folder, lineage.first) if lineage.before is not None else None
-    written = _write_documents(folder, plan, settings, languages, base, progress)
+    written, media = _write_documents(folder, plan, settings, languages, base, progress)
     plan.save_numbers(folder / DOCUMENTS)
     plan.save_near_copies(folder / NEAR_COPIES)
     write_sites(folder, plan.sites.values())
     write_templates(folder, plan.template_lines.lines)
+    write_furniture(folder, plan.furniture)
     _require_sound(folder, plan, written, base)
     return {
         "documents": plan.total,
         "duplicates": plan.duplicates,
         "ranks": plan.rank_generation,
         "languages": languages,
+        "media_documents": media,
         **lineage.facts(plan, settings),
     }
 
@@ -172,14 +175,15 @@ def _write_documents(
     languages: dict[str, int],
     base: Base | None,
     progress: Callable[[int, int], None],
-) -> int:
-    with IndexWriter(folder, settings, languages, base) as writer:
+) -> tuple[int, int]:
+    """Write the documents; returns the number of new pages, and that of all images and videos."""
+    with IndexWriter(folder, settings, languages, base, plan.furniture) as writer:
         for done, row in enumerate(plan.rows(), 1):
             writer.add(row)
             if done % ROWS_AT_ONCE == 0:
                 progress(done, plan.added)
         progress(plan.added, plan.added)
-        return writer.finish()
+        return writer.finish(), writer.media
 
 
 def _require_sound(folder: Path, plan: Plan, written: int, base: Base | None) -> None:

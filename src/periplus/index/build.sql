@@ -3,8 +3,8 @@
 -- Given: pages (segments, with the file name as `segment` and the row number as `place`), ranks (url_id, rank),
 -- anchors (target_id, anchors), vanished (url_id, visited, reason: pages found gone, redirected or refused, and when),
 -- refused_hosts (host, reason) and refused_urls (url_id, reason): what the scope refuses, imported (url_id): pages that
--- are indexed although the scope refuses them, known_templates (host) and known_sites (host): hosts that were compared by
--- an earlier build, styles (host, style): a hash of what the pages of a host repeat, previous (number, url_id,
+-- are indexed although the scope refuses them, known_templates (host), known_sites (host) and known_furniture (host): hosts that were
+-- compared by an earlier build, styles (host, style): a hash of what the pages of a host repeat, previous (number, url_id,
 -- fingerprint): the documents of the generation that is continued. The texts of pages are not read here, so that
 -- everything fits in memory.
 
@@ -168,6 +168,29 @@ FROM (
 WHERE pages >= ? AND turn <= ?
 ORDER BY pages DESC, host, turn
 LIMIT ?;
+
+-- name: media_hosts
+-- The hosts whose images and videos are compared. Parameter: pages that a host must exceed.
+CREATE OR REPLACE TEMP TABLE media_hosts AS
+SELECT host, count(*) AS pages FROM documents
+WHERE host NOT IN (SELECT host FROM known_furniture)
+GROUP BY host HAVING count(*) > ?;
+
+-- name: furniture
+-- The images and videos that many pages of a host show. Parameters: the pages, and the share of the pages of the host,
+-- that must be exceeded.
+SELECT host, url
+FROM (
+    SELECT DISTINCT documents.ordinal, documents.host, unnest(pages.images).url AS url
+    FROM documents JOIN pages ON pages.segment = documents.segment AND pages.place = documents.place
+    WHERE documents.host IN (SELECT host FROM media_hosts)
+    UNION ALL
+    SELECT DISTINCT documents.ordinal, documents.host, unnest(pages.videos).url AS url
+    FROM documents JOIN pages ON pages.segment = documents.segment AND pages.place = documents.place
+    WHERE documents.host IN (SELECT host FROM media_hosts)
+) AS shown JOIN media_hosts USING (host)
+GROUP BY host, url, pages HAVING count(*) > greatest(?, ? * pages)
+ORDER BY host, url;
 
 -- name: links
 -- The number of links of every new document of one segment, and the first of them. `arg_min` with a number is DuckDB's

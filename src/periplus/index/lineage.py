@@ -21,7 +21,7 @@ from periplus.store.generations import Generation, Generations
 MOST_REMOVED = 0.2  # share of the document numbers that are not in use
 MOST_NEW = 0.5  # share of the documents that are newer than the last full build: then the index has doubled
 _CHECKED_BY_RECORD = ".dat"  # suffix of files whose records have checksums of their own
-_SETTINGS = ("prior_strength", "forward_words", "vectors")
+_SETTINGS = ("prior_strength", "forward_words", "vectors", "media")
 
 
 @dataclass(frozen=True, slots=True)

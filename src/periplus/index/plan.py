@@ -21,6 +21,7 @@ from periplus.config import Indexing
 from periplus.errors import DamagedFile
 from periplus.index.feed_dates import prepare_feed_dates
 from periplus.index.left_out import PageRules, prepare
+from periplus.index.media import LARGEST_SHARE, MOST_PAGES, read_furniture
 from periplus.index.out_links import OutLinks
 from periplus.index.parts import DOCUMENTS
 from periplus.index.schema import prior_steps
@@ -105,6 +106,7 @@ class Plan:
         if "signature" not in files.columns:  # no page was reparsed yet
             features = ", ".join(f"'{name}': NULL::FLOAT" for name in Quality._fields)
             columns += ["NULL::BIGINT AS signature", f"{{{features}}} AS quality"]
+            columns += [f"[]::STRUCT(url VARCHAR)[] AS {name}" for name in ("images", "videos")]
         if "listed" not in files.columns:  # no segment has version 3 yet
             columns.append("NULL::STRUCT(url VARCHAR, published DOUBLE)[] AS listed")
         files.project(", ".join(columns)).create_view("pages")
@@ -183,6 +185,7 @@ class Plan:
         self._database.register("known_sites", pa.table({"host": pa.array(known_sites, pa.string())}))
         self.template_lines = Templates(self._samples(), known_lines)
         self.sites = known_sites | self._compare_titles()
+        self.furniture = self._compare_media(read_furniture(before) if before is not None else {})
         styles = dict(self._styles())
         self._database.register(
             "styles",
@@ -191,11 +194,12 @@ class Plan:
 
     def _styles(self) -> Iterator[tuple[str, int]]:
         """Every host whose pages repeat something, with a hash of it."""
-        lines = self.template_lines.lines
-        for host in lines.keys() | self.sites.keys():
-            found, site = lines.get(host), self.sites.get(host, Site())
-            if found or site.starts or site.ends:
-                yield host, xxhash.xxh3_64_intdigest(repr((sorted(found or ()), site.starts, site.ends)).encode())
+        lines, furniture = self.template_lines.lines, self.furniture
+        for host in lines.keys() | self.sites.keys() | furniture.keys():
+            found, site, media = lines.get(host), self.sites.get(host, Site()), furniture.get(host)
+            if found or site.starts or site.ends or media:
+                repeated = (sorted(found or ()), site.starts, site.ends, sorted(media or ()))
+                yield host, xxhash.xxh3_64_intdigest(repr(repeated).encode())
 
     def _compare_titles(self) -> dict[str, Site]:
         """The hosts with enough titles, and what their titles repeat."""
@@ -204,6 +208,18 @@ class Plan:
         for host, title in self._database.execute(self._sql["titles"], limits).fetchall():
             titles[host].append(title)
         return compare_titles(titles)
+
+    def _compare_media(self, known: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+        """The images and videos that many pages of a host show; hosts in *known* were compared before."""
+        if not self._settings.media:
+            return {}
+        self._database.register("known_furniture", pa.table({"host": pa.array(known, pa.string())}))
+        self._database.execute(self._sql["media_hosts"], [MOST_PAGES])
+        hosts = self._database.execute("SELECT host FROM media_hosts").fetchall()
+        repeated: dict[str, list[str]] = {host: [] for (host,) in hosts}
+        for host, url in self._database.execute(self._sql["furniture"], [MOST_PAGES, LARGEST_SHARE]).fetchall():
+            repeated[host].append(url)
+        return known | {host: frozenset(urls) for host, urls in repeated.items()}
 
     def _samples(self) -> Iterator[tuple[str, str]]:
         """Host and full text of the sample pages from which templates are found."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from periplus.index.facets import facet_values
 from periplus.index.forward import ForwardIndex
 from periplus.index.forward_writer import Continued, ForwardWriter
 from periplus.index.kinds import Kind, page_kind
+from periplus.index.media import MEDIA_STORED, MediaWriter
 from periplus.index.pagestore import Details, Head, PageStoreWriter
 from periplus.index.parts import part_folder
 from periplus.index.phrases import FOLDER as PHRASES
@@ -52,15 +53,25 @@ _HEAP = 256 << 20  # bytes
 _THREADS = 2
 _OPENING = 600  # characters of the text that are stored in the head, for ranking and snippets
 _TEXT = 200_000  # characters of the text that are stored for snippets
-_LISTED = 20  # other URLs, categories, images and videos of a page that are stored
+_LISTED = 20  # other URLs and categories of a page that are stored
 _WORDS = 200  # characters of keywords, and of the words of an image or video
 
 
 class IndexWriter:
     """Writes one generation: the tantivy index, the page store, the forward index, and arrays by document number."""
 
-    def __init__(self, folder: Path, settings: Indexing, languages: Iterable[str], base: Base | None = None) -> None:
-        """*languages*: those of all pages, as `language_of` names them; *base*: the generation that is continued."""
+    def __init__(
+        self,
+        folder: Path,
+        settings: Indexing,
+        languages: Iterable[str],
+        base: Base | None = None,
+        furniture: Mapping[str, frozenset[str]] = MappingProxyType({}),  # it is frozen
+    ) -> None:
+        """*languages*: those of all pages, as `language_of` names them; *base*: the generation that is continued.
+
+        *furniture*: by host, the URLs of images and videos that are not indexed.
+        """
         self._folder, self._base = folder, base
         self._strength, self._vectors = settings.prior_strength, settings.vectors
         self._index = _new_index(folder / "tantivy", languages) if base is None else _linked_index(folder, base)
@@ -69,6 +80,9 @@ class IndexWriter:
         self._first = base.first if base else 0
         self._forward = ForwardWriter(folder, settings.forward_words, _continued(base))
         self._pages = PageStoreWriter(part_folder(folder, self._first), self._first)
+        strength = settings.prior_strength
+        self._media = MediaWriter(folder, languages, strength, furniture, base) if settings.media else None
+        self.media = 0  # number of images and videos in the index; known after `finish`
         self._ranks: list[float] = []
         self._qualities: list[float] = []
         self._hosts: list[int] = []
@@ -83,6 +97,8 @@ class IndexWriter:
             self._forward.close()
         finally:  # closing a file fails on a full disk
             self._pages.close()
+        if self._media is not None:
+            self._media.close()
         del self._writer  # waits for its threads, so that they do not write into a folder that is being removed
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -111,6 +127,8 @@ class IndexWriter:
         )
         self._pages.add(_head(row, kind), row["text"][:_TEXT], _details(row))
         self._forward.add(row)
+        if self._media is not None:
+            self._media.add(row, _domains(row["host"]))
         self._ranks.append(row["rank"])
         self._qualities.append(row["quality"])
         self._hosts.append(url_key(row["host"]))
@@ -121,6 +139,8 @@ class IndexWriter:
         self._writer.wait_merging_threads()
         self._pages.finish()
         self._forward.finish()
+        if self._media is not None:
+            self.media = self._media.finish()
         base, added = self._base, len(self._ranks)
         if base is not None:
             take_over_parts(base, self._folder, added)
@@ -194,9 +214,14 @@ def _details(row: Mapping[str, Any]) -> Details:
         quality=_quality(row["features"]),
         link_count=row["link_count"],
         links=tuple(row["links"]),
-        images=tuple(Image(image["url"], image["words"][:_WORDS]) for image in row["images"][:_LISTED]),
-        videos=tuple(Video(video["url"], video["words"][:_WORDS]) for video in row["videos"][:_LISTED]),
+        images=tuple(Image(*_described(image)) for image in row["images"][:MEDIA_STORED]),
+        videos=tuple(Video(*_described(video)) for video in row["videos"][:MEDIA_STORED]),
     )
+
+
+def _described(media: Mapping[str, str | None]) -> tuple[str, str, str]:
+    """URL, words and context of an image or video; segments of earlier releases have no context."""
+    return media["url"] or "", (media["words"] or "")[:_WORDS], (media["context"] or "")[:_WORDS]
 
 
 def _quality(features: Mapping[str, float | None] | None) -> Quality | None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from turbohtml import Document, Element
 
 from periplus.parse.dates import epoch
 from periplus.parse.extraction import Extraction
+from periplus.parse.images import Found, read_image
 from periplus.parse.limits import (
     ADDRESS,
     CATEGORIES,
@@ -25,6 +27,7 @@ from periplus.parse.limits import (
     VIDEOS,
     squeeze,
 )
+from periplus.parse.videos import PLAYERS, read_player, read_video_objects, video_address
 
 # fmt: off
 _PUBLISHED = frozenset({
@@ -39,17 +42,8 @@ _MODIFIED = frozenset({
 # fmt: on
 _CATEGORIES = frozenset({"article:section", "article:tag", "category", "news_keywords", "parsely-section"})
 _JSON_DATE = re.compile(r'"date(Published|Modified)"\s*:\s*"([^"\\]{4,60})"')
-_JSON_VIDEO = re.compile(r'"(?:contentUrl|embedUrl)"\s*:\s*"((?:https?:)?(?:\\?/){2}[^"\s]{4,1000})"')
-_PLAYER = re.compile(
-    r"(?:https?:)?//(?:(?:www\.)?youtube(?:-nocookie)?\.com/embed/|player\.vimeo\.com/video/|"
-    r"(?:www\.|geo\.)?dailymotion\.com/(?:embed|player)|[\w.-]+/videos/embed/)",
-    re.IGNORECASE,
-)
 _SCRIPT = "application/ld+json"
 _LONGEST_SCRIPT = 200_000  # characters
-_SMALL = 48  # pixels: smaller images are icons
-_PIXELS = re.compile(r"\s*(\d{1,5})(?:px)?\s*")
-_LAZY = ("data-src", "data-original", "data-lazy-src")
 
 
 @dataclass(slots=True)
@@ -62,8 +56,10 @@ class Facts:
     published: float | None = None
     modified: float | None = None
     categories: dict[str, None] = field(default_factory=dict)  # in order, each once
-    images: list[tuple[str, str]] = field(default_factory=list)  # URL and alternative text
-    videos: dict[str, str] = field(default_factory=dict)  # title by URL
+    images: list[Found] = field(default_factory=list)  # in the order of the page
+    own_image: Found | None = None  # that the page names for itself
+    videos: list[Found] = field(default_factory=list)  # in the order of preference
+    own_videos: list[Found] = field(default_factory=list)
 
 
 def read_facts(document: Document, extraction: Extraction) -> Facts:
@@ -113,47 +109,36 @@ def _read_generator(facts: Facts, content: str) -> None:
     facts.generator = facts.generator or squeeze(content, TITLE)
 
 
-def _read_open_image(facts: Facts, content: str) -> None:
-    if not facts.images and len(content) <= ADDRESS:
-        facts.images.append((content, ""))
+def _read_own_image(facts: Facts, content: str) -> None:
+    if facts.own_image is None and len(content) <= ADDRESS:
+        facts.own_image = Found(content, "")
 
 
-def _read_image_words(facts: Facts, content: str) -> None:
-    if len(facts.images) == 1 and not facts.images[0][1]:
-        facts.images[0] = (facts.images[0][0], squeeze(content, IMAGE_WORDS))
+def _read_own_image_words(facts: Facts, content: str) -> None:
+    if facts.own_image is not None and not facts.own_image.words:
+        facts.own_image = facts.own_image._replace(words=squeeze(content, IMAGE_WORDS))
 
 
-def _read_open_video(facts: Facts, content: str) -> None:
-    _add_video(facts, content, "")
+def _read_own_video(facts: Facts, content: str) -> None:
+    if len(facts.own_videos) < VIDEOS and (address := video_address(content)):
+        facts.own_videos.append(Found(address, ""))
 
 
 _META_READERS = {
     "og:title": _read_title,
     "og:description": _read_description,
     "generator": _read_generator,
-    "og:image": _read_open_image,
-    "og:image:alt": _read_image_words,
-    "og:video": _read_open_video,
-    "og:video:url": _read_open_video,
-    "og:video:secure_url": _read_open_video,
+    "og:image": _read_own_image,
+    "og:image:alt": _read_own_image_words,
+    "og:video": _read_own_video,
+    "og:video:url": _read_own_video,
+    "og:video:secure_url": _read_own_video,
 }
 
 
 def _read_img(facts: Facts, element: Element) -> None:
-    """Add an image that has alternative text; images without text cannot be searched."""
-    if len(facts.images) >= IMAGES:
-        return
-    words = squeeze(element.attr("alt") or element.attr("title") or "", IMAGE_WORDS)
-    if not words or _is_small(element.attr("width")) or _is_small(element.attr("height")):
-        return
-    address = next(filter(None, map(element.attr, _LAZY)), None) or element.attr("src")
-    if address and len(address) <= ADDRESS and not address.startswith("data:"):
-        facts.images.append((address, words))
-
-
-def _is_small(pixels: str | None) -> bool:
-    found = _PIXELS.fullmatch(pixels) if pixels else None
-    return found is not None and int(found[1]) < _SMALL
+    if len(facts.images) < IMAGES and (found := read_image(element)) is not None:
+        facts.images.append(found)
 
 
 def _read_script(facts: Facts, element: Element) -> None:
@@ -165,9 +150,7 @@ def _read_script(facts: Facts, element: Element) -> None:
             facts.published = facts.published or epoch(date)
         else:
             facts.modified = facts.modified or epoch(date)
-    if "VideoObject" in json:
-        for address in _JSON_VIDEO.findall(json):
-            _add_video(facts, address.replace("\\/", "/"), "")
+    facts.videos += islice(read_video_objects(json), VIDEOS - len(facts.videos))
 
 
 def _read_time(facts: Facts, element: Element) -> None:
@@ -180,28 +163,9 @@ def _read_time(facts: Facts, element: Element) -> None:
         facts.published = epoch(moment)
 
 
-def _read_video(facts: Facts, element: Element) -> None:
-    _add_video(facts, element.attr("src") or "", element.attr("title") or element.attr("aria-label") or "")
-
-
-def _read_source(facts: Facts, element: Element) -> None:
-    parent = element.parent
-    if isinstance(parent, Element) and parent.tag == "video":
-        _add_video(facts, element.attr("src") or "", parent.attr("title") or parent.attr("aria-label") or "")
-
-
-def _read_iframe(facts: Facts, element: Element) -> None:
-    address = element.attr("src") or element.attr("data-src") or ""
-    if _PLAYER.match(address):
-        _add_video(facts, address, element.attr("title") or "")
-
-
-def _add_video(facts: Facts, address: str, words: str) -> None:
-    address = address.strip()
-    if not address or len(address) > ADDRESS or address.startswith(("blob:", "data:")):
-        return
-    if len(facts.videos) < VIDEOS or address in facts.videos:
-        facts.videos[address] = facts.videos.get(address) or squeeze(words, IMAGE_WORDS)
+def _read_player(facts: Facts, element: Element) -> None:
+    if len(facts.videos) < VIDEOS and (found := read_player(element)) is not None:
+        facts.videos.append(found)
 
 
 _READERS = {  # in order of precedence
@@ -209,7 +173,5 @@ _READERS = {  # in order of precedence
     "script": _read_script,
     "time": _read_time,
     "img": _read_img,
-    "video": _read_video,
-    "source": _read_source,
-    "iframe": _read_iframe,
+    **dict.fromkeys(PLAYERS, _read_player),
 }

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 
 import turbohtml
 from turbohtml import Document
 
-from periplus.model import Image, Page, Video
+from periplus.model import Image, Link, Page, Video
 from periplus.parse import directives
 from periplus.parse.extraction import Extraction
 from periplus.parse.facts import Facts, read_facts
 from periplus.parse.glance import Glance, glance
-from periplus.parse.limits import ADDRESS, LANGUAGE, TEXT
+from periplus.parse.images import Found, is_decoration
+from periplus.parse.limits import ADDRESS, CONTEXT, IMAGE_WORDS, IMAGES, LANGUAGE, TEXT, VIDEOS
 from periplus.parse.links import LinkCollector, LinkResolver
 from periplus.parse.maintext import Body, BodyReader
 from periplus.parse.outline import Outline
 from periplus.parse.profiles import Excerpt, Profiles
 from periplus.parse.quality import PageFinisher
+from periplus.parse.videos import linked_videos
 from periplus.url import Canonicalizer, host_of
 
 # XHTML allows self-closing tags. HTML reads them as start tags, and would lose the page after a <script/>.
@@ -75,6 +79,7 @@ class HtmlReader:
         links = self._links(
             document, outline, base, extraction, run("glance", None, glance, html.encode("utf-8", "replace"))
         )
+        linked = links.links(nofollow=nofollow)
         body, headings = self._body(document, excerpt, outline, extraction)
         page = Page(
             title=(excerpt.title if excerpt else "") or outline.title or facts.title,
@@ -84,15 +89,15 @@ class HtmlReader:
             text=body.text,
             main=body.main,
             categories=(excerpt.categories if excerpt else ()) or tuple(facts.categories),
-            images=run("images", (), self._images, facts, base),
-            videos=run("videos", (), self._videos, facts, base),
+            images=run("images", (), self._images, facts, base, facts.title or outline.title),
+            videos=run("videos", (), self._videos, facts, base, facts.title or outline.title, linked),
             published=facts.published,
             modified=facts.modified,
             language=run("declared language", "", _language, document),
             canonical=run("canonical", "", self._joined, base, outline.canonical),
             noindex=noindex,
             nofollow=nofollow,
-            links=links.links(nofollow=nofollow),
+            links=linked,
             links_dropped=links.dropped,
         )
         return self._finisher.finish(page, extraction, size=len(html), linked=body.linked)
@@ -138,13 +143,32 @@ class HtmlReader:
         extraction.run("links", None, links.add_anchors, scanned or document)
         return links
 
-    def _images(self, facts: Facts, base: str) -> tuple[Image, ...]:
-        found = {address: words for src, words in facts.images if (address := self._joined(base, src))}
-        return tuple([Image(address, words) for address, words in found.items()])
+    def _images(self, facts: Facts, base: str, title: str) -> tuple[Image, ...]:
+        """The images of a page, each once; first the one that the page names for itself, described by its title."""
+        found = self._merged(facts.images, base)
+        own = facts.own_image
+        if own is not None and not is_decoration(own.address) and (url := self._joined(base, own.address)):
+            words, context = found.pop(url, ("", ""))
+            words = words or own.words
+            found = {url: (words, context or ("" if words else title[:CONTEXT])), **found}
+        images = [Image(url, *described) for url, described in found.items()]
+        return tuple(images[:IMAGES])
 
-    def _videos(self, facts: Facts, base: str) -> tuple[Video, ...]:
-        found = {address: words for src, words in facts.videos.items() if (address := self._joined(base, src))}
-        return tuple([Video(address, words) for address, words in found.items()])
+    def _videos(self, facts: Facts, base: str, title: str, links: Iterable[Link]) -> tuple[Video, ...]:
+        """The videos that a page shows, names or links to, each once."""
+        linked = islice(linked_videos(links), VIDEOS)
+        named = [Found(own.address, title[:IMAGE_WORDS]) for own in facts.own_videos]
+        found = self._merged([*facts.videos, *linked, *named], base)
+        return tuple([Video(url, *described) for url, described in islice(found.items(), VIDEOS)])
+
+    def _merged(self, media: Iterable[Found], base: str) -> dict[str, tuple[str, str]]:
+        """Words and context of images or videos by canonical URL; the first that has words or context counts."""
+        found: dict[str, tuple[str, str]] = {}
+        for one in media:
+            if url := self._joined(base, one.address):
+                words, context = found.get(url, ("", ""))
+                found[url] = words or one.words, context or one.context
+        return found
 
 
 def as_html(xhtml: str) -> str:

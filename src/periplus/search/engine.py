@@ -34,6 +34,7 @@ from periplus.search.facets import FacetCounter
 from periplus.search.facts import collection_facts
 from periplus.search.hits import HitMaker
 from periplus.search.interpret import Interpreter, Mode, Search, left_out_words, valid_text
+from periplus.search.media import MediaSearch
 from periplus.search.news import News
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.parser import parse_query
@@ -72,6 +73,7 @@ class SearchEngine:
         self._facts: CollectionFacts | None = None
         self._completer = Completer(self._phrases, self.index.forward.lexicon)
         self._facets = FacetCounter(self.index)
+        self._media = MediaSearch(self.index, self._interpreter, self._weights)
         self._cached_facets = lru_cache(_CACHED_FACETS)(self._count_facets)
 
     @classmethod
@@ -215,14 +217,12 @@ class SearchEngine:
         return self._news.count(query, Mode(mode))
 
     def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = Mode.AUTO) -> MediaResults:
-        """One page of images or videos of pages in the index."""
-        del query, kind, page, size, mode
-        return MediaResults(0, total_is_exact=True, seconds=0.0, hits=())
+        """One page of images or videos of pages in the index, without spelling correction."""
+        return self._media.search(query, kind, page=page, size=size, mode=mode)
 
     def count_media(self, query: str, kind: str, *, mode: str = Mode.AUTO) -> int:
         """About how many images or videos match."""
-        del query, kind, mode
-        return 0
+        return self._media.count(query, kind, mode=mode)
 
     def explanation(
         self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()

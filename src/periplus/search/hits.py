@@ -63,12 +63,12 @@ class HitMaker:
             same_content=head.same_content,
             all_words=missing is None,
             missing=missing or (),
-            date=_stated_date(head),
+            date=stated_date(head),
             explain=parts if explain else {},
         )
 
 
-def _stated_date(head: Head) -> float | None:
+def stated_date(head: Head) -> float | None:
     """The date that a page states. A date more than a day after the fetch is wrong; an earlier one has no time zone.
 
     A page that was modified within a day before the fetch was probably generated for it.

@@ -54,6 +54,8 @@ class OpenIndex:
         self.documents = int(generation.meta["documents"])
         self.release = str(generation.meta.get("release", ""))
         fields: dict[str, int] = generation.meta["languages"]  # number of pages by language
+        self.field_languages = tuple(fields)
+        self.media_documents = int(generation.meta.get("media_documents", 0))  # images and videos
         self.languages = {language: pages for language, pages in fields.items() if pages}
         with self.damage_reported():
             self._index = Index.open(str(self.folder / "tantivy"))

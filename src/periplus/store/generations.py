@@ -57,6 +57,7 @@ class Kind:
 
 
 # Format 1: digests of ranks were SHA-256 under the key `sha256`; records of the page store had no checksums.
+# Format 5 of the index has images and videos.
 RANK_KIND = Kind("rank", 2, 1, digits=1, lock="rank.lock", writing="ranking", named_sizes=True)
 INDEX_KIND = Kind("index", 5, 5, digits=6, lock="build.lock", writing="building the index", named_sizes=False)
 

@@ -1,7 +1,7 @@
 """Defines the columns of segments, and reads segments of all versions.
 
-Every segment states its version in its metadata. Columns are only ever added: a column that an older segment lacks is
-read as empty.
+Every segment states its version in its metadata. Columns, and fields of their structs, are only ever added: what an
+older segment lacks is read as empty.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from periplus.model import Quality
 SKIMMED_VERSION = 1  # segments of a crawl, with the quickly extracted fields
 SCHEMA_VERSION = 3  # segments of `periplus reparse`
 _ID = pa.binary(16)
-_MEDIA = pa.list_(pa.struct([("url", pa.string()), ("words", pa.string())]))
+_MEDIA = pa.list_(pa.struct([("url", pa.string()), ("words", pa.string()), ("context", pa.string())]))
 
 PAGES = pa.schema(
     [
@@ -45,7 +45,7 @@ PAGES = pa.schema(
         ("main", pa.list_(pa.int32())),  # start, end, start, end ... of the main text in the text, in characters
         ("language_certainty", pa.float32()),
         ("categories", pa.list_(pa.string())),
-        ("images", _MEDIA),
+        ("images", _MEDIA),  # the context since version 3
         ("videos", _MEDIA),
         ("published", pa.float64()),  # seconds since the epoch
         ("modified", pa.float64()),
@@ -119,6 +119,7 @@ def read_some_pages(
 
 def _with_all_columns(batch: pa.RecordBatch, columns: Sequence[str], present: set[str]) -> pa.RecordBatch:
     arrays = [batch.column(name) if name in present else _empty(PAGES.field(name).type, len(batch)) for name in columns]
+    # Arrow adds the fields that the structs of an older segment lack, as nulls.
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([PAGES.field(name) for name in columns]))
 
 

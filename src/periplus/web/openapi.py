@@ -6,6 +6,7 @@ from typing import Any
 
 from periplus import __version__
 from periplus.search.score import FEATURES
+from periplus.site.site_rules import LONGEST
 from periplus.web.parameters import AGES, API_SIZE, LARGEST_SIZE, MEDIA_SIZE, PAGES, TYPES
 
 Schema = dict[str, Any]

@@ -96,7 +96,7 @@ def test_a_result_has_the_date_that_its_page_states(tmp_path: Path) -> None:
         "published": (fetched - 9 * day, fetched - day, fetched - 9 * day),
         "modified": (None, fetched - 2 * day, fetched - 2 * day),
         "generated": (None, fetched - 60, None),
-        "future": (fetched + day, None, None),
+        "future": (fetched + 2 * day, None, None),
         "undated": (None, None, None),
     }
     docs = [

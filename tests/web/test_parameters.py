@@ -155,3 +155,17 @@ def test_an_invalid_filter_is_explained(name: str, value: str) -> None:
 def test_a_query_with_alternatives_is_filtered_as_a_whole() -> None:
     asked = SearchParameters("a OR b", lang="de")
     assert parse_query(asked.search_text).understood == "lang:de (a OR b)"
+
+
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("a OR b", "site:a.test (a OR b)"),
+        ("(a) OR (b)", "site:a.test ((a) OR (b))"),
+        ("a) OR (b", "site:a.test (a  OR  b)"),
+        ("a) OR b", "site:a.test (a  OR b)"),
+        ("(a OR b", "site:a.test ( a OR b)"),
+    ],
+)
+def test_no_parenthesis_of_a_query_escapes_the_filters(query: str, searched: str) -> None:
+    assert read({"q": query, "site": "a.test"}).search_text == searched

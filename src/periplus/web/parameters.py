@@ -76,7 +76,7 @@ class SearchParameters:
     def search_text(self) -> str:
         """The query with blocked sites and filters as operators; they come first, because a long query is cut off."""
         operators = self._operators
-        return f"{operators} ({self.query})" if operators else self.query
+        return f"{operators} ({_with_pairs(self.query)})" if operators else self.query
 
     @property
     def site_boosts(self) -> SiteBoosts:
@@ -151,6 +151,13 @@ class SearchParameters:
 def since(time: str) -> str:
     """The first day of the newest pages; *time* is one of `AGES`."""
     return f"{datetime.now(UTC).date() - timedelta(days=AGES.get(time, 0))}"
+
+
+def _with_pairs(query: str) -> str:
+    """The query without its parentheses if they do not match: `a) OR (b` would end the group that filters apply to."""
+    depths = list(accumulate((character == "(") - (character == ")") for character in query))
+    is_matched = not depths or (depths[-1] == 0 and min(depths) >= 0)
+    return query if is_matched else query.replace("(", " ").replace(")", " ")
 
 
 def _is_one_group(text: str) -> bool:

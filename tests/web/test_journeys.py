@@ -210,7 +210,10 @@ def test_with_the_tab_key_everything_can_be_reached(results: Page) -> None:
     assert results.evaluate("document.activeElement.textContent") == "Skip to the content"
     results.keyboard.press("Enter")
     results.keyboard.press("Tab")
-    assert results.evaluate("document.activeElement.textContent") == "Time", "the filters come first"
+    assert results.evaluate("document.activeElement.textContent.trim()").startswith("Web"), "the tabs come first"
+    for _ in range(5):
+        results.keyboard.press("Tab")
+    assert results.evaluate("document.activeElement.textContent") == "Time", "then the filters"
     for _ in COUNTS.languages * 2:
         results.keyboard.press("Tab")
     assert focused(results) == 0

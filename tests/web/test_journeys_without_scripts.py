@@ -115,7 +115,7 @@ def test_5_a_corrected_query_can_be_searched_as_typed(page: Page) -> None:
 def test_6_nothing_found_leads_to_something_found(page: Page) -> None:
     search(page, '"harbour of Carthage"')
     assert page.get_by_role("heading", level=1).inner_text().startswith("No results")
-    page.locator("main a").first.click()
+    page.locator("main .notice a").first.click()
     assert titles(page)
 
 

@@ -36,7 +36,7 @@ _MODES = ("auto", "and", "or")
 _EXPORTS = {"rss": "/search.rss", "csv": "/search.csv", "json": "/api/search"}
 _LABELS = {"page": "page number", "size": "page size", "lang": "language", "type": "file type"}
 _LANGUAGE = re.compile(r"[a-z]{2,3}", re.IGNORECASE)
-_HOST = re.compile(r"[^\s()\"/?#@]{1,253}")
+_HOST = re.compile(r"[^\s\x00-\x1f()\"/?#@]{1,253}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class SearchQueue:
         try:
             return await asyncio.shield(answer)  # a thread counts until it is done, also when the caller is cancelled
         finally:
-            queued.cancel()  # has no effect once a thread has begun
+            queued.cancel()  # a thread that has begun goes on
 
     def _refuse_if_busy(self) -> None:
         ahead = self._admitted + 1 - self._threads  # searches that must end before a thread is free

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from periplus.config import Serving
 from periplus.model import FacetCounts, MediaHit, MediaResults
-from periplus.site.headers import content_policy
+from periplus.site.headers import VOICE, content_policy
 from periplus.site.pages import Pages
 from periplus.web.display import visible
 from periplus.web.engine_port import Engine
@@ -74,7 +74,7 @@ class MediaTabs:
         loads_images = self._loads_images and parameters.tab == "images"
         return self._pages.response(
             _TEMPLATES[parameters.tab],
-            headers=self._headers if loads_images else {},
+            headers=VOICE | (self._headers if loads_images else {}),
             query=parameters.query,
             parameters=parameters,
             found=found,

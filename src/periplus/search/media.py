@@ -8,6 +8,7 @@ page where it scores best.
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from periplus.search.query.compile import Compiler
 from periplus.search.query.tree import Node
 from periplus.text.analyzer import register
 
+_CACHED_COUNTS = 1_000  # queries
 _MOST = 2_000  # best matches that are read: images after them are neither found nor counted
 _ENOUGH = 30  # images with all words; with fewer, images with some of the words follow
 _UNLIKELY = 0.3  # factor of scores in a language that the query is not in
@@ -55,11 +57,14 @@ class MediaSearch:
     def __init__(self, index: OpenIndex, interpreter: Interpreter, weights: Ranking) -> None:
         self._index, self._interpreter = index, interpreter
         self._media = self._opened() if (index.folder / FOLDER).is_dir() else None
+        self._kinds: frozenset[str] = frozenset()  # that some page has
+        self._cached_count = lru_cache(_CACHED_COUNTS)(self._count)
         if self._media is not None:
             self._searcher, self._schema = self._media.searcher(), self._media.schema
             shares = {language: pages / max(index.documents, 1) for language, pages in index.languages.items()}
             own = weights.model_copy(update=_WEIGHTS)
             self._compilers = {name: Compiler(self._schema, own, name, share) for name, share in shares.items()}
+            self._kinds = frozenset(kind for kind in COLUMNS if self._searcher.search(self._of_kind(kind), 1).hits)
 
     def _opened(self) -> Index:
         with self._index.damage_reported():
@@ -83,13 +88,16 @@ class MediaSearch:
 
     def count(self, query: str, kind: str, *, mode: str) -> int:
         """The number of images or videos that match, as far as they are counted."""
+        return self._cached_count(query, kind, mode)
+
+    def _count(self, query: str, kind: str, mode: str) -> int:
         return len(self._matches(query, kind, mode).found)
 
     def _matches(self, query: str, kind: str, mode: str) -> _Matches:
         if kind not in COLUMNS:
             raise UsageError(f"unknown kind: {kind}", f"it must be one of {', '.join(COLUMNS)}")
-        search = self._interpreter.begun(query, mode, verbatim=True)
-        if search is None or self._media is None:
+        search = self._interpreter.begun(query, mode, verbatim=True) if kind in self._kinds else None
+        if search is None:
             return _Matches([], is_complete=True)
         complete = self._best(self._compiled(search.root, search, kind))
         is_enough = len(complete.found) >= _ENOUGH and mode != Mode.OR
@@ -106,10 +114,10 @@ class MediaSearch:
             if (query := compiler.compile(node, search.language.ignored)) is not None:
                 factor = _UNLIKELY + (1 - _UNLIKELY) * search.language.likely.get(name, 0.0)
                 queries.append((Occur.Should, Query.boost_query(query, factor)))
-        of_kind = Query.term_query(self._schema, KIND, number_of_name(kind))
-        return Query.boolean_query(
-            [(Occur.Must, Query.boolean_query(queries)), (Occur.Must, Query.const_score_query(of_kind, 0.0))]
-        )
+        return Query.boolean_query([(Occur.Must, Query.boolean_query(queries)), (Occur.Must, self._of_kind(kind))])
+
+    def _of_kind(self, kind: str) -> Query:
+        return Query.const_score_query(Query.term_query(self._schema, KIND, number_of_name(kind)), 0.0)
 
     def _best(self, query: Query) -> _Matches:
         with self._index.damage_reported():

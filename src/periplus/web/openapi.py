@@ -91,7 +91,9 @@ def _common(size: int) -> list[Schema]:
         parameter("time", {"type": "string", "enum": [*AGES, ""]}, "Only pages of this age."),
         parameter("lang", {"type": "string", "pattern": "^([A-Za-z]{2,3})?$"}, "Only pages in this language."),
         parameter("type", {"type": "string", "enum": [*TYPES, ""]}, "Only pages of this type."),
-        parameter("site", {"type": "string", "pattern": r"^[^\s\x00-\x1f()\"/?#@]{0,253}$"}, "Only pages of this host."),
+        parameter(
+            "site", {"type": "string", "pattern": r"^[^\s\x00-\x1f()\"/?#@]{0,253}$"}, "Only pages of this host."
+        ),
         parameter("sites", {"type": "string", "pattern": _SITES, "maxLength": LONGEST}, _ABOUT_SITES),
     ]
 

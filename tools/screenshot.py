@@ -1,6 +1,7 @@
 """Takes the screenshots of the documentation from a running demo.
 
 Usage: tools/screenshot.py ADDRESS, for example after `periplus demo --port 8080`: tools/screenshot.py http://127.0.0.1:8080
+The picture of the weather needs a weather server, which PERIPLUS_SERVE__WEATHER_ADDRESS names.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ SHOTS = {
     "filters": Shot(QUERY, (".filters summary",)),
     "why": Shot(QUERY, (".hit .menu summary", ".hit .menu a[data-why]")),
     "cached": Shot(QUERY, (".hit .menu summary", ".hit .menu a[href^='/cached']")),
+    "calculator": Shot("/search?q=15%25+of+80"),
+    "definition": Shot("/search?q=what+is+a+semaphore"),
+    "weather": Shot("/search?q=weather+boston"),
+    "images": Shot("/search?q=diagram&tab=images"),
+    "news": Shot("/search?q=python&tab=news"),
+    "playground": Shot("/playground?q=parse+command+line+arguments&w=title:3"),
     "page": Shot(QUERY, (".hit .menu summary", ".hit .menu a[href^='/page']")),
 }
 

@@ -1,7 +1,8 @@
 """Takes the screenshots of the documentation from a running demo.
 
-Usage: tools/screenshot.py ADDRESS, for example after `periplus demo --port 8080`: tools/screenshot.py http://127.0.0.1:8080
-The picture of the weather needs a weather server, which PERIPLUS_SERVE__WEATHER_ADDRESS names.
+Usage: tools/screenshot.py ADDRESS [NAME ...], for example after `periplus demo --port 8080`:
+tools/screenshot.py http://127.0.0.1:8080. The demo has neither images nor definitions: their pictures come from a
+crawl of documentation. The picture of the weather needs a weather server, which PERIPLUS_SERVE__WEATHER_ADDRESS names.
 """
 
 from __future__ import annotations
@@ -35,22 +36,21 @@ SHOTS = {
     "why": Shot(QUERY, (".hit .menu summary", ".hit .menu a[data-why]")),
     "cached": Shot(QUERY, (".hit .menu summary", ".hit .menu a[href^='/cached']")),
     "calculator": Shot("/search?q=15%25+of+80"),
-    "definition": Shot("/search?q=what+is+a+semaphore"),
+    "definition": Shot("/search?q=what+is+a+mutex"),
     "weather": Shot("/search?q=weather+boston"),
-    "images": Shot("/search?q=diagram&tab=images"),
-    "news": Shot("/search?q=python&tab=news"),
+    "images": Shot("/search?q=layer+mask&tab=images"),
     "playground": Shot("/playground?q=parse+command+line+arguments&w=title:3"),
     "page": Shot(QUERY, (".hit .menu summary", ".hit .menu a[href^='/page']")),
 }
 
 
-def main(address: str) -> None:
-    """Saves all pictures."""
+def main(address: str, names: list[str]) -> None:
+    """Saves these pictures, or all."""
     FOLDER.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for name, shot in SHOTS.items():
-            (FOLDER / f"{name}.webp").write_bytes(picture(browser, address.rstrip("/"), shot))
+        for name in names or SHOTS:
+            (FOLDER / f"{name}.webp").write_bytes(picture(browser, address.rstrip("/"), SHOTS[name]))
         browser.close()
 
 
@@ -76,4 +76,4 @@ def captured(page: Page) -> bytes:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2:])

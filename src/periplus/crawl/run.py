@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -116,14 +116,25 @@ def crawl(
 ) -> Result:
     """Crawl until done, a limit is reached, or interrupted; acknowledged pages are kept in any case."""
     named = request.named_urls(Canonicalizer.of(request.settings.addresses))
+    configured = [parse(url, Canonicalizer.of(request.settings.addresses)).text for url in request.settings.scope.seeds]
     certificate_authorities(request.settings.fetch.ca_file)  # reports an invalid file before any file is created
     _check_options(request)
-    if not named:
+    if not named and not configured:
         _require_collection(request.home)
     collection = create_collection(request.home)
     with collection.locked():
         require_sound(collection.catalog)
+        named = _with_new_seeds(collection, named, configured)
         return _Run(request, named, collection, on_progress, clock or SteadyClock()).crawl()
+
+
+def _with_new_seeds(collection: Collection, named: _NamedUrls, configured: Sequence[str]) -> _NamedUrls:
+    """The URLs of the request, and those of `scope.seeds` that were no seeds before; the others are not named again."""
+    if not configured:
+        return named
+    with closing(Catalog(collection.catalog, create=True)) as catalog:
+        before = {*catalog.seeds(), *named.seeds}
+    return replace(named, seeds=[*named.seeds, *(url for url in configured if url not in before)])
 
 
 def _check_options(request: Request) -> None:

@@ -23,8 +23,10 @@ _SAMPLES = 5  # URLs shown for each reason of a refusal
 def dry_run(home: Path, settings: Settings, seeds: Sequence[str], sitemaps: Sequence[str]) -> dict[str, Any]:
     """The decision about every seed, and how much of the queue is in scope; the keys of `crawl --dry-run --json`."""
     canonicalizer = Canonicalizer.of(settings.addresses)
-    named = [parse(url, canonicalizer).text for url in seeds]
     earlier, queue, queued = _collection(home)
+    configured = (parse(url, canonicalizer).text for url in settings.scope.seeds)
+    named = [parse(url, canonicalizer).text for url in seeds]
+    named += [url for url in configured if url not in {*earlier, *named}]
     rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]))
     return {
         "user_agent": user_agent(settings.identity.contact),

@@ -52,13 +52,13 @@ class Identity(Section):
 class Scope(Section):
     """Which part of the web is crawled."""
 
-    seeds: list[str] = Field(
-        default=[],
-        description="URLs where crawls start. The next crawl fetches those that were no seeds before.",
-    )
     hosts: list[Pattern] = Field(
         default=[],
         description="Regular expressions; a host name must match one in full. Empty: the hosts of the seeds.",
+    )
+    seeds: list[str] = Field(
+        default=[],
+        description="URLs where crawls start. The next crawl fetches those that were no seeds before.",
     )
     paths: list[Pattern] = Field(
         default=[], description="Regular expressions; one must match somewhere in path and query. Empty: every path."

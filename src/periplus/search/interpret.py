@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from tantivy import Query
 
@@ -18,6 +19,8 @@ from periplus.search.query.tree import Node, loosened, wanted_words, widened
 from periplus.search.query_language import QueryLanguage, query_language
 from periplus.search.suggest.correction import Corrected, corrected
 from periplus.search.suggest.spelling import Speller
+
+_REMEMBERED = 256  # interpreted queries: the filters and tabs of a result page count with the same one
 
 
 class Mode(StrEnum):
@@ -60,6 +63,7 @@ class Interpreter:
 
     def __init__(self, index: OpenIndex, finder: CandidateFinder, speller: Speller) -> None:
         self._index, self._finder, self._speller = index, finder, speller
+        self._as_typed = lru_cache(_REMEMBERED)(self._begin_as_typed)
 
     def parse(self, query: str) -> ParsedQuery:
         """Parses any text; options that find nothing count as words."""
@@ -81,11 +85,15 @@ class Interpreter:
 
     def begun(self, query: str, mode: str, *, verbatim: bool) -> Search | None:
         """The first stage of a search; None when the query has no word to search for."""
-        root = self.parse(query).root
-        if root is None:
+        found = self._as_typed(query, Mode(mode))
+        if found is None:
             return None
-        other = None if verbatim else self.correct(root)
-        return self.begin(other.root if other and other.is_used else root, Mode(mode), {})
+        other = None if verbatim else self.correct(found.root)
+        return self.begin(other.root, Mode(mode), {}) if other and other.is_used else replace(found, steps={})
+
+    def _begin_as_typed(self, query: str, mode: Mode) -> Search | None:
+        root = self.parse(query).root
+        return None if root is None else self.begin(root, mode, {})
 
     def matching(self, search: Search) -> Query:
         """Matches all results of a search."""

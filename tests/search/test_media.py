@@ -161,6 +161,17 @@ def test_an_image_on_several_pages_is_found_once_on_the_best_page(tmp_path: Path
     assert (results.total, [hit.page_url for hit in results.hits]) == (1, [f"{A}/2"])
 
 
+def test_an_image_of_translated_pages_is_found_once(tmp_path: Path) -> None:
+    docs = [
+        Doc(f"{A}/{code}/light", f"Page {code}", f"Words {code}.", images=(Image(f"{A}/{code}/light.png", "A light"),))
+        for code in ("de", "en", "pt_BR")
+    ]
+    collection = shelve(tmp_path, docs, reparsed=True)
+    index(collection)
+    with opened(collection) as engine:
+        assert engine.media("light", "image").total == 1
+
+
 def test_an_image_that_many_pages_of_a_host_show_is_furniture(tmp_path: Path) -> None:
     banner = image("banner", "Lighthouse tours")
     docs = [

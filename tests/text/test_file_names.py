@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.text.file_names import file_name_words
+from periplus.text.file_names import file_name_words, without_language
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,29 @@ def test_a_name_that_a_program_chose_has_no_words(name: str) -> None:
 
 def test_a_long_name_is_cut() -> None:
     assert len(file_name_words("https://a.test/" + "harbour-" * 500 + ".png")) <= 100
+
+
+@pytest.mark.parametrize(
+    ("url", "same"),
+    [
+        ("https://a.test/2.10/de/images/lava.png", "https://a.test/2.10/en/images/lava.png"),
+        ("https://a.test/pt_BR/lava.png", "https://a.test/en/lava.png"),
+        ("https://a.test/zh-Hans/lava.png", "https://a.test/en/lava.png"),
+    ],
+)
+def test_folders_of_languages_do_not_tell_images_apart(url: str, same: str) -> None:
+    assert without_language(url) == without_language(same)
+
+
+@pytest.mark.parametrize(
+    ("url", "other"),
+    [
+        ("https://de.test/x/lava.png", "https://en.test/x/lava.png"),
+        ("https://a.test/js/lava.png", "https://a.test/en/lava.png"),
+        ("https://a.test/de.png", "https://a.test/en.png"),
+        ("https://a.test/x?f=/de/", "https://a.test/x?f=/en/"),
+        ("https://a.test/deutsch/lava.png", "https://a.test/en/lava.png"),
+    ],
+)
+def test_other_names_tell_images_apart(url: str, other: str) -> None:
+    assert without_language(url) != without_language(other)

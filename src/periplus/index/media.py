@@ -29,7 +29,7 @@ from periplus.index.schema import (
 from periplus.index.update import Base, link_tantivy
 from periplus.text.analyzer import CODE_ANALYZER, LANGUAGES, OTHER, analyzer_name, language_of, register
 from periplus.text.code_tokens import code_tokens
-from periplus.text.file_names import file_name_words
+from periplus.text.file_names import file_name_words, without_language
 from periplus.text.unspaced import spaced
 from periplus.url import url_key
 
@@ -37,7 +37,7 @@ FOLDER = "media"
 MEDIA_STORED = 32  # images, and videos, of a page that are stored and indexed
 COLUMNS = {"image": "images", "video": "videos"}  # of a segment, by kind
 PLACE = "place"  # the position among the images or videos of the page
-KEY = "key"  # the hash of the URL, signed: an image that several pages show is found once
+KEY = "key"  # a hash of the URL, signed: an image that several pages show, or translations of a page, is found once
 MOST_PAGES = 5  # pages of a host that may show the same image; more of them show furniture
 LARGEST_SHARE = 0.1  # of the pages of a host, likewise
 _HEAP = 64 << 20  # bytes
@@ -113,7 +113,7 @@ class MediaWriter:
                         CODE: code_tokens("\n".join((words, context, row["short_title"]))),
                         KIND: number_of_name(kind),
                         PLACE: place,
-                        KEY: url_key(media["url"]) - (1 << 63),
+                        KEY: url_key(without_language(media["url"])) - (1 << 63),
                     }
                 )
             )

@@ -11,6 +11,10 @@ _READ = 400  # characters of a name that are split
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _FILE = re.compile(r".*/([^/]+\.(?:png|jpe?g|gif|webp|avif|svg|mp4|webm|ogv|m4v|mov))(?=/|$)", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_LANGUAGE_FOLDER = re.compile(
+    r"(?<=[^/:]/)(?:ar|bg|ca|cs|da|de|el|en|eo|es|et|eu|fa|fi|fr|gl|he|hi|hr|hu|id|it|ja|ko|lt|lv|nb|nl|nn|no|pl|pt|ro|"
+    r"ru|sk|sl|sr|sv|ta|th|tr|uk|vi|zh)(?:[-_][A-Za-z]{2,4})?(?=/)"
+)
 _TELLING = 4  # letters; a name of shorter words alone is an abbreviation
 # fmt: off
 _GENERIC = frozenset({
@@ -41,3 +45,9 @@ def file_name_words(url: str) -> str:
         return ""
     joined = " ".join(words)
     return joined if len(joined) <= _LONGEST else joined[:_LONGEST].rstrip()
+
+
+def without_language(url: str) -> str:
+    """The URL without folders named like a language: translations of a page show the same image in other folders."""
+    path, mark, query = url.partition("?")
+    return _LANGUAGE_FOLDER.sub("*", path) + mark + query

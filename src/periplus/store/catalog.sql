@@ -346,3 +346,43 @@ DELETE FROM counters;
 
 -- name: recount_hosts
 UPDATE hosts SET urls = (SELECT count(*) FROM urls AS admitted WHERE admitted.host_id = hosts.host_id);
+
+-- name: publish_worker
+INSERT OR REPLACE INTO workers (node, role, number, pid, started, seen, state, commanded, figures)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: remove_worker
+DELETE FROM workers WHERE node = ? AND role = ? AND number = ?;
+
+-- name: worker_rows
+SELECT node, role, number, pid, started, seen, state, commanded, figures FROM workers ORDER BY role, node, number;
+
+-- name: add_command
+INSERT INTO commands (given, action, node, arguments, origin) VALUES (?, ?, ?, ?, ?) RETURNING command_id;
+
+-- name: commands_after
+SELECT command_id, given, action, node, arguments, origin FROM commands WHERE command_id > ? ORDER BY command_id;
+
+-- name: newest_commands
+SELECT command_id, given, action, node, arguments, origin FROM commands ORDER BY command_id DESC LIMIT ?;
+
+-- name: last_command
+SELECT coalesce(max(command_id), 0) FROM commands;
+
+-- name: add_sample
+INSERT OR REPLACE INTO samples (at, figures) VALUES (?, ?);
+
+-- name: remove_samples
+DELETE FROM samples WHERE at < ?;
+
+-- name: samples_since
+SELECT at, figures FROM samples WHERE at > ? ORDER BY at;
+
+-- name: block_host
+INSERT INTO blocked_hosts (host, since) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: unblock_host
+DELETE FROM blocked_hosts WHERE host = ?;
+
+-- name: blocked_hosts
+SELECT host, since FROM blocked_hosts ORDER BY host;

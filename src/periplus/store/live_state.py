@@ -1,0 +1,143 @@
+"""What do the processes of a collection do now, and what has the user told them to do?
+
+Processes publish a row about once a second and read new commands from rows. Nothing here uses shared memory, so that
+processes on other machines can do the same with another database.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from periplus.store.database import Database
+
+SILENT_SECONDS = 15.0  # without a report, after which a process counts as gone
+_SAMPLES_KEPT = 7 * 86_400.0  # seconds
+
+
+class Action(StrEnum):
+    """What a user can tell running processes to do."""
+
+    PAUSE = "pause"  # no new requests; everything stays in memory
+    RESUME = "resume"
+    DRAIN = "drain"  # finish requests under way, commit, end
+    STOP = "stop"  # drop requests under way, commit, end
+    ADD_SEEDS = "seed add"  # arguments: urls, sitemaps
+    REMOVE_SEED = "seed remove"  # arguments: url
+    BLOCK = "block"  # arguments: host
+    UNBLOCK = "unblock"  # arguments: host
+    UNLEARN = "unlearn"  # arguments: host, pattern
+    RETRY = "retry"  # arguments: host or url; errors are forgotten and failed URLs queued
+
+
+class Role(StrEnum):
+    """The kinds of processes that publish rows."""
+
+    CRAWL = "crawl"
+    INDEX = "index"
+    SERVE = "serve"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing that the user told the processes to do."""
+
+    command_id: int
+    given: float
+    action: Action
+    node: str  # empty: every node
+    arguments: dict[str, Any]
+    origin: str  # "cli", "console" or "api"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """What one process publishes about itself."""
+
+    node: str
+    role: Role
+    number: int
+    pid: int
+    started: float
+    seen: float
+    state: str  # running, idle, paused, draining
+    commanded: int  # the last command that the process has carried out
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def is_silent(self, now: float) -> bool:
+        """Whether the process has not reported for so long that it counts as gone."""
+        return now - self.seen > SILENT_SECONDS
+
+
+class LiveState:
+    """The rows of processes, commands and samples in the catalog."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._database = Database(path, read_only=read_only)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    # -- processes ----------------------------------------------------------------------------------------------
+
+    def publish(self, row: WorkerRow) -> None:
+        """Replace the row of a process."""
+        values = (row.node, row.role, row.number, row.pid, row.started, row.seen, row.state, row.commanded)
+        with self._database.transaction():
+            self._database.run("publish_worker", *values, json.dumps(row.figures))
+
+    def remove(self, node: str, role: Role, number: int) -> None:
+        """Remove the row of a process that has ended."""
+        with self._database.transaction():
+            self._database.run("remove_worker", node, role, number)
+
+    def workers(self) -> list[WorkerRow]:
+        """The rows of all processes, also of those that were killed."""
+        return [
+            WorkerRow(node, Role(role), number, pid, started, seen, state, commanded, json.loads(figures))
+            for node, role, number, pid, started, seen, state, commanded, figures in self._database.rows("worker_rows")
+        ]
+
+    # -- commands -----------------------------------------------------------------------------------------------
+
+    def command(self, action: Action, arguments: Mapping[str, Any], *, node: str = "", origin: str = "cli") -> int:
+        """Tell the processes to do something; returns the number of the command."""
+        with self._database.transaction():
+            row = self._database.row("add_command", time.time(), action, node, json.dumps(dict(arguments)), origin)
+        return int(row[0])
+
+    def commands_after(self, last: int) -> list[Command]:
+        """The commands that were given after command *last*, oldest first."""
+        return [_command(row) for row in self._database.rows("commands_after", last)]
+
+    def newest_commands(self, most: int) -> list[Command]:
+        """The newest commands, newest first."""
+        return [_command(row) for row in self._database.rows("newest_commands", most)]
+
+    def last_command(self) -> int:
+        """The number of the newest command; 0 before the first."""
+        (number,) = self._database.row("last_command")
+        return int(number)
+
+    # -- samples ------------------------------------------------------------------------------------------------
+
+    def add_sample(self, at: float, figures: Mapping[str, Any]) -> None:
+        """Store figures of the whole collection at a time; samples older than a week are removed."""
+        with self._database.transaction():
+            self._database.run("add_sample", at, json.dumps(dict(figures)))
+            self._database.run("remove_samples", at - _SAMPLES_KEPT)
+
+    def samples(self, since: float) -> list[tuple[float, dict[str, Any]]]:
+        """The samples after a time, oldest first."""
+        return [(at, json.loads(figures)) for at, figures in self._database.rows("samples_since", since)]
+
+
+def _command(row: Sequence[Any]) -> Command:
+    command_id, given, action, node, arguments, origin = row
+    return Command(command_id, given, Action(action), node, json.loads(arguments), origin)

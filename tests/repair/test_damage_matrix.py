@@ -130,7 +130,7 @@ def check(case: Case, home: Path, built: Path, web: TestWeb, foreign: Path, heal
         complaint = outcome.err.splitlines()[-1]
         assert path.name in complaint or path.parent.name in complaint, complaint
         assert "repair" in complaint, complaint
-    elif case.command in READING:
+    elif case.command in READING and f"{path.name} is damaged" not in outcome.out:  # `status` goes on and names it
         assert same_words(outcome.out, home, built) == same_words(healthy[case.command], built, built)
     repaired = typed("repair", "--home", home)
     assert repaired.code == 0, repaired.err

@@ -37,7 +37,7 @@ def test_people_get_a_table(tmp_path: Path) -> None:
     assert result.exit_code == 0
     lines = [line.rstrip().split(maxsplit=1) for line in result.stdout.splitlines()]
     assert lines[:2] == [["build", "full (there was no index)"], ["documents", "3 (3 duplicates merged)"]]
-    assert [name for name, _ in lines] == ["build", "documents", "left", "generation", "time", "size"]
+    assert [name for name, _ in lines] == ["build", "documents", "left", "generation", "time", "size", "next"]
 
 
 def built(home: Path, *options: str) -> list[str]:

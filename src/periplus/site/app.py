@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from periplus.site.delivery import Delivery, Versioned
@@ -25,7 +25,7 @@ Guard = Callable[[ASGIApp, ErrorPages], ASGIApp]  # refuses requests before they
 
 
 def build(
-    routes: Sequence[Route],
+    routes: Sequence[Route | Mount],
     pages: Pages,
     versioned: Versioned = _NOT_VERSIONED,
     memory: int = 0,

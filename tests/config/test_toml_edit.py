@@ -1,4 +1,4 @@
-"""Weights are written into periplus.toml, and nothing else in it changes."""
+"""Values are written into periplus.toml, and nothing else in it changes."""
 
 from __future__ import annotations
 
@@ -60,3 +60,24 @@ def test_files_of_many_forms_can_be_edited(text: str) -> None:
 def test_a_table_in_an_unusual_form_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match=r"cannot be edited: it has an unusual form\. Write into it: text = 1\.25"):
         with_values(text, "ranking", VALUES)
+
+
+def test_texts_are_written_with_quotes_and_removed() -> None:
+    text = "[console]\npassword = 'old' # mine\n"
+    changed = with_values(text, "console", {"password": 'a "b" \\'})
+    assert changed == '[console]\npassword = "a \\"b\\" \\\\" # mine\n'
+    assert with_values(text, "console", {"password": None}) == "[console]\n"
+
+
+def test_a_table_inside_a_table_can_be_edited_before_and_after_it() -> None:
+    text = with_values("", "console.tokens", {"a": "1"})
+    text = with_values(text, "console", {"password": "x"})
+    text = with_values(text, "console.tokens", {"b": "2"})
+    assert tomllib.loads(text) == {"console": {"tokens": {"a": "1", "b": "2"}, "password": "x"}}
+
+
+def test_the_reason_for_refusing_a_text_does_not_repeat_it() -> None:
+    with pytest.raises(ConfigError) as error:
+        with_values("console.password = 'x'\n", "console", {"password": "secret"})
+    assert "secret" not in str(error.value)
+    assert "Write a line [console]" in str(error.value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import multiprocessing
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,7 @@ def state(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Login
 
 
 def test_a_client_has_five_attempts_a_minute(state: LoginState, clock: Clock) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in range(5):
         assert state.attempt("192.0.2.1") == 0
         clock.now += 2
     assert state.attempt("192.0.2.1") == 50, "until the first attempt is a minute old"
@@ -96,6 +98,22 @@ def test_several_processes_count_together(tmp_path: Path) -> None:
     for process in processes:
         process.join()
     assert found.count(0) == ATTEMPTS
+
+
+def test_an_attempt_waits_while_another_process_counts(tmp_path: Path, clock: Clock) -> None:
+    path, waits = tmp_path / "logins.json", list[int]()
+    for _ in range(ATTEMPTS):
+        LoginState(path, clock).attempt("192.0.2.1")
+    with path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        counted = file.read()
+        file.truncate(0)  # the other process has read the file, and not written it yet
+        thread = threading.Thread(target=lambda: waits.append(LoginState(path, clock).attempt("192.0.2.1")))
+        thread.start()
+        thread.join(1)
+        os.pwrite(file.fileno(), counted, 0)
+    thread.join()
+    assert waits == [60]
 
 
 def test_a_restart_forgets_nothing_and_only_the_owner_can_read_it(tmp_path: Path, clock: Clock) -> None:

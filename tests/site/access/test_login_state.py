@@ -126,7 +126,7 @@ def test_a_restart_forgets_nothing_and_only_the_owner_can_read_it(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"attempts": 1}', b"\xff\xfe", b'{"attempts": [[1]], "ended": 2}\n']
+    "content", [b"", b"{", b"[]", b'{"version": 1, "attempts": 1}', b"\xff\xfe", b'{"version": 1, "attempts": [[1]]}\n']
 )
 def test_a_damaged_file_counts_as_empty(tmp_path: Path, content: bytes, clock: Clock) -> None:
     path = tmp_path / "logins.json"

@@ -1,5 +1,6 @@
 """Settings: which exist, what they mean, and which layer set each value."""
 
+from periplus.config.console_settings import Console
 from periplus.config.layers import FILE_NAME, Configuration, load
 from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
 from periplus.config.settings import (
@@ -18,12 +19,14 @@ from periplus.config.settings import (
     sections,
     setting_keys,
 )
+from periplus.config.watch_settings import Watching
 
 __all__ = [
     "FILE_NAME",
     "AddressLimit",
     "Addresses",
     "Configuration",
+    "Console",
     "Fetching",
     "Frontier",
     "Identity",
@@ -39,6 +42,7 @@ __all__ = [
     "SiteLook",
     "SiteProfile",
     "Storage",
+    "Watching",
     "load",
     "sections",
     "setting_keys",

@@ -16,8 +16,9 @@ from periplus.cli.output import moment, plural, print_json, print_table, printab
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.search.engine import SearchEngine
-from periplus.standing.check import Checked, add_standing_query, check_standing_queries
-from periplus.standing.registry import Registry, StandingQuery, has_standing_queries, one_at_a_time
+from periplus.standing.check import Checked, check_standing_queries
+from periplus.standing.registry import StandingQuery
+from periplus.standing.saved_queries import SavedQueries
 from periplus.store.collection import Collection, open_collection
 
 _HEADINGS = ("id", "query", "items", "last check", "webhook")
@@ -45,7 +46,7 @@ def add(
     """
     collection = open_collection(home)
     with _opened(home, collection) as engine:
-        added = add_standing_query(collection, engine, " ".join(query), webhook)
+        added = SavedQueries(collection).add(engine, " ".join(query), webhook)
     if as_json:
         print_json(described(added))
     else:
@@ -55,7 +56,7 @@ def add(
 @app.command(name="list")
 def list_queries(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     """List the saved queries, with the state of their webhooks."""
-    queries = _saved(open_collection(home))
+    queries = SavedQueries(open_collection(home)).all()
     if as_json:
         print_json({"queries": [described(query) for query in queries]})
     elif queries:
@@ -75,11 +76,9 @@ def remove(
 ) -> None:
     """Remove a saved query with its feed."""
     collection = open_collection(home)
-    found = next((query for query in _saved(collection) if query.id == name), None)
+    found = SavedQueries(collection).remove(name)
     if found is None:
         raise UsageError(f"there is no standing query {name!r}", hint="`periplus watch list` shows the ids.")
-    with one_at_a_time(collection), Registry(collection) as registry:
-        registry.remove(found)
     typer.echo(printable(f"Removed {found.query}."))
 
 
@@ -92,7 +91,7 @@ def check(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
     if as_json:
         print_json(asdict(checked))
     else:
-        _show(checked, {query.id: query.query for query in _saved(collection)})
+        _show(checked, {query.id: query.query for query in SavedQueries(collection).all()})
 
 
 def described(query: StandingQuery) -> dict[str, Any]:
@@ -125,13 +124,6 @@ def _show(checked: Checked, names: dict[str, str]) -> None:
     if not checked.found:
         queries = "1 standing query" if checked.queries == 1 else f"{checked.queries:,} standing queries"
         typer.echo(f"{queries}, nothing new in generation {checked.generation}.")
-
-
-def _saved(collection: Collection) -> list[StandingQuery]:
-    if not has_standing_queries(collection):
-        return []
-    with Registry(collection) as registry:
-        return registry.queries()
 
 
 @contextmanager

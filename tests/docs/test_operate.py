@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crawl.crawling import typed
 from periplus.config import Console
 from periplus.inspector.crawl_metrics import CRAWL_METRICS
 from periplus.site.metrics import METRICS
 
+PERIPLUS = Path(sys.executable).parent / "periplus"
+NOT_BUILT_YET = {"up"}  # remove an entry to have it checked
 FOLDER = Path(__file__).parents[2] / "docs" / "operate"
 EXPORTED = METRICS | {name: metric for name, (metric, _) in CRAWL_METRICS.items()}
 PAGE = (FOLDER / "metrics.md").read_text(encoding="utf-8")
@@ -85,3 +91,23 @@ def test_every_limit_of_the_console_is_documented() -> None:
     assert re.findall(r"\| `(alert_\w+)` \|", section) == [
         name for name in Console.model_fields if name.startswith("alert_")
     ]
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_understands_the_units(tmp_path: Path) -> None:
+    units = [path for path in FOLDER.iterdir() if path.suffix in {".service", ".timer"}]
+    assert len(units) == 4
+    for unit in units:
+        text = unit.read_text(encoding="utf-8").replace("/opt/periplus/bin/periplus", str(PERIPLUS))
+        (tmp_path / unit.name).write_text(text, encoding="utf-8")
+    command = ["systemd-analyze", "verify", *(str(tmp_path / unit.name) for unit in units)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_units_run_commands_that_exist() -> None:
+    for unit in FOLDER.glob("*.service"):
+        for name, arguments in re.findall(r"^ExecStart=\S+ (\w+)(.*)$", unit.read_text(), re.MULTILINE):
+            if name not in NOT_BUILT_YET:
+                outcome = typed(name, *arguments.split(), "--help")
+                assert outcome.code == 0, f"{unit.name}: periplus {name}{arguments}"

@@ -71,3 +71,7 @@ def test_a_damaged_file_is_named(collection: Collection) -> None:
     collection.standing_queries.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(DamagedFile, match=r"queries[.]db is damaged"):
         Registry(collection)
+
+
+def test_only_the_owner_of_the_files_reads_the_addresses_of_webhooks(collection: Collection) -> None:
+    assert collection.standing_queries.parent.stat().st_mode & 0o777 == 0o700

@@ -78,7 +78,7 @@ def one_at_a_time(collection: Collection) -> Iterator[None]:
     folder = collection.standing_queries.parent
     try:
         with reporting_full_disk(collection.home):
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)  # addresses of webhooks are often secrets
             lock = (folder / "check.lock").open("ab")
     except OSError as error:
         raise CollectionError(f"{folder} cannot be written", error.strerror or str(error)) from error

@@ -9,6 +9,7 @@ import pytest
 
 import periplus.standing.check as checks
 from periplus.errors import UsageError
+from periplus.search.engine import SearchEngine
 from periplus.standing.check import Checked, add_standing_query, check_standing_queries
 from periplus.standing.registry import Item, Registry, StandingQuery
 from periplus.store.collection import Collection
@@ -166,6 +167,17 @@ def test_a_query_saved_between_two_checks_misses_nothing(collection: Collection)
         second = add_standing_query(collection, old, "athens", now=NOW)
     assert check(collection, full=True).found == {second.id: 1}
     assert reported(collection, second) == reported(collection, first) == [("new", PIRAEUS.url)]
+
+
+def test_a_check_that_is_killed_is_repeated_whole(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = save(collection, "harbour")
+    with monkeypatch.context() as broken:
+        broken.setattr(SearchEngine, "snippet", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            check(collection, PIRAEUS)
+    assert items(collection, query) == []
+    assert check(collection).found == {query.id: 1}
+    assert check(collection).found == {}
 
 
 def test_the_newest_items_are_kept(collection: Collection) -> None:

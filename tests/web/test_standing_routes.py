@@ -110,6 +110,10 @@ def test_the_owner_saves_a_query_from_its_results_and_removes_it(site: Site, har
     assert not site.get("/standing").page.select(".standing")
 
 
+def test_a_query_that_finds_nothing_yet_can_be_saved(site: Site) -> None:
+    assert site.get("/search?q=zeppelin").page.select(".save-feed button")[0].text == "Save as feed"
+
+
 def test_a_query_without_words_is_refused_with_a_sentence(site: Site) -> None:
     answer = save(site, "...")
     assert answer.status == 400

@@ -79,6 +79,20 @@ def test_the_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatc
     run(main())
 
 
+def test_a_request_after_a_post_request_is_a_plain_get_again() -> None:
+    async def main() -> None:
+        async with serving(PAGE) as site, fetcher() as client:
+            assert (await client.post(site.url("/a"), b"", "application/json")).failure is None
+            assert (await client.fetch(site.url("/b"))).failure is None
+            post, get = site.requests
+            assert post.startswith(b"POST /a HTTP/1.1\r\n")
+            assert get.startswith(b"GET /b HTTP/1.1\r\n")
+            assert b"Content-" in post
+            assert b"Content-" not in get
+
+    run(main())
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -25,6 +25,7 @@ from periplus.web.engine_port import Engine
 from periplus.web.owner import OwnerFiles
 from periplus.web.page.inspect import UrlReport
 from periplus.web.page.library_port import Library
+from periplus.web.standing_routes import Standing
 from web.engines import FakeLibrary
 
 
@@ -116,8 +117,10 @@ def searching(
     owner: OwnerFiles | None = None,
     is_public: bool = False,
     bangs: Bangs | None = None,
+    standing: Standing | None = None,
 ) -> Iterator[Site]:
     """Serve the search site over an engine."""
-    sources = Sources(engine, library or FakeLibrary(engine), report, branding or Branding(), owner, bangs or Bangs())
+    library = library or FakeLibrary(engine)
+    sources = Sources(engine, library, report, branding or Branding(), owner, bangs or Bangs(), standing)
     with serving(create_app(sources, settings or Serving(), is_public=is_public)) as site:
         yield site

@@ -34,6 +34,7 @@ COMMANDS = {
     "compact": "Merge small segments into larger ones.",
     "search": "Search the collection in the terminal.",
     "serve": "Serve the search site.",
+    "watch": "Save queries that report new and changed pages, as a feed or to a webhook.",
     "eval": "Measure the ranking with judged queries.",
     "tune": "Learn the weights of the ranking from judged queries.",
     "top": "List the pages or hosts with the highest PageRank.",

@@ -19,6 +19,7 @@ from periplus.config.settings import (
     sections,
     setting_keys,
 )
+from periplus.config.watch_settings import Watching
 
 __all__ = [
     "FILE_NAME",
@@ -41,6 +42,7 @@ __all__ = [
     "SiteLook",
     "SiteProfile",
     "Storage",
+    "Watching",
     "load",
     "sections",
     "setting_keys",

@@ -1,4 +1,4 @@
-"""Defines the settings of the console: who may use it, and under which names it can be reached.
+"""Defines the settings of the console: who may use it, under which names it can be reached, when it shows an alert.
 
 Passwords and tokens are stored as hashes only. `periplus password` and `periplus token` write them. A value of these
 settings is never shown: not by `periplus config`, nor in an error message.
@@ -61,7 +61,7 @@ def _host_name(text: str) -> str:
 
 
 class Console(Section):
-    """Who may use the console of a crawl."""
+    """Who may use the console of a crawl, and when it shows an alert."""
 
     password: Annotated[SecretStr, AfterValidator(_password_hash)] = Field(
         default=SecretStr(""),
@@ -83,3 +83,24 @@ class Console(Section):
         "in `serve.public_address`. Requests for other names are refused.",
     )
     session_hours: float = Field(default=12.0, gt=0, le=8_760, description="Hours from a login to the next one.")
+    alert_disk_mb: int = Field(
+        default=2_000, ge=0, description="Megabytes of free disk space below which the console warns. 0: never."
+    )
+    alert_error_rate: float = Field(
+        default=0.2,
+        ge=0,
+        le=1,
+        description="Share of the requests of the last minutes that failed, above which the console warns. 1: never.",
+    )
+    alert_drop: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="The console warns when the crawl fetches fewer pages a second than this share of its rate "
+        "before. 0: never.",
+    )
+    alert_stale_minutes: float = Field(
+        default=15.0,
+        ge=0,
+        description="Minutes that the oldest page waits for the index, above which the console warns. 0: never.",
+    )

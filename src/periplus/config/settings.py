@@ -1,7 +1,7 @@
 """Defines every setting once, with its default, unit and effect.
 
 The settings page of the documentation is generated from this module. The tables of ranking, indexing and searching are
-in `search_settings`, those of the console in `console_settings`.
+in `search_settings`, those of standing queries and the console in modules of their own.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from periplus.config.value_types import (
     Section,
     Selector,
 )
+from periplus.config.watch_settings import Watching
 
 _MIB = 1 << 20
 
@@ -378,6 +379,7 @@ class Settings(Section):
     ranking: Ranking = Ranking()
     serve: Serving = Serving()
     site: SiteLook = SiteLook()
+    watch: Watching = Watching()
     console: Console = Console()
 
 

@@ -114,7 +114,13 @@ class Fetcher:
         long. In both cases nothing is sent. A large body may wait for memory until the caller of another fetch calls
         `release_body`.
         """
-        request = self._requests.build(url, purpose, etag, last_modified)
+        return await self._send(url, self._requests.build(url, purpose, etag, last_modified))
+
+    async def post(self, url: str, body: bytes, content_type: str) -> Response:
+        """Send *body* to a canonical URL with POST; returns and raises the same as `fetch`."""
+        return await self._send(url, self._requests.build_post(url, body, content_type))
+
+    async def _send(self, url: str, request: HttpRequest | None) -> Response:
         if request is None:
             return Response(url, self._now(), failure=Reason.NOT_WEB, detail="not a canonical http or https URL")
         await self._slots.acquire(request.host)
@@ -170,6 +176,8 @@ class Fetcher:
         exchange.set_certificate_check(request.origin not in self._bad_certificates)
         if request.conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *request.conditions])
+        if request.body is not None:
+            exchange.curl.setopt(pycurl.POSTFIELDS, request.body)
         fetched_at, error = self._now(), None
         try:
             await self._transfers.start(exchange.curl)
@@ -182,6 +190,8 @@ class Fetcher:
         self._connections.release(permit, exchange.connection, broken=error is not None)
         if request.conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, self._options[pycurl.HTTPHEADER])
+        if request.body is not None:
+            exchange.curl.setopt(pycurl.HTTPGET, 1)
         response = exchange.finish(fetched_at, request.raw, error)
         self._idle_exchanges.append(exchange)
         return response

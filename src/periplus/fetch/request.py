@@ -86,8 +86,9 @@ class HttpRequest(NamedTuple):
     host: str
     origin: str  # scheme, host and port: requests to one origin can share a connection
     port: int
-    conditions: list[str]  # header lines of a conditional request
+    conditions: list[str]  # header lines of a conditional request, or of one with a body
     raw: bytes  # as sent over HTTP/1.1, for the archive
+    body: bytes | None = None  # None: GET, otherwise POST
 
 
 class RequestBuilder:
@@ -110,6 +111,12 @@ class RequestBuilder:
         raw = f"GET {path} HTTP/1.1\r\nHost: {authority}\r\n{self._common_headers}{lines}\r\n".encode("ascii")
         number = int(port) if port else _PORTS[scheme]
         return HttpRequest(url, purpose, host, f"{scheme}://{authority}", number, conditions, raw)
+
+    def build_post(self, url: str, body: bytes, content_type: str) -> HttpRequest | None:
+        """Build a POST request, which is never archived; None when the URL is not canonical."""
+        request = self.build(url, Purpose.SERVICE, "", "")
+        lines = [f"Content-Type: {content_type}", "Expect:"]  # an empty Expect: libcurl does not wait for status 100
+        return request and request._replace(conditions=lines, raw=b"", body=body)
 
 
 def _conditional_headers(etag: str, last_modified: str) -> list[str]:

@@ -41,6 +41,7 @@ from periplus.search.query.parser import parse_query
 from periplus.search.query.tree import Node, wanted_words
 from periplus.search.ranking import Ranker, Scored, is_crowded
 from periplus.search.score import FEATURES, weight_vector
+from periplus.search.snippet import Shown, make_snippets
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, page_words, related_searches
 from periplus.search.word_forms import WordForms
@@ -205,6 +206,17 @@ class SearchEngine:
         """The number of results, without spelling correction."""
         search = self._interpreter.begun(query, mode, verbatim=True)
         return self.index.count(self._interpreter.matching(search)) if search else 0
+
+    def with_all_words(self, query: str, numbers: Sequence[int]) -> list[int]:
+        """Those of the documents with these numbers that match the query as a whole, without spelling correction."""
+        search = self._interpreter.begun(query, Mode.AND, verbatim=True)
+        return self.index.among(search.all_words, numbers) if search else []
+
+    def snippet(self, query: str, number: int) -> str:
+        """The snippet of a document for a query."""
+        search, pages = self._interpreter.begun(query, Mode.AND, verbatim=True), self.index.pages
+        shown = Shown(number, pages.head(number), pages.text(number))
+        return make_snippets([shown], search.words if search else [], self.index.forward)[0].text
 
     def news(
         self, query: str, *, page: int = 1, size: int = 15, mode: str = Mode.AUTO, verbatim: bool = False

@@ -16,9 +16,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
+
+from periplus.inspector.prometheus import Metric, header, value_line
 
 _SAVE_SECONDS = 1.0
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)  # seconds
@@ -26,25 +27,19 @@ _Key = tuple[str, ...]  # the name of the metric and the values of its labels
 _Figures = dict[_Key, float]
 
 
-class _Metric(NamedTuple):
-    kind: str
-    meaning: str
-    labels: tuple[str, ...] = ()
-
-
 METRICS = {
-    "periplus_http_requests_total": _Metric("counter", "Requests by route and status.", ("route", "status")),
-    "periplus_http_request_seconds": _Metric("histogram", "Seconds from a request to its answer.", ("route",)),
-    "periplus_http_refused_total": _Metric("counter", "Requests above the rate limit or the queue.", ("reason",)),
-    "periplus_search_step_seconds_total": _Metric("counter", "Seconds of searches by step.", ("step",)),
-    "periplus_searches_total": _Metric("counter", "Searches that were answered by the engine."),
-    "periplus_cache_hits_total": _Metric("counter", "Answers from a cache.", ("cache",)),
-    "periplus_search_queue_length": _Metric("gauge", "Searches that wait or run."),
-    "periplus_index_generation": _Metric("gauge", "Number of the index generation."),
-    "periplus_index_documents": _Metric("gauge", "Pages in the index."),
-    "periplus_processes": _Metric("gauge", "Server processes."),
-    "process_cpu_seconds_total": _Metric("counter", "CPU seconds of all server processes."),
-    "process_resident_memory_bytes": _Metric("gauge", "Memory of all server processes."),
+    "periplus_http_requests_total": Metric("counter", "Requests by route and status.", ("route", "status")),
+    "periplus_http_request_seconds": Metric("histogram", "Seconds from a request to its answer.", ("route",)),
+    "periplus_http_refused_total": Metric("counter", "Requests above the rate limit or the queue.", ("reason",)),
+    "periplus_search_step_seconds_total": Metric("counter", "Seconds of searches by step.", ("step",)),
+    "periplus_searches_total": Metric("counter", "Searches that were answered by the engine."),
+    "periplus_cache_hits_total": Metric("counter", "Answers from a cache.", ("cache",)),
+    "periplus_search_queue_length": Metric("gauge", "Searches that wait or run."),
+    "periplus_index_generation": Metric("gauge", "Number of the index generation."),
+    "periplus_index_documents": Metric("gauge", "Pages in the index."),
+    "periplus_processes": Metric("gauge", "Server processes."),
+    "process_cpu_seconds_total": Metric("counter", "CPU seconds of all server processes."),
+    "process_resident_memory_bytes": Metric("gauge", "Memory of all server processes."),
 }
 _SHARED = ("periplus_index_generation", "periplus_index_documents")  # the same in every process, so not added up
 
@@ -134,12 +129,11 @@ def _lines(figures: _Figures) -> Iterator[str]:
         own = sorted((key[1:], value) for key, value in figures.items() if key[0] == name)
         if not own:
             continue
-        yield f"# HELP {name} {metric.meaning}"
-        yield f"# TYPE {name} {metric.kind}"
+        yield from header(name, metric)
         if metric.kind == "histogram":
             yield from _histograms(name, metric.labels[0], own)
         else:
-            yield from (f"{name}{_labels(metric.labels, values)} {value:.10g}" for values, value in own)
+            yield from (value_line(name, metric.labels, values, value) for values, value in own)
 
 
 def _histograms(name: str, label: str, figures: Iterable[tuple[_Key, float]]) -> Iterator[str]:
@@ -150,18 +144,9 @@ def _histograms(name: str, label: str, figures: Iterable[tuple[_Key, float]]) ->
         count = 0.0
         for number, bound in enumerate((*map(str, _BOUNDS), "+Inf")):
             count += parts.get(str(number), 0)
-            yield f"{name}_bucket{_labels((label, 'le'), (route, bound))} {count:.10g}"
-        yield f"{name}_sum{_labels((label,), (route,))} {parts['sum']:.10g}"
-        yield f"{name}_count{_labels((label,), (route,))} {count:.10g}"
-
-
-def _labels(names: tuple[str, ...], values: tuple[str, ...]) -> str:
-    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in zip(names, values, strict=True))
-    return f"{{{pairs}}}" if pairs else ""
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+            yield value_line(f"{name}_bucket", (label, "le"), (route, bound), count)
+        yield value_line(f"{name}_sum", (label,), (route,), parts["sum"])
+        yield value_line(f"{name}_count", (label,), (route,), count)
 
 
 def _is_running(process: int) -> bool:

@@ -74,6 +74,11 @@ class Collection:
         return self.home / "judgements"
 
     @property
+    def standing_queries(self) -> Path:
+        """The SQLite database of the standing queries."""
+        return self.home / "standing" / "queries.db"
+
+    @property
     def reparse_plan(self) -> Path:
         """The file with the segments of an unfinished `reparse --everything`."""
         return self.home / "reparse.json"

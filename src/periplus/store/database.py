@@ -1,4 +1,4 @@
-"""Opens and migrates the SQLite file of the catalog, and runs its named statements."""
+"""Opens and migrates an SQLite file, such as the catalog, and runs its named statements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from threading import Event, Timer
-from typing import Any
+from typing import Any, NamedTuple
 
 from periplus.errors import CollectionError, DamagedFile, DiskFull, NewerFormat
 from periplus.store.sql_files import read_statements
@@ -41,20 +41,33 @@ _ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter when SQLite 
 _WRITE_ERRORS = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE", "SQLITE_IOERR_SHMSIZE")
 
 
-@lru_cache(maxsize=1)
-def _migrations() -> list[tuple[int, str]]:
-    folder = resources.files("periplus.store").joinpath("migrations")
+class SqlFiles(NamedTuple):
+    """Where the SQL of one kind of database is; the package has its migrations in a folder `migrations`."""
+
+    package: str
+    statements: str  # name of the file
+
+
+_CATALOG = SqlFiles("periplus.store", "catalog.sql")
+
+
+@lru_cache(maxsize=8)
+def _migrations(package: str) -> list[tuple[int, str]]:
+    folder = resources.files(package).joinpath("migrations")
     files = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     return [(int(name[:4]), folder.joinpath(name).read_text(encoding="utf-8")) for name in files]
 
 
 class Database:
-    """A connection to the catalog that runs named statements and raises our own errors."""
+    """A connection to a database that runs named statements and raises our own errors."""
 
-    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, create: bool = False, read_only: bool = False, files: SqlFiles = _CATALOG
+    ) -> None:
         """Open *path* and migrate it to the schema of this release; *create* allows a missing file.
 
-        *read_only*: never writes. A file with an older schema is refused then.
+        *read_only*: never writes. A file with an older schema is refused then. *files*: those of the catalog, or of
+        another database.
         """
         if not create and not (path.exists() and path.stat().st_size):
             raise DamagedFile(
@@ -62,8 +75,8 @@ class Database:
                 "the collection has no catalog",
                 "`periplus repair` restores it from the archive; `periplus crawl URL` starts a new one.",
             )
-        self._path = path
-        self._sql = read_statements("periplus.store", "catalog.sql")
+        self._path, self._package = path, files.package
+        self._sql = read_statements(*files)
         address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         try:
             self._connection = sqlite3.connect(
@@ -80,7 +93,7 @@ class Database:
             undo.pop_all()
 
     def _require_current_schema(self) -> None:
-        latest = _migrations()[-1][0]
+        latest = _migrations(self._package)[-1][0]
         try:
             version = _schema_of(self._connection, self._path, latest)
         except _ERRORS as error:
@@ -96,7 +109,7 @@ class Database:
         try:
             for pragma in _PRAGMAS:
                 self._connection.execute(f"PRAGMA {pragma}").fetchone()
-            _migrate(self._connection, self._path)
+            _migrate(self._connection, self._path, self._package)
         except _ERRORS as error:
             raise _failure(self._path, error) from error
 
@@ -262,14 +275,15 @@ def _write_lock(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    latest = _migrations()[-1][0]
+def _migrate(connection: sqlite3.Connection, path: Path, package: str) -> None:
+    migrations = _migrations(package)
+    latest = migrations[-1][0]
     if _schema_of(connection, path, latest) == latest:
         return  # the usual case needs no lock
     with _write_lock(path), connection:  # the connection commits or rolls back
         connection.execute("BEGIN IMMEDIATE")
         version = _schema_of(connection, path, latest)  # another process may have migrated meanwhile
-        for number, script in _migrations():
+        for number, script in migrations:
             if number > version:
                 for statement in _statements(script):
                     connection.execute(statement)

@@ -44,6 +44,7 @@ from periplus.web.results.result_page import ResultExtras, ResultPage
 from periplus.web.search_queue import SearchQueue
 from periplus.web.settings_page import SettingsPage
 from periplus.web.site_files import SiteFiles
+from periplus.web.standing_routes import Standing, StandingRoutes
 from periplus.web.tabs.media_page import MediaTabs
 
 _SEARCHES = ("search", "news", "images", "videos")
@@ -69,6 +70,7 @@ class Sources:
     branding: Branding = field(default_factory=Branding)
     owner: OwnerFiles | None = None  # what the owner can change from the site
     bangs: Bangs = field(default_factory=Bangs)
+    standing: Standing | None = None  # standing queries; None: there are no feeds
 
 
 def create_app(
@@ -83,6 +85,7 @@ def create_app(
     sources.branding.apply(pages)
     sources.bangs.apply(pages)
     pages.define(inspects=sources.report is not None, playground=settings.playground)
+    pages.define(saves_feeds=sources.standing is not None)
     pages.define(
         has_weather="weather" in settings.boxes and bool(settings.weather_address), loads_images=settings.load_images
     )
@@ -116,6 +119,7 @@ def search_routes(
         PagePanel(library, pages, queue, inspects=sources.report is not None),
         *([InspectPages(sources.report, pages, queue)] if sources.report else []),
         ExportRoutes(pages, queue, settings.public_address),
+        *([StandingRoutes(sources.standing, owner, pages, settings.public_address)] if sources.standing else []),
         SettingsPage(pages, settings.public_address),
         SiteFiles(pages, settings.public_address, look.icon),
         MetricsPage(metrics, is_open=settings.metrics),

@@ -1,4 +1,4 @@
-"""Decides whether a request comes from the owner of the collection, who may judge results and save weights.
+"""Decides whether a request comes from the owner of the collection, who may judge results and save weights or queries.
 
 The owner is a person on this machine. The site must listen on a loopback address, without a public address and without
 trusted proxies. The request must come from a loopback address, without headers of a proxy. Its Host header must be a
@@ -84,10 +84,14 @@ class Owner:
             return None
         return Judging(token, text, back, self.files.judgements.judged(text))
 
-    async def form(self, request: Request) -> dict[str, str]:
-        """The fields of a form of the owner; 403 with a sentence for every other request."""
+    def require(self, request: Request) -> None:
+        """Refuses a request with 403 and a sentence unless the owner sends it."""
         if not self.is_present(request.scope):
             raise HTTPException(403, _NOT_LOCAL)
+
+    async def form(self, request: Request) -> dict[str, str]:
+        """The fields of a form of the owner; 403 with a sentence for every other request."""
+        self.require(request)
         if request.method != "POST" or not is_same_origin(request.scope):
             raise HTTPException(403, _NOT_A_FORM)
         form = await read_form(request, _FORM_BYTES)

@@ -45,7 +45,7 @@ class OwnerRoutes:
         if grade not in _GRADES or not url:
             raise UsageError("the form needs right, wrong or none, and the URL of a page")
         judgements = self._owner.files.judgements
-        await _written(lambda: judgements.judge(form.get("query", ""), url, is_right=_GRADES[grade]))
+        await written(lambda: judgements.judge(form.get("query", ""), url, is_right=_GRADES[grade]))
         if "text/html" not in request.headers.get("accept", ""):
             return Response(status_code=204)
         return RedirectResponse(_back(form), 303)
@@ -57,10 +57,10 @@ class OwnerRoutes:
         configured = load(files.home)
         weights = changed(read_weights(form, configured.settings.ranking), configured.settings.ranking)
         if form.get("confirmed") and weights:
-            await _written(lambda: write_weights(files.home, weights))
+            await written(lambda: write_weights(files.home, weights))
             await asyncio.to_thread(files.reload)
             return RedirectResponse(_saved(_back(form)), 303)
-        lines = await _written(lambda: changed_lines(files.home, weights)) if weights else []
+        lines = await written(lambda: changed_lines(files.home, weights)) if weights else []
         fixed = [name for name in weights if configured.origins.get(f"ranking.{name}") == "environment"]
         return self._pages.response(
             "playground_save.html",
@@ -84,7 +84,7 @@ def _saved(back: str) -> str:
     return f"{back.partition('&w=')[0]}&saved=1" if "?" in back else back
 
 
-async def _written(work: Callable[[], _Answer]) -> _Answer:
+async def written(work: Callable[[], _Answer]) -> _Answer:
     """Runs *work* in a thread; 503 with the reason when a file cannot be written."""
     try:
         return await asyncio.to_thread(work)

@@ -24,11 +24,13 @@ from periplus.search.reload import ReloadingEngine
 from periplus.site.access.request_source import is_local_site
 from periplus.site.access_log import AccessLog
 from periplus.site.server import address_of, is_loopback, listen, run
+from periplus.standing.saved_queries import SavedQueries
 from periplus.store.collection import open_collection
 from periplus.web.app import Sources, create_app
 from periplus.web.bangs import Bangs, load_bangs
 from periplus.web.branding import load_branding
 from periplus.web.owner import OwnerFiles
+from periplus.web.standing_routes import Standing
 
 app = typer.Typer(add_completion=False)
 
@@ -81,7 +83,8 @@ def _app(
     report = partial(read_url_report, collection, settings) if inspects else None
     owner = OwnerFiles(OwnJudgements(collection), home, engine.reload, secret)
     bangs = _bangs(home, settings.serve)
-    sources = Sources(engine, library, report, load_branding(settings, home), owner, bangs)
+    standing = Standing(SavedQueries(collection), engine.live)
+    sources = Sources(engine, library, report, load_branding(settings, home), owner, bangs, standing)
     return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
 
 

@@ -27,7 +27,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FORMULA = re.compile(r"""(^|[;,\t"]\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])""")
 _COLUMNS = ("position", "title", "url", "snippet", "host", "language", "type", "fetched", "score")
 _HEADERS = {"cache-control": "private, no-cache", "x-robots-tag": "noindex"}
-_RSS = _HEADERS | {"content-type": "application/rss+xml; charset=utf-8"}
+RSS_HEADERS = _HEADERS | {"content-type": "application/rss+xml; charset=utf-8"}
 _CSV = _HEADERS | {
     "content-type": "text/csv; charset=utf-8; header=present",
     "content-disposition": 'attachment; filename="results.csv"',
@@ -59,9 +59,9 @@ class ExportRoutes:
         parameters, found = await self._found(request)
         return self._pages.response(
             "feed.xml",
-            headers=_RSS,
-            query=_xml_text(parameters.query),
-            base=_xml_text(site_address(request, self._public_address)),
+            headers=RSS_HEADERS,
+            query=xml_text(parameters.query),
+            base=xml_text(site_address(request, self._public_address)),
             parameters=parameters,
             found=found,
             items=[_item(hit, is_news=parameters.tab == "news") for hit in found.hits],
@@ -88,11 +88,11 @@ class ExportRoutes:
 def _item(hit: Hit, *, is_news: bool) -> _Item:
     at = hit.date if is_news and hit.date is not None else hit.fetched_at
     date = format_datetime(datetime.fromtimestamp(at, UTC), usegmt=True) if moment(at) else ""
-    title, url, snippet = (_xml_text(text) for text in (hit.title, hit.url, hit.snippet))
+    title, url, snippet = (xml_text(text) for text in (hit.title, hit.url, hit.snippet))
     return _Item(title.strip() or url, web_link(url), url, snippet, date)
 
 
-def _xml_text(text: str) -> str:
+def xml_text(text: str) -> str:
     """Text without the characters that XML cannot have, not even escaped."""
     return _NOT_XML.sub("", visible(text))
 

@@ -1,0 +1,1 @@
+"""Standing queries: saved queries that report new and changed pages."""

@@ -131,8 +131,8 @@ def _left_out(catalog: Queries, settings: Settings, url: Url, row: dict[str, Any
         version = catalog.version_of(url.text)
         if version is not None and version.at <= visited:
             return {"reason": reason, "detail": row["detail"]}
-    refusal = page_rules(settings.scope).refusal(url.text, url.host, depth=0)
-    if refusal is None or row["admitted"] == Reason.IMPORTED:
+    refusal = page_rules(settings.scope, catalog.block_list()).refusal(url.text, url.host, depth=0)
+    if refusal is None or (row["admitted"] == Reason.IMPORTED and refusal.reason is not Reason.FORGOTTEN):
         return None
     return {"reason": refusal.reason.value, "detail": refusal.detail}
 
@@ -159,7 +159,7 @@ def _verdict_for_unknown(catalog: Queries, settings: Settings, url: Url) -> dict
 
 def _refusal(catalog: Queries, settings: Settings, url: Url) -> Decision | None:
     """The first rule that refuses a URL under the current settings, in the order of a crawl."""
-    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
+    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()), catalog.block_list())
     return (
         scope.refusal(url.text, url.host, depth=0)
         or _refused_as_trap(catalog, settings, url)

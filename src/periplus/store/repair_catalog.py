@@ -58,12 +58,15 @@ class RepairCatalog(Catalog):
 
     def count_again(self) -> None:
         """Store the counters and the seen filter anew, computed from the rows."""
+        with self._database.transaction():
+            self._count_again()
+
+    def _count_again(self) -> None:
         keys = array("Q", map(url_key, self.known_urls()))
         counters = self.recount()
-        with self._database.transaction():
-            self._database.run("clear_counters")
-            self._database.many("add_to_counter", counters.items())
-            self._database.run("recount_hosts")
-            self._database.run("clear_seen")
-            starts = range(0, len(keys), _KEYS_AT_ONCE)
-            self._database.many("add_seen", ((keys[start : start + _KEYS_AT_ONCE].tobytes(),) for start in starts))
+        self._database.run("clear_counters")
+        self._database.many("add_to_counter", counters.items())
+        self._database.run("recount_hosts")
+        self._database.run("clear_seen")
+        starts = range(0, len(keys), _KEYS_AT_ONCE)
+        self._database.many("add_seen", ((keys[start : start + _KEYS_AT_ONCE].tobytes(),) for start in starts))

@@ -62,8 +62,9 @@ def crawl_again(web: TestWeb, home: Path, *seeds: str) -> None:
 
 def everything(home: Path) -> Iterator[tuple[str, bytes]]:
     """The bytes of every file of a collection, as they are and decoded."""
-    for path in sorted(path for path in home.rglob("*") if path.is_file()):
-        name, data = str(path.relative_to(home)), path.read_bytes()
+    files = {path: path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file()}
+    for path, data in files.items():
+        name = str(path.relative_to(home))
         yield name, data
         if path.suffix == ".gz":
             yield f"{name} (decompressed)", _members(data)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from crawl.crawling import catalog_of, reach, run_crawl, segment_rows, sound, state_of, typed
-from forget.forgetting import HOST, HOST_PHRASE, PHRASE, SECRET, SEEDS, crawl_again, places_of
+from crawl.crawling import reach, run_crawl, segment_rows, sound, state_of, typed
+from forget.forgetting import HOST, HOST_PHRASE, PHRASE, SECRET, crawl_again, places_of
 from testweb import TestWeb
 
 
@@ -27,7 +26,15 @@ def rest(home: Path) -> set[tuple[str, str]]:
 
 def test_the_collection_has_something_to_forget(home: Path) -> None:
     places = " ".join(places_of(home, SECRET, PHRASE))
-    for part in ("crawl.db", "archive/", "segments/pages", "segments/links", "ranks/gen-1/", "index/gen-000001/", "qrels"):
+    for part in (
+        "crawl.db",
+        "archive/",
+        "segments/pages",
+        "segments/links",
+        "ranks/gen-1/",
+        "index/gen-000001/",
+        "qrels",
+    ):
         assert part in places
 
 
@@ -58,11 +65,11 @@ def test_nothing_of_a_forgotten_host_is_left_in_any_file(home: Path) -> None:
 def test_links_redirects_and_recrawls_do_not_bring_a_page_back(home: Path, private_web: TestWeb) -> None:
     forget(home, SECRET)
     forget(home, HOST)
-    requests = len(private_web.log)
+    requests = len(private_web.log.entries())
     with sqlite3.connect(home / "crawl.db") as database:
         database.execute("UPDATE urls SET due = 0")  # everything is recrawled
     crawl_again(private_web, home)
-    asked = {entry.url for entry in private_web.log[requests:]}
+    asked = {entry.url for entry in private_web.log.entries()[requests:]}
     assert "http://a.test/" in asked
     assert SECRET not in asked
     assert not [url for url in asked if HOST in url]

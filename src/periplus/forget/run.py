@@ -24,7 +24,7 @@ from periplus.forget.segments import SegmentEraser, count_in_segments
 from periplus.forget.target import Target, parse_target
 from periplus.reparse import rename_planned
 from periplus.store.block_list import BlockList, new_block_list, read_block_list, write_block_list
-from periplus.store.cleanup import remove_unacknowledged, remove_unfinished
+from periplus.store.cleanup import remove_replaced_archives, remove_unacknowledged, remove_unfinished
 from periplus.store.collection import Collection, open_collection
 from periplus.store.database import require_sound
 from periplus.store.durable import reporting_full_disk, sync_directory
@@ -171,6 +171,7 @@ def _purge_crawled(collection: Collection, blocked: BlockList, on_step: OnStep, 
         catalog = stack.enter_context(closing(ForgetCatalog(collection.catalog, blocked)))
         remove_unfinished(collection)
         remove_unacknowledged(collection, catalog)
+        remove_replaced_archives(collection, catalog)
         on_step("overwriting archive records")
         erase_records(collection, catalog, blocked, everywhere=everywhere)
         erase_kept_files(collection, blocked)

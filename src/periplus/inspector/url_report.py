@@ -21,7 +21,7 @@ from periplus.inspector.versions import plan_of, versions_of
 from periplus.inspector.word_report import words_of
 from periplus.model import Copy, Decision, Fetch, Quality, Reason, UrlState, Verdict
 from periplus.parse.page import PageParser
-from periplus.store.archive import read_response
+from periplus.store.archive_lookup import read_version
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.queries import Queries
@@ -75,8 +75,10 @@ def quality_of(catalog: Queries, collection: Collection, settings: Settings, url
     if version is None or version.position is None:
         return None
     try:
-        response = read_response(collection.archive, version.position)
+        response = read_version(collection, url, version.at, version.position)
     except DamagedFile:
+        return None
+    if response is None:
         return None
     canonicalizer = Canonicalizer.of(settings.addresses)
     parser = PageParser(canonicalizer, links_per_page=settings.scope.links_per_page, settings=settings.parse)

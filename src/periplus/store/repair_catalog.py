@@ -46,6 +46,11 @@ class RepairCatalog(Catalog):
         with self._database.transaction():
             self._database.run("set_archive_size", size, min(file.sealed, size), file.archive_id)
 
+    def rename_archive(self, file: ArchiveFile, name: str) -> None:
+        """Store another name of an archive file."""
+        with self._database.transaction():
+            self._database.run("rename_archive", name, file.archive_id)
+
     def claim_segments(self) -> None:
         """State that segments have all pages of the archive, so that `verify` reports those that are missing."""
         with self._database.transaction():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, nullcontext
@@ -15,11 +16,12 @@ from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk, write_file
 from periplus.store.sql_files import read_statements
 
+_WORD = re.compile(r"\w+")
 _PATIENCE = 10.0  # seconds to wait for a site that is writing the file
 
 
 def clear_caches(collection: Collection, settings: Settings, blocked: BlockList) -> None:
-    """Remove all stored results, and the queries that name what was forgotten or find nothing any more."""
+    """Remove all stored results, and the queries that name what was forgotten or have words that no page has now."""
     results = read_statements("periplus.search", "result_cache.sql")
     _change(collection.result_cache, lambda database: database.execute(results["remove_all"]))
     if collection.query_log.exists():
@@ -38,8 +40,16 @@ def _engine(collection: Collection, settings: Settings) -> SearchEngine | None:
 def _remove_queries(database: sqlite3.Connection, blocked: BlockList, engine: SearchEngine | None) -> None:
     statements = read_statements("periplus.search.suggest", "query_log.sql")
     queries = [query for (query,) in database.execute(statements["queries"])]
-    gone = [q for q in queries if blocked.scrubbed(q) != q or engine is None or not engine.count(q)]
+    gone = [query for query in queries if blocked.scrubbed(query) != query or not _finds_all_words(query, engine)]
     database.executemany(statements["remove"], ((query,) for query in gone))
+
+
+def _finds_all_words(query: str, engine: SearchEngine | None) -> bool:
+    """Whether the index still has every word of a query: a word that is gone may be of a forgotten page."""
+    if engine is None:
+        return False
+    lexicon = engine.index.forward.lexicon
+    return all(lexicon.number(word) is not None or engine.count(word) for word in _WORD.findall(query))
 
 
 def _change(path: Path, change: Callable[[sqlite3.Connection], object]) -> None:

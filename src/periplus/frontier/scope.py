@@ -34,7 +34,7 @@ class ScopeRules:
 
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
         """Return why a URL is out of scope, or None when it is in scope."""
-        if self.blocks(url):
+        if self._has_blocked and self._blocked.blocks(url):
             return _FORGOTTEN
         if not self.covers_host(host):
             return self.host_refusal(host)

@@ -82,7 +82,7 @@ class BlockList:
         """The URL, or its replacement; the punctuation marks after it may be part of it or not."""
         for end in range(len(url), len(url.rstrip(_MARKS)) - 1, -1):
             name = url[:end]
-            if self.blocks(name if "/" in name[8:] else f"{name}/"):
+            if self.blocks(name) if "/" in name[8:] else self.blocks_host_of(name):
                 return _REPLACED + url[end:]
         return url
 

@@ -57,6 +57,10 @@ UPDATE urls SET detail = scrubbed(detail) WHERE detail <> '' AND scrubbed(detail
 DELETE FROM fetches WHERE (forgotten(url) OR (redirect_to <> '' AND forgotten(redirect_to)))
   AND fetch_id NOT IN (SELECT fetch_id FROM kept_bodies);
 
+-- name: mark_kept_bodies
+-- The body that stays is no version of a page any more.
+UPDATE fetches SET verdict = 'refused', reason = 'forgotten' WHERE fetch_id IN (SELECT fetch_id FROM kept_bodies);
+
 -- name: forget_fetch_details
 UPDATE fetches SET detail = scrubbed(detail) WHERE detail <> '' AND scrubbed(detail) <> detail;
 

@@ -84,6 +84,7 @@ class ForgetCatalog(RepairCatalog):
         for name, what in _COUNTED.items():
             counts[what] += self._database.run(name).rowcount
         self._database.many("add_seed", ((url, 0.0) for url in seeds))
+        self._database.run("mark_kept_bodies")
         self._database.run("forget_contents")
         self._database.run("first_contents")
         return +counts

@@ -49,8 +49,8 @@ def build(web: TestWeb, home: Path) -> None:
     for command in ("rank", "index"):
         assert typed(command, "--home", home).code == 0
     run_crawl(web, home, SECRET, store__archive_bytes=6_000)
-    for command in (("rank",), ("index", "--full")):
-        assert typed(*command, "--home", home).code == 0
+    assert typed("rank", "--home", home).code == 0
+    assert typed("index", "--full", "--home", home).code == 0
     (home / "judgements").mkdir()
     (home / "judgements" / "queries.tsv").write_text("q1\tpage\n")
     (home / "judgements" / "qrels.txt").write_text(f"q1 0 {SECRET} 1\nq1 0 http://a.test/other 0\n")

@@ -153,5 +153,5 @@ class _Check:
 def _urls_of(pages: PageStore, number: int) -> list[str]:
     """The URLs that the page store has for one document."""
     head, details = pages.head(number), pages.details(number)
-    media = (*details.images, *details.videos)
-    return [head.url, *head.same_content, *details.links, *(one.url for one in media)]
+    images, videos = (image.url for image in details.images), (video.url for video in details.videos)
+    return [head.url, *head.same_content, *details.links, *images, *videos]

@@ -30,7 +30,7 @@ OnStep = Callable[[str], None]  # called with a sentence about the next step
 
 
 def rebuild(collection: Collection, settings: Settings, on_step: OnStep) -> dict[str, int]:
-    """Build ranks and index anew, if there are any, and remove all older generations; returns the new numbers."""
+    """Build ranks and index anew, if there are any; returns the new numbers, none when there is no page left."""
     ranks, index = Generations(collection.ranks, RANK_KIND), Generations(collection.index, INDEX_KIND)
     new: dict[str, int] = {}
     if _has_pages(collection):
@@ -39,10 +39,13 @@ def rebuild(collection: Collection, settings: Settings, on_step: OnStep) -> dict
             new["ranks"] = rank(collection, settings.graph).generation
         if index.complete():
             new["index"] = _index(collection, settings, on_step)
-    on_step("removing old generations")
-    remove_older(collection.ranks, RANK_KIND, new.get("ranks"))
-    remove_older(collection.index, INDEX_KIND, new.get("index"))
     return new
+
+
+def remove_older(collection: Collection, new: dict[str, int]) -> None:
+    """Remove all generations before the new ones, or all; waits until no process reads them."""
+    _remove_older(collection.ranks, RANK_KIND, new.get("ranks"))
+    _remove_older(collection.index, INDEX_KIND, new.get("index"))
 
 
 def _has_pages(collection: Collection) -> bool:
@@ -58,8 +61,7 @@ def _index(collection: Collection, settings: Settings, on_step: OnStep) -> int:
     return build_index(collection, settings.index, rules=rules, full=True).generation
 
 
-def remove_older(folder: Path, kind: Kind, newest: int | None) -> None:
-    """Remove all generations before *newest*, or all; waits until no process reads them."""
+def _remove_older(folder: Path, kind: Kind, newest: int | None) -> None:
     generations, deadline = Generations(folder, kind), time.monotonic() + _PATIENCE
     if not folder.is_dir():
         return

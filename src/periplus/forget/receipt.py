@@ -7,7 +7,8 @@ kill still knows the numbers.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ class Receipt:
     kept_bodies: int  # archive records that stay, because revisit records of other URLs refer to them
     same_content: int  # other URLs with the same bytes, which stay
     generations: dict[str, int] = field(default_factory=dict)  # new ones, by folder
+    is_built: bool = False  # the new generations are complete
     format: int = _FORMAT
 
     @property
@@ -70,10 +72,15 @@ def begin(collection: Collection, receipt: Receipt) -> Path:
     return path
 
 
-def finish(collection: Collection, path: Path, generations: dict[str, int]) -> tuple[Path, Receipt]:
+def note_generations(paths: Iterable[Path], generations: dict[str, int]) -> None:
+    """Store in unfinished receipts that ranks and index are built anew: what is left is to remove the old ones."""
+    for path in paths:
+        _write(path, replace(read_receipt(path), generations=generations, is_built=True))
+
+
+def finish(collection: Collection, path: Path) -> tuple[Path, Receipt]:
     """Turn an unfinished receipt into a finished one."""
-    begun = read_receipt(path)
-    receipt = Receipt(**asdict(begun) | {"at": time.time(), "generations": generations})
+    receipt = replace(read_receipt(path), at=time.time())
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(receipt.at))
     final = collection.forgotten / f"receipt-{moment}-{receipt.hash[:8]}.json"
     _write(final, receipt)

@@ -18,8 +18,8 @@ from periplus.config import Settings
 from periplus.errors import CollectionLocked, UsageError
 from periplus.forget.archives import damaged_copies, erase_kept_files, erase_records
 from periplus.forget.caches import clear_caches, forget_judgements
-from periplus.forget.generations import rebuild
-from periplus.forget.receipt import Receipt, begin, finish, read_receipt, unfinished
+from periplus.forget.generations import rebuild, remove_older
+from periplus.forget.receipt import Receipt, begin, finish, note_generations, read_receipt, unfinished
 from periplus.forget.segments import SegmentEraser, count_in_segments
 from periplus.forget.target import Target, parse_target
 from periplus.reparse import rename_planned
@@ -151,15 +151,20 @@ def _purge(
     *is_needed*: something was found. A kill may have come before ranks and index were built anew.
     """
     begun, blocked = unfinished(collection), read_block_list(collection.home)
-    generations: dict[str, int] = {}
-    if is_needed or any(read_receipt(path).removed for path in begun):
-        with reporting_full_disk(collection.home):
+    earlier = [receipt for receipt in map(read_receipt, begun) if receipt.removed]
+    with reporting_full_disk(collection.home):
+        if is_needed or not all(receipt.is_built for receipt in earlier):
             _purge_crawled(collection, blocked, on_step, everywhere=everywhere)
-            generations = rebuild(collection, settings, on_step)
-            on_step("clearing caches")
-            clear_caches(collection, settings, blocked)
             forget_judgements(collection, blocked)
-    return {path: finish(collection, path, generations) for path in begun}
+            generations = rebuild(collection, settings, on_step)
+            note_generations(begun, generations)
+        else:
+            generations = earlier[-1].generations if earlier else {}
+        if is_needed or earlier:
+            on_step("removing old generations and caches")
+            remove_older(collection, generations)
+            clear_caches(collection, settings, blocked)
+    return {path: finish(collection, path) for path in begun}
 
 
 def _purge_crawled(collection: Collection, blocked: BlockList, on_step: OnStep, *, everywhere: bool) -> None:

@@ -33,7 +33,7 @@ def command(
         raise UsageError("a receipt is checked with --forgotten only", hint="periplus verify --forgotten RECEIPT")
     collection = open_collection(home)
     with collection.locked():
-        findings = check(collection, receipt and read_receipt(receipt)) if forgotten else verify(collection)
+        findings = check(collection, read_receipt(receipt) if receipt else None) if forgotten else verify(collection)
     if as_json:
         print_json(findings.report())
     else:

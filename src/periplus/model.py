@@ -54,6 +54,7 @@ class Reason(StrEnum):
     PRIVATE_ADDRESS = "private_address"
     NO_CONTACT = "no_contact"
     TOO_MANY_REDIRECTS = "too_many_redirects"
+    FORGOTTEN = "forgotten"  # removed with `periplus forget`, which also blocks it
     # refused by the site
     ROBOTS = "robots"
     ROBOTS_UNREACHABLE = "robots_unreachable"

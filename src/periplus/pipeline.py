@@ -18,6 +18,7 @@ from periplus.graph.run import RankSummary, rank
 from periplus.index.build import IndexSummary, build_index
 from periplus.reparse import reparse
 from periplus.search.engine import SearchEngine
+from periplus.store.block_list import read_block_list
 from periplus.store.collection import open_collection
 from periplus.store.compaction import compact
 
@@ -51,7 +52,8 @@ def build(request: Request, progress: ProgressCallbacks = ProgressCallbacks()) -
     ranked = rank(collection, request.settings.graph, progress=progress.rank)
     reparse(collection, request.settings, everything=False)
     compact(collection)
-    indexed = build_index(collection, request.settings.index, progress.index, page_rules(request.settings.scope))
+    rules = page_rules(request.settings.scope, read_block_list(request.home))
+    indexed = build_index(collection, request.settings.index, progress.index, rules)
     return BuildResult(crawled, ranked, indexed)
 
 

@@ -84,6 +84,10 @@ REASONS: dict[Reason, ReasonText] = {
         "The redirect chain is longer than `fetch.redirects`.",
         "Raise `fetch.redirects`; most such chains are loops.",
     ),
+    Reason.FORGOTTEN: ReasonText(
+        "The URL or its host was removed with `periplus forget`, or the URL redirects to one that was.",
+        "`periplus forget --allow URL` or `--allow HOST` lifts the block; the next crawl may fetch it again.",
+    ),
     Reason.ROBOTS: ReasonText(
         "robots.txt disallows the URL; `periplus inspect url` shows the line.",
         "Ask the webmaster for permission. Periplus always obeys robots.txt.",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from periplus.config import Scope
-from periplus.frontier.scope import ScopeRules
+from periplus.frontier.scope import ScopeRules, page_rules
 from periplus.model import Decision, Reason, Verdict
+from periplus.store.block_list import new_block_list
 from periplus.url import host_of
 
 SEEDS = ["example.org"]
@@ -202,3 +203,18 @@ def test_an_address_literal_is_a_host() -> None:
     assert rules.refusal("http://[::1]:8080/a", "[::1]", 0) is None
     assert rules.refusal("http://127.0.0.1:8080/a", "127.0.0.1", 0) is None
     assert rules.refusal("http://127.0.0.2/a", "127.0.0.2", 0) is not None
+
+
+def test_a_forgotten_url_or_host_is_refused_before_any_other_rule() -> None:
+    blocked = new_block_list()
+    blocked = blocked.extended(blocked.url_entry("https://example.org/x")).extended(blocked.host_entry("gone.example"))
+    rules = page_rules(Scope(), blocked)
+    for url in ("https://example.org/x", "https://gone.example/"):
+        refusal = rules.refusal(url, host_of(url), 0)
+        assert refusal is not None
+        assert (refusal.reason, refusal.detail) == (Reason.FORGOTTEN, "")
+        assert rules.list_refusal(url, host_of(url)) == refusal
+    assert rules.refusal("https://example.org/y", "example.org", 0) is None
+    assert rules.host_refusal("example.org") is None
+    assert rules.excludes_host("gone.example")
+    assert not rules.excludes_host("example.org")

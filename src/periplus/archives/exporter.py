@@ -18,6 +18,7 @@ from periplus.config import Settings
 from periplus.errors import DamagedFile, UsageError
 from periplus.model import ArchivePosition, Fetch
 from periplus.search.engine import SearchEngine
+from periplus.store.archive_lookup import current_position
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk
@@ -74,14 +75,14 @@ def export_archive(
     return Exported(str(file), len(chosen), file.stat().st_size)
 
 
-def _chosen(collection: Collection, settings: Settings, selection: Selection) -> list[ArchivePosition]:
+def _chosen(collection: Collection, settings: Settings, selection: Selection) -> list[Fetch]:
     found = _found(collection, settings, selection.query) if selection.query else None
     with closing(Catalog(collection.catalog)) as catalog:
         versions = [fetch for fetch in _versions(catalog, selection) if found is None or fetch.url in found]
     if selection.latest:
         newest = {fetch.url: fetch for fetch in sorted(versions, key=lambda fetch: fetch.at)}
         versions = [fetch for fetch in versions if newest[fetch.url] is fetch]
-    return [fetch.position for fetch in versions if fetch.position is not None]
+    return versions
 
 
 def _found(collection: Collection, settings: Settings, query: str) -> set[str]:
@@ -114,12 +115,26 @@ def _is_in_time(at: float, selection: Selection) -> bool:
     return since and (selection.before is None or at < selection.before)
 
 
-def _write(collection: Collection, chosen: list[ArchivePosition], part: Path, on_progress: OnProgress) -> None:
+def _write(collection: Collection, chosen: list[Fetch], part: Path, on_progress: OnProgress) -> None:
     with part.open("wb") as out:
         out.write(isal_zlib.compress(warcinfo(part.name.removesuffix(".part")), 2, _GZIP))
-        for done, position in enumerate(chosen):
-            out.write(_member(collection.archive / position.name, position))
+        for done, fetch in enumerate(chosen):
+            out.write(_record(collection, fetch))
             on_progress(done, len(chosen))
+
+
+def _record(collection: Collection, fetch: Fetch) -> bytes:
+    """The record of a version; empty when `periplus prune` has removed it meanwhile."""
+    position = fetch.position
+    while position is not None:
+        try:
+            return _member(collection.archive / position.name, position)
+        except DamagedFile:
+            now = current_position(collection, fetch.url, fetch.at)
+            if now == position:
+                raise
+            position = now
+    return b""
 
 
 def _member(path: Path, position: ArchivePosition) -> bytes:

@@ -105,7 +105,7 @@ class _RecordImporter:
 
     def __init__(self, settings: Settings, writer: PageWriter, found: Imported, *, ignore_scope: bool) -> None:
         self._writer, self._found = writer, found
-        self._scope, self._ignore_scope = page_rules(settings.scope), ignore_scope
+        self._scope, self._ignore_scope = page_rules(settings.scope, writer.blocked), ignore_scope
         self._canonicalizer = Canonicalizer.of(settings.addresses)
         self._limits = ResponseLimits(settings.fetch)
         self._largest = max(settings.fetch.pdf_bytes, settings.fetch.html_bytes)
@@ -123,7 +123,7 @@ class _RecordImporter:
             self._found.skip(Reason.NOT_WEB.value)
             return
         refusal = self._scope.refusal(url, host_of(url), depth=0)
-        if refusal is not None and not self._ignore_scope:
+        if refusal is not None and (not self._ignore_scope or refusal.reason is Reason.FORGOTTEN):
             self._found.skip(refusal.reason.value)
             return
         response = response_of(record, self._largest)
@@ -140,6 +140,8 @@ class _RecordImporter:
         if response.status in _REDIRECTS:
             target = self._canonicalizer.join(response.url, response.headers.get("location", "")) or ""
         rejection = "" if target else self._rejection(response)
+        if target and self._scope.blocks(target):
+            rejection = Reason.FORGOTTEN.value
         if not rejection and self._writer.has(response.url, response.fetched_at):
             rejection = "known"
         if reason is Reason.IMPORTED and rejection in ("", "known"):

@@ -45,6 +45,7 @@ class PageWriter:
         self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
         require_sound(collection.catalog)
         self._catalog = Catalog(collection.catalog, create=True)
+        self.blocked = self._catalog.block_list()
         remove_unacknowledged(collection, self._catalog)
         recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
         self._counters = RunCounters(self._catalog.begin_run({"import": names}), time.time())

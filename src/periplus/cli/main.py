@@ -44,6 +44,8 @@ COMMANDS = {
     "export": "Write archived pages to a WARC file.",
     "inspect": "Show everything known about one URL, host or word, and why.",
     "traps": "List URL patterns suspected to be crawler traps, or unlearn them.",
+    "prune": "Remove old versions of pages from the archive.",
+    "forget": "Remove a page or a host from the whole collection, and block its return.",
     "verify": "Check that the files of a collection are undamaged and agree.",
     "repair": "Rebuild damaged files of a collection from its archive.",
     "doctor": "Check this machine and say how to fix problems.",
@@ -61,6 +63,8 @@ _KEPT_AFTER_STOP = {
     "index": "The last complete index stays in use; the same command starts again.",
     "compact": "Segments merged so far are kept; the same command continues.",
     "repair": "Nothing intact is lost; the same command continues.",
+    "prune": "Files pruned so far are kept; the same command continues.",
+    "forget": "It stays blocked, but is not removed completely; the same command continues.",
     "export": "Only a complete file is kept; the same command starts again.",
 }
 

@@ -347,6 +347,17 @@ class Storage(Section):
     archive_bytes: int = Field(
         default=1 << 30, ge=1024, description="Size in bytes at which a new WARC file is started."
     )
+    keep_versions: int = Field(
+        default=0,
+        ge=0,
+        description="Versions of a page that `periplus prune` keeps in the archive, the newest ones; 0: all.",
+    )
+    keep_days: float = Field(
+        default=0.0,
+        ge=0,
+        description="Days after which `periplus prune` removes a version that was not seen again; the newest one of a "
+        "page stays. 0: never.",
+    )
     segment_bytes: int = Field(
         default=64 * _MIB, ge=1024, description="Size in bytes at which a segment is completed and a new one started."
     )

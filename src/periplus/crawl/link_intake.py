@@ -117,6 +117,10 @@ class LinkIntake:
         """The trap detection of the frontier."""
         return self._admission.traps
 
+    def blocks(self, url: str) -> bool:
+        """Whether a URL was removed with `periplus forget`."""
+        return self._admission.scope.blocks(url)
+
     def learn(self, item: QueuedUrl, novelty: Novelty, *, is_repeat: bool, is_certain: bool) -> None:
         """Count a page for the patterns of its URL; URLs that a now cleared pattern refused are queued again."""
         cleared = self.traps.learn(item.url, item.host, novelty, is_repeat=is_repeat, is_certain=is_certain)
@@ -245,6 +249,8 @@ class LinkIntake:
 
     def _refuse(self, url: str, decision: Decision, via: str) -> None:
         self._counters.refuse(decision.reason)
+        if decision.reason is Reason.FORGOTTEN:
+            return  # neither the URL nor its host may be stored again
         host = host_of(url)
         self._pending.batch.refused[host, decision.reason] += 1
         if via:

@@ -48,6 +48,7 @@ _LONGEST_DETAIL = 300  # characters of the message of an exception
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
 _ADDS_NOTHING = Decision(Verdict.FETCHED, Reason.OK, NOTHING_NEW)
 _SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
+_TO_FORGOTTEN = Decision(Verdict.REFUSED, Reason.FORGOTTEN, "it redirects to a forgotten URL")
 _NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
 _ENTERED = Decision(Verdict.READ, Reason.ENTRY)
 _UNREADABLE = Decision(Verdict.READ, Reason.PARSE_CRASH, "it crashed two workers")
@@ -243,6 +244,9 @@ class OutcomeRecorder:
 
     def _redirected(self, item: QueuedUrl, response: Response) -> None:
         target = self._canonicalizer.join(item.url, response.headers["location"])
+        if target is not None and self._intake.blocks(target):
+            self.refuse(item, _TO_FORGOTTEN, response.fetched_at)  # not archived: it names the blocked URL
+            return
         position = self._archive_response(response).position
         if target is None:
             decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, response.headers["location"][:200])

@@ -20,6 +20,7 @@ from periplus.errors import NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.ip_limits import AddressTable
 from periplus.model import Decision, UrlState
+from periplus.store.block_list import BlockList, read_block_list
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, open_collection
@@ -124,7 +125,9 @@ def crawl(
     collection = create_collection(request.home)
     with collection.locked():
         require_sound(collection.catalog)
-        named = _with_new_seeds(collection, named, configured)
+        blocked = read_block_list(collection.home)
+        _require_allowed(blocked, named)
+        named = _with_new_seeds(collection, named, [url for url in configured if not blocked.blocks(url)])
         return _Run(request, named, collection, on_progress, clock or SteadyClock()).crawl()
 
 
@@ -135,6 +138,14 @@ def _with_new_seeds(collection: Collection, named: _NamedUrls, configured: Seque
     with closing(Catalog(collection.catalog, create=True)) as catalog:
         before = {*catalog.seeds(), *named.seeds}
     return replace(named, seeds=[*named.seeds, *(url for url in configured if url not in before)])
+
+
+def _require_allowed(blocked: BlockList, named: _NamedUrls) -> None:
+    """Refuse a URL that was removed with `periplus forget`."""
+    for url in (*named.seeds, *named.sitemaps, *named.entries):
+        if blocked.blocks(url):
+            hint = "`periplus forget --allow URL` or `--allow HOST` lifts the block."
+            raise UsageError(f"{url} is blocked", "it was removed with `periplus forget`", hint)
 
 
 def _check_options(request: Request) -> None:

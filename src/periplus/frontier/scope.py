@@ -11,13 +11,16 @@ from collections.abc import Iterable
 
 from periplus.config import Scope
 from periplus.model import Decision, Reason, Verdict
+from periplus.store.block_list import NOTHING_BLOCKED, BlockList
+
+_FORGOTTEN = Decision(Verdict.REFUSED, Reason.FORGOTTEN)
 
 
 class ScopeRules:
-    """The scope of a crawl: its settings, and the hosts of its seeds when `scope.hosts` is empty."""
+    """The scope of a crawl: its settings, the hosts of its seeds when `scope.hosts` is empty, and the block list."""
 
-    def __init__(self, settings: Scope, seed_hosts: Iterable[str] = ()) -> None:
-        self._settings = settings
+    def __init__(self, settings: Scope, seed_hosts: Iterable[str] = (), blocked: BlockList = NOTHING_BLOCKED) -> None:
+        self._settings, self._blocked, self._has_blocked = settings, blocked, bool(blocked)
         self._seed_hosts = set(seed_hosts)
         self._hosts = [re.compile(pattern) for pattern in settings.hosts]
         self._paths = [re.compile(pattern) for pattern in settings.paths]
@@ -31,6 +34,8 @@ class ScopeRules:
 
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
         """Return why a URL is out of scope, or None when it is in scope."""
+        if self._has_blocked and self._blocked.blocks(url):
+            return _FORGOTTEN
         if not self.covers_host(host):
             return self.host_refusal(host)
         if depth > self._settings.depth:
@@ -44,6 +49,8 @@ class ScopeRules:
 
     def list_refusal(self, url: str, host: str) -> Decision | None:
         """Return why a sitemap is out of scope; path and file extension do not matter, as it is not a page."""
+        if self.blocks(url):
+            return _FORGOTTEN
         if len(url) > self._settings.url_length:
             return self._too_long(url)
         return self.host_refusal(host)
@@ -51,8 +58,14 @@ class ScopeRules:
     def _too_long(self, url: str) -> Decision:
         return _refused(Reason.TOO_LONG, f"{len(url)} characters are over scope.url_length")
 
+    def blocks(self, url: str) -> bool:
+        """Whether a URL was removed with `periplus forget`."""
+        return self._has_blocked and self._blocked.blocks(url)
+
     def host_refusal(self, host: str) -> Decision | None:
         """Return why all URLs of a host are out of scope, or None when some may be in scope."""
+        if self._has_blocked and self._blocked.blocks_host(host):
+            return _FORGOTTEN
         return None if self.covers_host(host) else _refused(Reason.SCOPE_HOST, self._host_rule(host))
 
     def _shape_refusal(self, path: str) -> Decision | None:
@@ -82,7 +95,9 @@ class ScopeRules:
         return verdict
 
     def excludes_host(self, host: str) -> bool:
-        """Whether `scope.hosts` is set and does not match a host: nothing may be requested from it."""
+        """Whether nothing may be requested from a host: it is blocked, or `scope.hosts` is set and does not match."""
+        if self._has_blocked and self._blocked.blocks_host(host):
+            return True
         return bool(self._hosts) and not self.covers_host(host)
 
     def _host_rule(self, host: str) -> str:
@@ -91,9 +106,10 @@ class ScopeRules:
         return f"{host} is not the host of a seed, and scope.hosts is empty"
 
 
-def page_rules(settings: Scope) -> ScopeRules:
+def page_rules(settings: Scope, blocked: BlockList = NOTHING_BLOCKED) -> ScopeRules:
     """Return the rules for pages that are imported or indexed: those of the settings; seeds exclude no host."""
-    return ScopeRules(settings if settings.hosts else settings.model_copy(update={"hosts": [".*"]}))
+    everywhere = settings if settings.hosts else settings.model_copy(update={"hosts": [".*"]})
+    return ScopeRules(everywhere, blocked=blocked)
 
 
 def _refused(reason: Reason, detail: str) -> Decision:

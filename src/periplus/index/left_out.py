@@ -43,9 +43,11 @@ def prepare(
 ) -> dict[str, int]:
     """Create the table `left_out` from `pages` and `versions`; returns the number of pages left out, by reason."""
     with closing(Catalog(collection.catalog)) as catalog:
+        blocked = catalog.block_list()  # also excludes what was imported in spite of the scope
         vanished = ((url_id(url), visited, reason) for url, visited, reason in catalog.vanished())
         database.register("vanished", _table(_VANISHED, vanished))
-        database.register("imported", _table(_IDS, ((url_id(url),) for url in catalog.imported_out_of_scope())))
+        imported = ((url_id(url),) for url in catalog.imported_out_of_scope() if not blocked.blocks(url))
+        database.register("imported", _table(_IDS, imported))
     hosts = list(_refused_hosts(database, sql, rules)) if rules is not None else []
     database.register("refused_hosts", _table(_HOSTS, hosts))
     urls = _refused_urls(database, sql, rules) if rules is not None else ()

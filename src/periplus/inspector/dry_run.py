@@ -12,6 +12,7 @@ from periplus.config import Settings
 from periplus.errors import NoCollection
 from periplus.fetch.request import user_agent
 from periplus.frontier.scope import ScopeRules
+from periplus.store.block_list import read_block_list
 from periplus.store.collection import open_collection
 from periplus.store.queries import Queries
 from periplus.url import Canonicalizer, host_of, parse
@@ -24,10 +25,11 @@ def dry_run(home: Path, settings: Settings, seeds: Sequence[str], sitemaps: Sequ
     """The decision about every seed, and how much of the queue is in scope; the keys of `crawl --dry-run --json`."""
     canonicalizer = Canonicalizer.of(settings.addresses)
     earlier, queue, queued = _collection(home)
+    blocked = read_block_list(home)
     configured = (parse(url, canonicalizer).text for url in settings.scope.seeds)
     named = [parse(url, canonicalizer).text for url in seeds]
     named += [url for url in configured if url not in {*earlier, *named}]
-    rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]))
+    rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]), blocked)
     return {
         "user_agent": user_agent(settings.identity.contact),
         "delay": settings.politeness.delay,

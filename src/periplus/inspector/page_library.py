@@ -37,7 +37,7 @@ from periplus.parse.page import PageParser
 from periplus.parse.profiles import Profiles
 from periplus.parse.reader_view import LARGEST_HTML, ReaderView, html_view, plain_view, text_view
 from periplus.search.engine import SearchEngine, charset_of
-from periplus.store.archive import read_response
+from periplus.store.archive_lookup import read_version
 from periplus.store.collection import Collection
 from periplus.store.queries import Queries
 from periplus.store.ranks import RankTable, open_ranks
@@ -86,7 +86,9 @@ class PageLibrary:
         fetch = self._fetch_at(url, at)
         if fetch is None or fetch.position is None:
             return None
-        response = read_response(self._collection.archive, fetch.position)
+        response = read_version(self._collection, url, fetch.at, fetch.position)
+        if response is None:
+            return None
         return CachedPage(url, fetch.at, fetch.mime, response.body, charset_of(response.headers))
 
     def versions(self, url: str) -> tuple[PageVersion, ...]:
@@ -147,8 +149,8 @@ class PageLibrary:
         head, details = pages.head(number), pages.details(number)
         if details.archive is None:
             return None
-        response = read_response(self._collection.archive, details.archive)
-        view = self._view(response, head.mime, head.title)
+        response = read_version(self._collection, head.url, head.fetched_at, details.archive)
+        view = None if response is None else self._view(response, head.mime, head.title)
         if view is None:
             view = text_view(pages.text(number), head.title, head.headings)
         return PageText(
@@ -167,7 +169,9 @@ class PageLibrary:
         fetch = self._fetch_at(head.url, at)
         if fetch is None or fetch.position is None:
             return None
-        response = read_response(self._collection.archive, fetch.position)
+        response = read_version(self._collection, head.url, fetch.at, fetch.position)
+        if response is None:
+            return None
         view = self._view(response, fetch.mime, head.title)
         if view is None:
             page = self._parsed(response)

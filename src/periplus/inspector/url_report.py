@@ -21,7 +21,7 @@ from periplus.inspector.versions import plan_of, versions_of
 from periplus.inspector.word_report import words_of
 from periplus.model import Copy, Decision, Fetch, Quality, Reason, UrlState, Verdict
 from periplus.parse.page import PageParser
-from periplus.store.archive import read_response
+from periplus.store.archive_lookup import read_version
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.queries import Queries
@@ -75,8 +75,10 @@ def quality_of(catalog: Queries, collection: Collection, settings: Settings, url
     if version is None or version.position is None:
         return None
     try:
-        response = read_response(collection.archive, version.position)
+        response = read_version(collection, url, version.at, version.position)
     except DamagedFile:
+        return None
+    if response is None:
         return None
     canonicalizer = Canonicalizer.of(settings.addresses)
     parser = PageParser(canonicalizer, links_per_page=settings.scope.links_per_page, settings=settings.parse)
@@ -131,8 +133,8 @@ def _left_out(catalog: Queries, settings: Settings, url: Url, row: dict[str, Any
         version = catalog.version_of(url.text)
         if version is not None and version.at <= visited:
             return {"reason": reason, "detail": row["detail"]}
-    refusal = page_rules(settings.scope).refusal(url.text, url.host, depth=0)
-    if refusal is None or row["admitted"] == Reason.IMPORTED:
+    refusal = page_rules(settings.scope, catalog.block_list()).refusal(url.text, url.host, depth=0)
+    if refusal is None or (row["admitted"] == Reason.IMPORTED and refusal.reason is not Reason.FORGOTTEN):
         return None
     return {"reason": refusal.reason.value, "detail": refusal.detail}
 
@@ -159,7 +161,7 @@ def _verdict_for_unknown(catalog: Queries, settings: Settings, url: Url) -> dict
 
 def _refusal(catalog: Queries, settings: Settings, url: Url) -> Decision | None:
     """The first rule that refuses a URL under the current settings, in the order of a crawl."""
-    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
+    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()), catalog.block_list())
     return (
         scope.refusal(url.text, url.host, depth=0)
         or _refused_as_trap(catalog, settings, url)

@@ -18,6 +18,7 @@ from periplus.errors import DamagedFile
 from periplus.model import ArchivePosition, Fetch, Reason
 from periplus.store.archive import Record, read_response, responses
 from periplus.store.batch import ArchiveFile
+from periplus.store.block_list import read_block_list
 from periplus.store.catalog import Catalog
 from periplus.store.checksums import has_digest
 from periplus.store.collection import Collection
@@ -55,9 +56,17 @@ def verify(collection: Collection) -> Findings:
     findings = Findings()
     with collection.reading_segments():
         _verify_crawled(collection, findings)
+    findings.problems += _block_list_problems(collection)
     findings.problems += _generation_problems(collection.ranks, RANK_KIND, findings.checked)
     findings.problems += _generation_problems(collection.index, INDEX_KIND, findings.checked)
     return findings
+
+
+def _block_list_problems(collection: Collection) -> Iterator[Problem]:
+    try:
+        read_block_list(collection.home)
+    except DamagedFile as error:
+        yield Problem("forgotten/blocked.json", f"{error.why}. {error.hint}")
 
 
 def _verify_crawled(collection: Collection, findings: Findings) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from periplus.errors import UsageError
 from periplus.frontier.schedule import BOUNDS, RecrawlClass, class_of
 from periplus.model import Fetch, Reason, UrlState, Verdict
-from periplus.store.archive import read_response
+from periplus.store.archive_lookup import read_version
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 
@@ -58,9 +58,12 @@ def version_body(collection: Collection, catalog: Catalog, url: str, number: int
     if not 1 <= number <= len(versions):
         count = f"it has {len(versions)}" if versions else "it has none"
         raise UsageError(f"{url} has no version {number}", count, "`periplus inspect url URL` lists them.")
-    position = versions[number - 1].position
-    assert position is not None  # every version is archived
-    return read_response(collection.archive, position).body
+    version = versions[number - 1]
+    assert version.position is not None  # every version is archived
+    response = read_version(collection, url, version.at, version.position)
+    if response is None:
+        raise UsageError(f"{url} has no version {number} any more", "`periplus prune` has just removed it")
+    return response.body
 
 
 def due_by_class(catalog: Catalog, now: float) -> dict[str, int]:

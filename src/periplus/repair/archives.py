@@ -1,7 +1,7 @@
 """Repairs archive files, and makes the catalog agree with them.
 
-A damaged record becomes a filler of the same length. Damaged bytes at the end of a file are cut off. A missing file is
-created again, empty. Damaged bytes are copied to `kept/` first.
+A damaged record becomes a filler of the same length, and so does an unlisted one of a forgotten URL. Damaged bytes at
+the end of a file are cut off. A missing file is created again, empty. Damaged bytes are copied to `kept/` first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from periplus.inspector.verify import difference
 from periplus.model import Fetch
 from periplus.repair.replay import Unlisted
-from periplus.store.archive import SUFFIX, ArchiveWriter, archive_name, parse_archive_name
+from periplus.store.archive import SUFFIX, ArchiveWriter, archive_name, archive_revision, parse_archive_name
 from periplus.store.archive_scan import Damage, Intact, fill, scan
 from periplus.store.batch import ArchiveFile
 from periplus.store.cleanup import KEPT
@@ -39,16 +39,33 @@ class ArchiveRepairer:
     """Repairs the archive files of one collection."""
 
     def __init__(self, collection: Collection, catalog: RepairCatalog) -> None:
-        self._collection, self._catalog = collection, catalog
+        self._collection, self._catalog, self._blocked = collection, catalog, catalog.block_list()
         self.result = ArchiveRepair()
 
     def run(self, names: set[str] | None) -> ArchiveRepair:
         """Repair the files *names*, or all files and those that are missing."""
         self._collection.archive.mkdir(exist_ok=True)
+        renamed = self._follow_revisions()
         listed = {file.name: file for file in self._catalog.archives()}
-        for name in sorted(names if names is not None else _expected(self._collection.archive, set(listed))):
+        wanted = {renamed.get(name, name) for name in names} if names is not None else None
+        for name in sorted(wanted if wanted is not None else _expected(self._collection.archive, set(listed))):
             self._repair_file(name, listed.get(name))
         return self.result
+
+    def _follow_revisions(self) -> dict[str, str]:
+        """Use the revision of an archive file that is there, when the catalog lists another one that is missing.
+
+        Returns the new names.
+        """
+        renamed: dict[str, str] = {}
+        names = sorted((path.name for path in self._collection.archive.glob(f"*{SUFFIX}")), key=archive_revision)
+        present = {parse_archive_name(name): name for name in names}
+        for file in self._catalog.archives():
+            other = present.get(parse_archive_name(file.name))
+            if other is not None and not (self._collection.archive / file.name).exists():
+                self._catalog.rename_archive(file, other)
+                renamed[file.name] = other
+        return renamed
 
     def _repair_file(self, name: str, file: ArchiveFile | None) -> None:
         path = self._collection.archive / name
@@ -56,14 +73,18 @@ class ArchiveRepairer:
         if file is not None:
             expected = {fetch.position.offset: fetch for fetch in self._rows(file) if fetch.position is not None}
         lost = []
+        request: Intact | None = None
         for part in list(_parts(path)):
             if isinstance(part, Damage):
                 self._replace(path, part)
+            elif part.record is not None and part.start not in expected and self._blocked.blocks(part.target):
+                fill(path, Damage(request.start if request else part.start, part.end))
             elif part.record is not None:
                 fetch = expected.pop(part.start, None)
                 if fetch is None or difference(fetch, part.record):
                     lost += [] if fetch is None else [fetch]
                     self.result.unlisted.append(Unlisted(part.record.response.fetched_at, part.record.position))
+            request = part if isinstance(part, Intact) and part.is_request else None
         lost += expected.values()
         if not path.exists() or not path.stat().st_size:
             self._create(path)
@@ -113,11 +134,15 @@ def _parts(path: Path) -> Iterator[Intact | Damage]:
 
 
 def _expected(folder: Path, listed: set[str]) -> set[str]:
-    """The archive files that are there, that the catalog lists, and those between: numbers have no gaps."""
-    names = listed | {path.name for path in folder.glob(f"*{SUFFIX}")}
-    places = [place for place in map(parse_archive_name, names) if place[1]]
-    last = {worker: max(number for other, number in places if other == worker) for worker, _ in places}
-    return {archive_name(worker, number) for worker, most in last.items() for number in range(1, most + 1)}
+    """The archive files that are there, that the catalog lists, and those between: numbers have no gaps.
+
+    Of several revisions of a file, the one that the catalog lists, or else the last one.
+    """
+    found = sorted((path.name for path in folder.glob(f"*{SUFFIX}")), key=archive_revision)
+    names = {place: name for name in (*found, *listed) if (place := parse_archive_name(name))[1]}
+    last = {worker: max(number for other, number in names if other == worker) for worker, _ in names}
+    places = [(worker, number) for worker, most in last.items() for number in range(1, most + 1)]
+    return {names.get(place) or archive_name(*place) for place in places}
 
 
 def unused(path: Path) -> Path:

@@ -48,7 +48,9 @@ def new_catalog(collection: Collection, settings: Settings) -> Iterator[RepairCa
     with closing(RepairCatalog(path, create=True)) as catalog:
         if kept is not None:
             salvage = Salvage(kept, Canonicalizer.of(settings.addresses))
-            catalog.add_salvaged(salvage.seeds(), salvage.urls())
+            blocked = catalog.block_list()
+            seeds = (url for url in salvage.seeds() if not blocked.blocks(url))
+            catalog.add_salvaged(seeds, (item for item in salvage.urls() if not blocked.blocks(item.url)))
         yield catalog
     for part in _files(collection.catalog)[1:]:  # the new catalog must not get the log of the old one
         part.unlink()

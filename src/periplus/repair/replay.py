@@ -35,6 +35,7 @@ _NOT_MODIFIED = 304
 _GONE = frozenset({404, 410})
 _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 _SAME_CONTENT = Decision(Verdict.FETCHED, Reason.SAME_CONTENT)
+_TO_FORGOTTEN = Decision(Verdict.REFUSED, Reason.FORGOTTEN, "it redirects to a forgotten URL")
 _NOT_CHANGED = Decision(Verdict.UNCHANGED, Reason.NOT_MODIFIED)
 
 
@@ -135,6 +136,8 @@ class Replay:
         if target is None:
             decision = Decision(Verdict.DROPPED, Reason.NOT_WEB, location[:200])
             return _Outcome(UrlState.FAILED, Fetch.of(record.response, decision, record.position))
+        if self._admission.scope.blocks(target):
+            return _Outcome(UrlState.REFUSED, Fetch.of(record.response, _TO_FORGOTTEN, record.position))
         decision = Decision(Verdict.MERGED, Reason.REDIRECTED, target)
         if item.reason is Reason.SEED:
             self._admission.scope.add_seed_host(host_of(target))

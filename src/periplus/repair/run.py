@@ -22,6 +22,7 @@ from periplus.repair.catalog import new_catalog, open_catalog
 from periplus.repair.replay import Replay
 from periplus.repair.segments import SegmentRepairer
 from periplus.reparse import reparse
+from periplus.store.block_list import read_block_list
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection, open_collection, write_marker
 from periplus.store.generations import remove_generation
@@ -222,7 +223,7 @@ class _Repair:
         self._on_step("parsing pages for the index")
         reparse(self._collection, self._settings, everything=False)
         self._on_step("building the index")
-        rules = page_rules(self._settings.scope)
+        rules = page_rules(self._settings.scope, read_block_list(self._collection.home))
         summary = build_index(self._collection, self._settings.index, rules=rules, full=True)
         self._remove_damaged(_INDEX)
         self._did(f"built the index, generation {summary.generation}")

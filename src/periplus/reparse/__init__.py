@@ -8,6 +8,7 @@ parsed keeps its previous row.
 
 from __future__ import annotations
 
+from periplus.reparse.plan import rename_planned
 from periplus.reparse.run import Reparsed, reparse
 
-__all__ = ["Reparsed", "reparse"]
+__all__ = ["Reparsed", "rename_planned", "reparse"]

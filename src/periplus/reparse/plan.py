@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,6 +62,17 @@ class Plan:
         with reporting_full_disk(self._path.parent):
             write_file(self._path, json.dumps({"reader": parser_version, "segments": sorted(live)}).encode())
         return live
+
+
+def rename_planned(collection: Collection, renamed: Mapping[str, str]) -> None:
+    """Put the new names of segments into the plan of an interrupted `reparse --everything`."""
+    try:
+        saved = json.loads(collection.reparse_plan.read_bytes())
+        saved["segments"] = [renamed.get(name, name) for name in saved["segments"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # there is no plan
+    with reporting_full_disk(collection.home):
+        write_file(collection.reparse_plan, json.dumps(saved).encode())
 
 
 def _needs_reparse(path: Path) -> bool:

@@ -45,7 +45,7 @@ from periplus.search.snippet import Shown, make_snippets
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, page_words, related_searches
 from periplus.search.word_forms import WordForms
-from periplus.store.archive import read_response
+from periplus.store.archive_lookup import read_version
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 from periplus.text.analyzer import language_of
@@ -277,7 +277,10 @@ class SearchEngine:
         archive = self.index.pages.details(number).archive if number is not None else None
         if number is None or archive is None:
             return None
-        head, response = self.index.pages.head(number), read_response(self._collection.archive, archive)
+        head = self.index.pages.head(number)
+        response = read_version(self._collection, head.url, head.fetched_at, archive)
+        if response is None:
+            return None  # pruned
         return CachedPage(head.url, head.fetched_at, head.mime, response.body, charset_of(response.headers))
 
     def word_forms(self, query: str, language: str) -> WordForms | None:

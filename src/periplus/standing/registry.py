@@ -15,7 +15,7 @@ from periplus.store.collection import Collection
 from periplus.store.database import Database, SqlFiles
 from periplus.store.durable import reporting_full_disk
 
-_SQL = SqlFiles("periplus.standing", "standing.sql")
+_SQL = SqlFiles("periplus.standing", ("standing.sql",))
 _MOST_QUERIES = 1_000
 _ID_BYTES = 8  # 16 digits: nobody guesses the address of a feed
 

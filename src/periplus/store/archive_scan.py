@@ -44,6 +44,9 @@ class Intact(NamedTuple):
     start: int
     end: int
     record: Record | None
+    target: str = ""  # the URL that its WARC header names
+    is_request: bool = False
+    is_filler: bool = False
 
 
 def scan(path: Path) -> Iterator[Intact | Damage]:
@@ -75,12 +78,14 @@ def _intact_at(name: str, data: mmap.mmap, start: int) -> Intact | None:
     try:
         content, end = _member(data, start)
         record = next(iter(ArchiveIterator(io.BytesIO(content), record_types=WarcRecordType.any_type)))
+        target = record.headers.get("WARC-Target-URI") or ""
         if record.record_type not in (WarcRecordType.response, WarcRecordType.revisit):
-            return Intact(start, end, None)
+            is_request = record.record_type == WarcRecordType.request
+            return Intact(start, end, None, target, is_request, record.record_type == WarcRecordType.metadata)
         read = read_record(record, ArchivePosition(name, start, end - start))
     except (ValueError, LookupError, StopIteration, OSError, isal_zlib.error):  # type: ignore[misc]  # a wrong stub
         return None
-    return Intact(start, end, read) if read.is_sound else None
+    return Intact(start, end, read, target) if read.is_sound else None
 
 
 def _member(data: mmap.mmap, start: int) -> tuple[bytes, int]:
@@ -98,13 +103,20 @@ def _member(data: mmap.mmap, start: int) -> tuple[bytes, int]:
     return b"".join(pieces), at - len(inflate.unused_data)
 
 
-def fill(path: Path, damage: Damage) -> None:
-    """Overwrite damaged bytes by one record of the same length."""
+def fill(path: Path, *ranges: Damage) -> None:
+    """Overwrite ranges of bytes, damaged or not, by one record of the same length each."""
     with reporting_full_disk(path.parent), path.open("r+b") as handle:
-        handle.seek(damage.start)
-        handle.write(_filling(path, damage))
+        for damage in ranges:
+            handle.seek(damage.start)
+            handle.write(_filling(path, damage))
         handle.flush()
         os.fsync(handle.fileno())
+
+
+def is_filling(path: Path, damage: Damage) -> bool:
+    """Whether damaged bytes begin as a filler does: a process was killed while it wrote one."""
+    with path.open("rb") as handle:
+        return os.pread(handle.fileno(), len(_HEADER_WITH_COMMENT), damage.start) == _HEADER_WITH_COMMENT
 
 
 def _filling(path: Path, damage: Damage) -> bytes:

@@ -232,9 +232,12 @@ class Catalog(Queries):
 
     def replace_segments(self, successors: Iterable[tuple[str, SealedSegment]]) -> None:
         """Replace segments, given by name, in one transaction."""
-        now = time.time()
         with self._database.transaction():
-            self._database.many("replace_segment", ((*segment, now, old) for old, segment in successors))
+            self._replace_segments(successors)
+
+    def _replace_segments(self, successors: Iterable[tuple[str, SealedSegment]]) -> None:
+        now = time.time()
+        self._database.many("replace_segment", ((*segment, now, old) for old, segment in successors))
 
     def merge_segments(self, merged: Iterable[tuple[list[str], SealedSegment]], last: int) -> None:
         """Replace several segments, given by name and in order, by one each, in one transaction.

@@ -78,14 +78,39 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
         start = acknowledged.get(path.name, 0)
         if dead not in (None, worker) or (path.name not in acknowledged and number <= last[worker]):
             continue
-        if path.stat().st_size > start and is_of_newer_catalog(path, start, alone=not start and not is_begun):
+        if _size(path) > start and is_of_newer_catalog(path, start, alone=not start and not is_begun):
             kept.append(keep_newer_pages(path, start, collection.home / KEPT))
             is_begun = is_begun or not start
         if path.name in acknowledged:
-            os.truncate(path, min(start, path.stat().st_size))
+            with suppress(FileNotFoundError):  # replaced by `periplus prune` meanwhile
+                os.truncate(path, min(start, path.stat().st_size))
         elif is_begun:
             path.unlink()
     return kept
+
+
+def _size(path: Path) -> int:
+    """The size of a file; 0 when `periplus prune` has replaced it meanwhile."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def remove_replaced_archives(collection: Collection, catalog: Catalog) -> None:
+    """Remove archive files that `periplus prune` has replaced, or was writing when it was killed.
+
+    Only beside the complete file that the catalog lists: after a restored older catalog, another one may be needed.
+    """
+    listed = {parse_archive_name(file.name): file for file in catalog.archives()}
+    for path in collection.archive.glob(f"*{SUFFIX}"):
+        file = listed.get(parse_archive_name(path.name))
+        if file is not None and file.name != path.name and _is_complete(collection.archive / file.name, file.committed):
+            path.unlink()
+
+
+def _is_complete(path: Path, size: int) -> bool:
+    return path.exists() and path.stat().st_size >= size
 
 
 def remove_unfinished(collection: Collection) -> None:

@@ -14,6 +14,7 @@ from typing import TextIO
 from periplus import __version__
 from periplus.config import FILE_NAME as CONFIGURATION_FILE
 from periplus.errors import CollectionError, CollectionLocked, DamagedFile, NewerFormat, NoCollection
+from periplus.store.block_list import FOLDER
 from periplus.store.checksums import verified, with_checksums
 from periplus.store.durable import reporting_full_disk, write_file
 
@@ -77,6 +78,11 @@ class Collection:
     def standing_queries(self) -> Path:
         """The SQLite database of the standing queries."""
         return self.home / "standing" / "queries.db"
+
+    @property
+    def forgotten(self) -> Path:
+        """The folder of the block list and the receipts of `periplus forget`."""
+        return self.home / FOLDER
 
     @property
     def reparse_plan(self) -> Path:

@@ -45,10 +45,10 @@ class SqlFiles(NamedTuple):
     """Where the SQL of one kind of database is; the package has its migrations in a folder `migrations`."""
 
     package: str
-    statements: str  # name of the file
+    statements: tuple[str, ...]  # names of the files
 
 
-_CATALOG = SqlFiles("periplus.store", "catalog.sql")
+_CATALOG = SqlFiles("periplus.store", ("catalog.sql", "forget.sql", "prune.sql"))
 
 
 @lru_cache(maxsize=8)
@@ -76,7 +76,9 @@ class Database:
                 "`periplus repair` restores it from the archive; `periplus crawl URL` starts a new one.",
             )
         self._path, self._package = path, files.package
-        self._sql = read_statements(*files)
+        self._sql = {
+            name: text for file in files.statements for name, text in read_statements(files.package, file).items()
+        }
         address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         try:
             self._connection = sqlite3.connect(
@@ -124,6 +126,16 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Run the block in a transaction, and undo all its changes."""
+        with _write_lock(self._path), self._rollback_on_error(None):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            finally:
+                self._connection.rollback()
 
     @contextmanager
     def _rollback_on_error(self, undo: Callable[[], None] | None) -> Iterator[None]:
@@ -175,6 +187,38 @@ class Database:
             yield from cursor
         except _ERRORS as error:
             raise _failure(self._path, error) from error
+
+    def define(self, name: str, function: Callable[[str], Any]) -> None:
+        """Let statements call a function of one text."""
+        self._connection.create_function(name, 1, function, deterministic=True)
+
+    def erase_deleted(self) -> bool:
+        """Rewrite the file without any deleted row, and empty its log; False: another process reads old rows.
+
+        `secure_delete` overwrites what is deleted from now on. Rows that were deleted or moved before may be left in
+        free pages, so the whole file is rewritten.
+        """
+        try:
+            for pragma in ("secure_delete = ON", "temp_store = FILE"):
+                self._connection.execute(f"PRAGMA {pragma}").fetchone()
+            with _write_lock(self._path):
+                self._connection.execute("VACUUM")
+                (is_busy, *_) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except _ERRORS as error:
+            raise _failure(self._path, error) from error
+        return not is_busy
+
+    def text_columns(self) -> list[tuple[str, str]]:
+        """Table and name of every column with text."""
+        return [*self.rows("text_columns")]
+
+    def count_where(self, table: str, condition: str) -> int:
+        """The number of rows of a table that meet a condition."""
+        try:
+            ((count,),) = self._connection.execute(f"SELECT count(*) FROM {table} WHERE {condition}").fetchall()
+        except _ERRORS as error:
+            raise _failure(self._path, error) from error
+        return int(count)
 
     def check(self) -> list[str]:
         """The problems that SQLite's integrity check finds."""

@@ -227,6 +227,13 @@ class Generations:
                 raise DamagedFile(what, error.sentence, _LISTED_BY) from error
         return target
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from writing generations in the block."""
+        self._folder.mkdir(exist_ok=True)
+        with self._locked():
+            yield
+
     def _target(self, number: int | None) -> Path:
         complete = {number_of(path): path for path in self.complete()}
         if number is None:

@@ -25,6 +25,7 @@ from periplus.model import (
 )
 from periplus.store import batch as records
 from periplus.store.batch import ArchiveFile
+from periplus.store.block_list import BlockList, read_block_list
 from periplus.store.database import Database
 from periplus.store.manifest import SealedSegment
 from periplus.store.run_summary import sum_of_rounds, sum_of_workers
@@ -48,6 +49,7 @@ class Queries:
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
         """*create* allows a missing file; *read_only*: never writes, and refuses a file of an older release."""
         self._database = Database(path, create=create, read_only=read_only)
+        self._home = path.parent
 
     def close(self) -> None:
         """Close the file."""
@@ -56,6 +58,10 @@ class Queries:
     def check(self) -> list[str]:
         """The problems that SQLite's integrity check finds."""
         return self._database.check()
+
+    def block_list(self) -> BlockList:
+        """The URLs and hosts of the collection that must not come back."""
+        return read_block_list(self._home)
 
     def robots(self, origin: str) -> RobotsFile | None:
         """The robots.txt last fetched from an origin."""

@@ -46,6 +46,11 @@ class RepairCatalog(Catalog):
         with self._database.transaction():
             self._database.run("set_archive_size", size, min(file.sealed, size), file.archive_id)
 
+    def rename_archive(self, file: ArchiveFile, name: str) -> None:
+        """Store another name of an archive file."""
+        with self._database.transaction():
+            self._database.run("rename_archive", name, file.archive_id)
+
     def claim_segments(self) -> None:
         """State that segments have all pages of the archive, so that `verify` reports those that are missing."""
         with self._database.transaction():
@@ -58,12 +63,15 @@ class RepairCatalog(Catalog):
 
     def count_again(self) -> None:
         """Store the counters and the seen filter anew, computed from the rows."""
+        with self._database.transaction():
+            self._count_again()
+
+    def _count_again(self) -> None:
         keys = array("Q", map(url_key, self.known_urls()))
         counters = self.recount()
-        with self._database.transaction():
-            self._database.run("clear_counters")
-            self._database.many("add_to_counter", counters.items())
-            self._database.run("recount_hosts")
-            self._database.run("clear_seen")
-            starts = range(0, len(keys), _KEYS_AT_ONCE)
-            self._database.many("add_seen", ((keys[start : start + _KEYS_AT_ONCE].tobytes(),) for start in starts))
+        self._database.run("clear_counters")
+        self._database.many("add_to_counter", counters.items())
+        self._database.run("recount_hosts")
+        self._database.run("clear_seen")
+        starts = range(0, len(keys), _KEYS_AT_ONCE)
+        self._database.many("add_seen", ((keys[start : start + _KEYS_AT_ONCE].tobytes(),) for start in starts))

@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from periplus.config import Storage
 from periplus.model import Page, Reason
+from periplus.store.block_list import BlockList, read_block_list
 from periplus.store.catalog import Catalog
 from periplus.store.checksums import file_digest
 from periplus.store.durable import move_into_place, reporting_full_disk
@@ -52,6 +53,7 @@ class SegmentWriter:
         self._waiting = 0  # characters of unwritten text
         self._ends = _EndCache()
         self._pages = PAGES if revision else SKIMMED_PAGES
+        self._blocked = read_block_list(folder.parent)
         self._files = {"pages": self._begin("pages", self._pages)}
         try:
             self._files["links"] = self._begin("links", LINKS)
@@ -61,7 +63,9 @@ class SegmentWriter:
         self.pages = 0
 
     def add(self, row: PageRow) -> None:
-        """Add an acknowledged page."""
+        """Add an acknowledged page, without its links to forgotten URLs."""
+        if self._blocked:
+            row = row._replace(page=without_blocked(row.page, self._blocked))
         self._rows.append(row)
         self._waiting += len(row.page.text)
         self.pages += 1
@@ -121,6 +125,17 @@ class SegmentWriter:
     def _finish(self, kind: str, file: _OpenFile) -> SealedSegment:
         file.writer.close()
         return sealed(kind, file.path, self._folder / self._name(kind), file.rows)
+
+
+def without_blocked(page: Page, blocked: BlockList) -> Page:
+    """The page without the URLs that must not come back among its links, images, videos and feed entries."""
+    return page._replace(
+        canonical="" if page.canonical and blocked.blocks(page.canonical) else page.canonical,
+        links=tuple(link for link in page.links if not blocked.blocks(link.target)),
+        images=tuple(image for image in page.images if not blocked.blocks(image.url)),
+        videos=tuple(video for video in page.videos if not blocked.blocks(video.url)),
+        listed=tuple(entry for entry in page.listed if not blocked.blocks(entry.url)),
+    )
 
 
 def open_writer(path: Path, kind: str, schema: pa.Schema) -> parquet.ParquetWriter:

@@ -65,9 +65,9 @@ def warcinfo(name: str) -> bytes:
 
 
 def filler() -> bytes:
-    """Build a record that stands for damaged ones."""
+    """Build a record that stands for damaged or forgotten ones."""
     head = f"WARC-Date: {_warc_date(datetime.now(UTC).timestamp())}\r\nContent-Type: text/plain\r\n"
-    return _record("metadata", _record_id(urandom(16).hex()), head, b"replaces damaged records")
+    return _record("metadata", _record_id(urandom(16).hex()), head, b"replaces removed records")
 
 
 def _record_id(digits: str) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, plural, print_json, print_table
-from periplus.errors import DamagedFile
+from periplus.errors import DamagedFile, UsageError
+from periplus.forget import check, read_receipt
 from periplus.inspector.verify import verify
 from periplus.store.collection import open_collection
 
@@ -14,16 +18,28 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def command(home: Home = DEFAULT_HOME, as_json: Json = False) -> None:
+def command(
+    receipt: Annotated[
+        Path | None, typer.Argument(metavar="[RECEIPT]", help="With --forgotten: check this receipt only.")
+    ] = None,
+    forgotten: Annotated[
+        bool, typer.Option("--forgotten", metavar="", help="Check that nothing forgotten is left or has come back.")
+    ] = False,
+    home: Home = DEFAULT_HOME,
+    as_json: Json = False,
+) -> None:
     """Check that the files and the catalog of a collection are undamaged and agree; list every problem."""
+    if receipt is not None and not forgotten:
+        raise UsageError("a receipt is checked with --forgotten only", hint="periplus verify --forgotten RECEIPT")
     collection = open_collection(home)
     with collection.locked():
-        findings = verify(collection)
+        findings = check(collection, read_receipt(receipt) if receipt else None) if forgotten else verify(collection)
     if as_json:
         print_json(findings.report())
     else:
-        state = "DAMAGED" if findings.problems else "OK"
+        state = ("FOUND" if forgotten else "DAMAGED") if findings.problems else "OK"
         print_table([*findings.problems, ("checked", by_count(findings.checked)), ("result", state)])
     if findings.problems:
         first = findings.problems[0]
-        raise DamagedFile(f"{plural(len(findings.problems), 'problem')} found", f"{first.where}: {first.what}")
+        what, why = f"{plural(len(findings.problems), 'problem')} found", f"{first.where}: {first.what}"
+        raise DamagedFile(what, why, "Run `periplus forget --again`." if forgotten else None)

@@ -23,3 +23,9 @@ DELETE FROM queries WHERE query IN (SELECT query FROM queries ORDER BY days, las
 
 -- name: beginning
 SELECT query FROM queries WHERE days >= 5 AND query > ?1 AND query < ?1 || char(1114111) ORDER BY days DESC, query LIMIT ?2;
+
+-- name: queries
+SELECT query FROM queries;
+
+-- name: remove
+DELETE FROM queries WHERE query = ?;

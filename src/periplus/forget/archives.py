@@ -1,0 +1,88 @@
+"""Overwrites the archive records of forgotten URLs by fillers of the same length, so that all other offsets stay right.
+
+A kill may leave a filler half written. Its bytes are damaged then, and the next run fills them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Set
+from pathlib import Path
+
+from periplus.model import ArchivePosition
+from periplus.store.archive import SUFFIX
+from periplus.store.archive_scan import Damage, Intact, fill, is_filling, scan
+from periplus.store.block_list import BlockList
+from periplus.store.cleanup import KEPT
+from periplus.store.collection import Collection
+from periplus.store.durable import sync_directory
+from periplus.store.forget_catalog import ForgetCatalog
+
+Lengths = Mapping[int, int]  # of the records to erase, by offset
+
+
+def erase_records(collection: Collection, catalog: ForgetCatalog, blocked: BlockList, *, everywhere: bool) -> None:
+    """Erase the records of forgotten URLs in the archive; *everywhere*: also records that the catalog does not list."""
+    wanted = lengths_by_file(catalog.positions())
+    kept = {(position.name, position.offset) for position in catalog.kept_positions()}
+    listed = {file.name for file in catalog.archives()}
+    for path in sorted(collection.archive.glob(f"*{SUFFIX}")):
+        if everywhere or path.name in wanted or path.name not in listed:
+            offsets = {offset for name, offset in kept if name == path.name}
+            erase_in_file(path, wanted.get(path.name, {}), blocked, offsets)
+
+
+def lengths_by_file(positions: list[ArchivePosition]) -> dict[str, dict[int, int]]:
+    """The lengths of records by file and offset."""
+    found: dict[str, dict[int, int]] = defaultdict(dict)
+    for name, offset, length in positions:
+        found[name][offset] = length
+    return found
+
+
+def erase_in_file(path: Path, wanted: Lengths, blocked: BlockList, kept: Set[int] = frozenset()) -> int:
+    """Erase the wanted records of a file and those of forgotten URLs, with their requests; returns their number."""
+    ranges = list(_ranges(path, wanted, blocked, kept))
+    if ranges:
+        fill(path, *ranges)
+    return len(ranges)
+
+
+def _ranges(path: Path, wanted: Lengths, blocked: BlockList, kept: Set[int]) -> Iterator[Damage]:
+    request: Damage | None = None  # precedes the next part
+    unfinished: Damage | None = None  # a half written filler that precedes the next part
+    for part in scan(path):
+        here = Damage(part.start, part.end)
+        if isinstance(part, Damage) and is_filling(path, part):
+            unfinished, request = part, None
+            continue
+        if isinstance(part, Damage):
+            found = [Damage(at, at + size) for at, size in wanted.items() if part.start <= at < part.end]
+        elif part.start in wanted or (part.start not in kept and _is_forgotten(part, blocked)):
+            found = [Damage((unfinished or request or here).start, part.end)]
+        else:
+            found = [unfinished] if unfinished is not None else []
+        yield from found
+        request = here if isinstance(part, Intact) and part.is_request else None
+        unfinished = None
+    if unfinished is not None:
+        yield unfinished
+
+
+def _is_forgotten(part: Intact, blocked: BlockList) -> bool:
+    return not part.is_request and bool(part.target) and blocked.blocks(part.target)
+
+
+def damaged_copies(collection: Collection) -> list[Path]:
+    """The files in `kept/` that are not WARC files: copies of damaged bytes, in which anything may be."""
+    return [path for path in sorted((collection.home / KEPT).glob("*")) if not path.name.endswith(SUFFIX)]
+
+
+def erase_kept_files(collection: Collection, blocked: BlockList) -> None:
+    """Erase the records of forgotten URLs in `kept/`, and remove its copies of damaged bytes."""
+    for path in (collection.home / KEPT).glob(f"*{SUFFIX}"):
+        erase_in_file(path, {}, blocked)
+    for path in (copies := damaged_copies(collection)):
+        path.unlink()
+    if copies:
+        sync_directory(collection.home / KEPT)

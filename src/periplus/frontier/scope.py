@@ -17,11 +17,19 @@ _FORGOTTEN = Decision(Verdict.REFUSED, Reason.FORGOTTEN)
 
 
 class ScopeRules:
-    """The scope of a crawl: its settings, the hosts of its seeds when `scope.hosts` is empty, and the block list."""
+    """The scope of a crawl: its settings, the hosts of its seeds when `scope.hosts` is empty, less what the user blocked."""
 
-    def __init__(self, settings: Scope, seed_hosts: Iterable[str] = (), blocked: BlockList = NOTHING_BLOCKED) -> None:
-        self._settings, self._blocked, self._has_blocked = settings, blocked, bool(blocked)
+    def __init__(
+        self,
+        settings: Scope,
+        seed_hosts: Iterable[str] = (),
+        blocked: Iterable[str] = (),
+        forgotten: BlockList = NOTHING_BLOCKED,
+    ) -> None:
+        """*blocked*: host names. *forgotten*: pages and hosts that were removed for good."""
+        self._settings, self._forgotten, self._has_forgotten = settings, forgotten, bool(forgotten)
         self._seed_hosts = set(seed_hosts)
+        self._blocked = frozenset(blocked)
         self._hosts = [re.compile(pattern) for pattern in settings.hosts]
         self._paths = [re.compile(pattern) for pattern in settings.paths]
         self._extensions = frozenset("." + extension.lower().lstrip(".") for extension in settings.skip_extensions)
@@ -32,9 +40,19 @@ class ScopeRules:
         self._seed_hosts.add(host)
         self._host_verdicts.clear()
 
+    def remove_seed_host(self, host: str) -> None:
+        """Remove a host that has no seed any more."""
+        self._seed_hosts.discard(host)
+        self._host_verdicts.clear()
+
+    def set_blocked(self, hosts: Iterable[str]) -> None:
+        """Replace the hosts that the user has blocked."""
+        self._blocked = frozenset(hosts)
+        self._host_verdicts.clear()
+
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
         """Return why a URL is out of scope, or None when it is in scope."""
-        if self._has_blocked and self._blocked.blocks(url):
+        if self.blocks(url):
             return _FORGOTTEN
         if not self.covers_host(host):
             return self.host_refusal(host)
@@ -60,13 +78,17 @@ class ScopeRules:
 
     def blocks(self, url: str) -> bool:
         """Whether a URL was removed with `periplus forget`."""
-        return self._has_blocked and self._blocked.blocks(url)
+        return self._has_forgotten and self._forgotten.blocks(url)
 
     def host_refusal(self, host: str) -> Decision | None:
         """Return why all URLs of a host are out of scope, or None when some may be in scope."""
-        if self._has_blocked and self._blocked.blocks_host(host):
+        if self._has_forgotten and self._forgotten.blocks_host(host):
             return _FORGOTTEN
-        return None if self.covers_host(host) else _refused(Reason.SCOPE_HOST, self._host_rule(host))
+        if self.covers_host(host):
+            return None
+        if host in self._blocked:
+            return _refused(Reason.BLOCKED, f"{host} is blocked")
+        return _refused(Reason.SCOPE_HOST, self._host_rule(host))
 
     def _shape_refusal(self, path: str) -> Decision | None:
         name = path.rpartition("/")[2]
@@ -88,17 +110,20 @@ class ScopeRules:
         """Whether some URLs of a host may be in scope."""
         verdict = self._host_verdicts.get(host)
         if verdict is None:
-            verdict = any(p.fullmatch(host) for p in self._hosts) if self._hosts else host in self._seed_hosts
+            verdict = host not in self._blocked and self._is_in_scope(host)
             if len(self._host_verdicts) > 100_000:
                 self._host_verdicts.clear()
             self._host_verdicts[host] = verdict
         return verdict
 
+    def _is_in_scope(self, host: str) -> bool:
+        return any(p.fullmatch(host) for p in self._hosts) if self._hosts else host in self._seed_hosts
+
     def excludes_host(self, host: str) -> bool:
-        """Whether nothing may be requested from a host: it is blocked, or `scope.hosts` is set and does not match."""
-        if self._has_blocked and self._blocked.blocks_host(host):
+        """Whether a host is blocked, or `scope.hosts` is set and does not match it: nothing may be requested there."""
+        if self._has_forgotten and self._forgotten.blocks_host(host):
             return True
-        return bool(self._hosts) and not self.covers_host(host)
+        return (bool(self._hosts) or host in self._blocked) and not self.covers_host(host)
 
     def _host_rule(self, host: str) -> str:
         if self._hosts:
@@ -106,10 +131,10 @@ class ScopeRules:
         return f"{host} is not the host of a seed, and scope.hosts is empty"
 
 
-def page_rules(settings: Scope, blocked: BlockList = NOTHING_BLOCKED) -> ScopeRules:
+def page_rules(settings: Scope, forgotten: BlockList = NOTHING_BLOCKED) -> ScopeRules:
     """Return the rules for pages that are imported or indexed: those of the settings; seeds exclude no host."""
     everywhere = settings if settings.hosts else settings.model_copy(update={"hosts": [".*"]})
-    return ScopeRules(everywhere, blocked=blocked)
+    return ScopeRules(everywhere, forgotten=forgotten)
 
 
 def _refused(reason: Reason, detail: str) -> Decision:

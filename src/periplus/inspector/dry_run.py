@@ -24,12 +24,11 @@ _SAMPLES = 5  # URLs shown for each reason of a refusal
 def dry_run(home: Path, settings: Settings, seeds: Sequence[str], sitemaps: Sequence[str]) -> dict[str, Any]:
     """The decision about every seed, and how much of the queue is in scope; the keys of `crawl --dry-run --json`."""
     canonicalizer = Canonicalizer.of(settings.addresses)
-    earlier, queue, queued = _collection(home)
-    blocked = read_block_list(home)
+    earlier, queue, queued, blocked = _collection(home)
     configured = (parse(url, canonicalizer).text for url in settings.scope.seeds)
     named = [parse(url, canonicalizer).text for url in seeds]
     named += [url for url in configured if url not in {*earlier, *named}]
-    rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]), blocked)
+    rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]), blocked, read_block_list(home))
     return {
         "user_agent": user_agent(settings.identity.contact),
         "delay": settings.politeness.delay,
@@ -59,14 +58,15 @@ def queue_in_scope(rules: ScopeRules, queue: Iterable[tuple[str, str, int]]) -> 
     return {"checked": admitted + refused.total(), "admitted": admitted, "refused": dict(refused), "samples": samples}
 
 
-def _collection(home: Path) -> tuple[list[str], list[tuple[str, str, int]], int]:
-    """Seeds of earlier crawls, the first URLs of the queue, and its length; nothing when there is no collection yet."""
+def _collection(home: Path) -> tuple[list[str], list[tuple[str, str, int]], int, list[str]]:
+    """Seeds, the first URLs of the queue, its length, and blocked hosts; nothing when there is no collection yet."""
     try:
         collection = open_collection(home)
     except NoCollection:
-        return [], [], 0
+        return [], [], 0, []
     with closing(Queries(collection.catalog, read_only=True)) as catalog:
-        return catalog.seeds(), catalog.queue(CHECKED), catalog.counters()["queued"]
+        queued, blocked = catalog.counters()["queued"], [*catalog.blocked_hosts()]
+        return catalog.seeds(), catalog.queue(CHECKED), queued, blocked
 
 
 def _decision(rules: ScopeRules, url: str) -> dict[str, Any]:

@@ -101,6 +101,18 @@ def test_with_the_weights_of_the_site_the_browser_shows_the_results_of_the_searc
             assert scores == [f"{hit['score']:.4f}" for hit in hits]
 
 
+def test_the_playground_asks_no_other_site(browser: Browser, site: Site) -> None:
+    with browser.new_context() as context:
+        page, asked = context.new_page(), list[str]()
+        context.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{site.base}/playground?q=old+harbour", wait_until="networkidle")
+        page.locator("#w_title").fill("5")
+        page.locator("a.need:visible").first.click()
+        page.wait_for_selector("#needs")
+    assert len(asked) > 3
+    assert [url for url in asked if not url.startswith(f"{site.base}/")] == []
+
+
 def titles(page: Page) -> list[str]:
     return page.locator(".places li:not([hidden])").all_inner_texts()
 

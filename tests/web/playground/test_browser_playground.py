@@ -12,7 +12,7 @@ import pytest
 
 from periplus.model import FeatureRow, FeatureTable
 from periplus.search.reload import ReloadingEngine
-from periplus.search.rerank import needed_weights, rerank, weights_of
+from periplus.search.rerank import LARGEST_WEIGHT, needed_weights, rerank, weights_of
 from periplus.search.score import FEATURES
 from search.library import Doc, index, settings, shelve
 from web.axe import SCHEMES, WIDTHS, Scheme, violations_of
@@ -61,12 +61,14 @@ def site(engine: ReloadingEngine, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def vectors() -> Iterator[dict[str, float]]:
-    """Random weights; some of them are equal or 0, so that there are ties."""
+    """Random weights and the largest; some of them are equal or 0, so that there are ties."""
     chance = random.Random(7)
     for number in range(VECTORS):
         digits = number % 4
         weights = {name: round(chance.uniform(-5, 10), digits) for name in FEATURES}
         yield weights | {"crowding": round(chance.uniform(0, 2), 2), "per_host": chance.randint(1, 4)}
+    for extreme in (LARGEST_WEIGHT, -LARGEST_WEIGHT, 1e-7, 0.0):
+        yield dict.fromkeys(FEATURES, extreme) | {"crowding": LARGEST_WEIGHT, "per_host": 1}
 
 
 def test_the_browser_computes_the_scores_and_the_order_of_the_server(

@@ -19,6 +19,7 @@ MAY = 1715938200.0  # 2024-05-17T09:30:00Z
         "<meta itemprop=datePublished content='Fri, 17 May 2024 09:30:00 GMT'>",
         '<script type="application/ld+json">{"@graph": [{"datePublished": "2024-05-17T09:30:00Z"}]}</script>',
         "<p>on <time datetime=2024-05-17T09:30Z>Friday</time>, not <time datetime=2020-01-01>then</time>",
+        "<abbr title=Web>WWW</abbr> <abbr itemprop=datePublished title=2024-05-17T09:30:00Z>Friday</abbr>",
     ],
 )
 def test_when_a_page_was_published(html: str) -> None:

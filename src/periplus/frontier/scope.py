@@ -17,7 +17,7 @@ _FORGOTTEN = Decision(Verdict.REFUSED, Reason.FORGOTTEN)
 
 
 class ScopeRules:
-    """The scope of a crawl: its settings, the hosts of its seeds when `scope.hosts` is empty, less what the user blocked."""
+    """The scope of a crawl: its settings, the hosts of its seeds when `scope.hosts` is empty, less blocked hosts."""
 
     def __init__(
         self,

@@ -163,6 +163,12 @@ def _read_time(facts: Facts, element: Element) -> None:
         facts.published = epoch(moment)
 
 
+def _read_abbreviation(facts: Facts, element: Element) -> None:
+    """The date of an entry on Blogger: ``<abbr itemprop=datePublished title=…>``."""
+    if element.attr("itemprop") == "datePublished" and (moment := element.attr("title")):
+        facts.published = facts.published or epoch(moment)
+
+
 def _read_player(facts: Facts, element: Element) -> None:
     if len(facts.videos) < VIDEOS and (found := read_player(element)) is not None:
         facts.videos.append(found)
@@ -172,6 +178,7 @@ _READERS = {  # in order of precedence
     "meta": _read_meta,
     "script": _read_script,
     "time": _read_time,
+    "abbr": _read_abbreviation,
     "img": _read_img,
     **dict.fromkeys(PLAYERS, _read_player),
 }

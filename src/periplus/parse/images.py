@@ -38,6 +38,12 @@ _SERVICE = re.compile(
     r"|(?<!\d)(?:16|22|24|32|48)x(?:16|22|24|32|48)(?!\d)",
     re.IGNORECASE,
 )
+_SHARING = re.compile(  # buttons for other services, whose whole file name is that of the service
+    r"/(?:(?:[a-z]{1,3}|dummy|follow|share|social|square)[-_])?(?:facebook|twitter|instagram|whatsapp|linkedin|youtube|xing|pinterest|telegram"
+    r"|rss|(?:apple[-_]?)?app[-_]?store|google[-_]?play)(?:[-_]?(?:app|badge|black|button|circle|download|gr[ae]y|share|square|white|\d{2,3}))*"
+    r"\.(?:png|gif|svg|webp)(?:$|[?#])|/social[-_]?(?:icons|media)/|/track(?:er|ing)?\.(?:php|gif|aspx?)\b|/image\.php\?u=",
+    re.IGNORECASE,
+)
 _DRAWING = re.compile(r"\.svg(?:$|[?#])", re.IGNORECASE)  # without words of its own it is a symbol
 _IS_URL = re.compile(r"\s*(?:https?:|www\.|[\w.-]{3,60}\.\w{2,6}/)", re.IGNORECASE)
 _ONE_WORD = re.compile(r"\S*(?:_|-[^\s-]*-|\.\w{3,4}$)\S*")  # `old_mole`, `mole-of-ostia`, `mole.png`
@@ -73,7 +79,7 @@ def read_image(element: Element) -> Found | None:
 
 def is_decoration(address: str) -> bool:
     """Whether the URL shows that an image is a logo, icon, badge, avatar or tracking pixel."""
-    return _SERVICE.search(address) is not None or _FILE.search(f"/{address}") is not None
+    return any(pattern.search(f"/{address}") for pattern in (_SERVICE, _FILE, _SHARING))
 
 
 def different(context: str, words: str) -> str:

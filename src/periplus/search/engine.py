@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile, NoIndex, UsageError
+from periplus.errors import DamagedFile, NoIndex
 from periplus.index.phrases import Phrases
 from periplus.model import (
     CachedPage,
@@ -33,7 +33,7 @@ from periplus.search.explanation import explanation
 from periplus.search.facets import FacetCounter
 from periplus.search.facts import collection_facts
 from periplus.search.hits import HitMaker
-from periplus.search.interpret import Interpreter, Mode, Search, left_out_words, valid_text
+from periplus.search.interpret import Interpreter, Mode, Search, checked_page, left_out_words, no_results, valid_text
 from periplus.search.media import MediaSearch
 from periplus.search.news import News
 from periplus.search.open_index import OpenIndex
@@ -118,24 +118,11 @@ class SearchEngine:
 
         *verbatim*: without spelling correction. *site_boosts*: points that the reader adds to the scores of sites.
         """
-        if page < 1 or size < 1:
-            raise UsageError("page and size must be at least 1")
-        started = time.perf_counter()
-        query = valid_text(query)
+        checked_page(page, size)
+        started, query = time.perf_counter(), valid_text(query)
         parsed = self._interpreter.parse(query)
-        results = Results(
-            query=query,
-            understood=parsed.understood,
-            total=0,
-            total_is_exact=True,
-            seconds=0.0,
-            page=page,
-            size=size,
-            hits=(),
-            hints=parsed.hints,
-            steps={"parse": time.perf_counter() - started},
-            excluded=parsed.excluded,
-        )
+        steps = {"parse": time.perf_counter() - started}
+        results = replace(no_results(query, parsed, page, size), steps=steps)
         if parsed.root is not None:
             options = (Mode(mode), site_boosts)
             results = self._answered(results, parsed.root, *options, explain=explain, verbatim=verbatim)

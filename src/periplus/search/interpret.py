@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from tantivy import Query
 
+from periplus.errors import UsageError
+from periplus.model import Results
 from periplus.search.candidates import CandidateFinder
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.options import read_options
@@ -102,6 +104,28 @@ class Interpreter:
     def count(self, root: Node) -> int:
         """The number of pages that match a query."""
         return self._index.count(self._finder.matching(root, query_language(wanted_words(root), self._index)))
+
+
+def checked_page(page: int, size: int) -> None:
+    """Raises `UsageError` unless there can be such a page of results."""
+    if page < 1 or size < 1:
+        raise UsageError("page and size must be at least 1")
+
+
+def no_results(query: str, parsed: ParsedQuery, page: int, size: int) -> Results:
+    """The answer to a query before the search."""
+    return Results(
+        query=query,
+        understood=parsed.understood,
+        total=0,
+        total_is_exact=True,
+        seconds=0.0,
+        page=page,
+        size=size,
+        hits=(),
+        hints=parsed.hints,
+        excluded=parsed.excluded,
+    )
 
 
 def left_out_words(search: Search) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from periplus.index.media import COLUMNS, FOLDER, KEY, PLACE, media_schema
 from periplus.index.schema import NUMBER, PRIOR
 from periplus.model import Image, MediaHit, MediaResults, Video
 from periplus.search.hits import stated_date
-from periplus.search.interpret import Interpreter, Mode, Search
+from periplus.search.interpret import Interpreter, Mode, Search, checked_page
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.compile import Compiler
 from periplus.search.query.tree import Node
@@ -78,8 +78,7 @@ class MediaSearch:
 
     def search(self, query: str, kind: str, *, page: int, size: int, mode: str) -> MediaResults:
         """One page of images or videos."""
-        if page < 1 or size < 1:
-            raise UsageError("page and size must be at least 1")
+        checked_page(page, size)
         started = time.perf_counter()
         matches = self._matches(query, kind, mode)
         shown = matches.found[(page - 1) * size : page * size]

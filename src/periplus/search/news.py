@@ -12,11 +12,10 @@ from dataclasses import replace
 import numpy as np
 from tantivy import Occur, Query
 
-from periplus.errors import UsageError
 from periplus.index.facets import NEWS
 from periplus.model import Results
 from periplus.search.hits import HitMaker
-from periplus.search.interpret import Interpreter, Mode, Search, left_out_words, valid_text
+from periplus.search.interpret import Interpreter, Mode, Search, checked_page, left_out_words, no_results, valid_text
 from periplus.search.open_index import OpenIndex
 from periplus.search.query.tree import Node
 from periplus.search.ranking import Scored
@@ -31,22 +30,10 @@ class News:
 
     def search(self, query: str, page: int, size: int, mode: Mode, *, verbatim: bool) -> Results:
         """One page of news; the score of each is 0, because only its date counts."""
-        if page < 1 or size < 1:
-            raise UsageError("page and size must be at least 1")
+        checked_page(page, size)
         started, query = time.perf_counter(), valid_text(query)
         parsed = self._interpreter.parse(query)
-        found = Results(
-            query=query,
-            understood=parsed.understood,
-            total=0,
-            total_is_exact=True,
-            seconds=0.0,
-            page=page,
-            size=size,
-            hits=(),
-            hints=parsed.hints,
-            excluded=parsed.excluded,
-        )
+        found = no_results(query, parsed, page, size)
         if parsed.root is not None:
             found = self._answered(found, parsed.root, mode, verbatim=verbatim)
         return replace(found, seconds=time.perf_counter() - started)

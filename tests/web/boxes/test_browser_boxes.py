@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from periplus.config import Serving
+from periplus.model import FullText
 from periplus.site.pages import Pages
 from periplus.web import app as web
 from periplus.web.boxes.box import Box, BoxMaker, Question
+from periplus.web.boxes.calculator import Calculator
+from periplus.web.boxes.definition import Definition
 from periplus.web.boxes.time_box import TimeBox
+from periplus.web.boxes.units import UnitConverter
 from periplus.web.boxes.weather_box import WeatherBox
 from periplus.web.weather.forecast import Forecast
 from web.attacks import bare
@@ -36,7 +40,21 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 LONG = "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"
-VIEWS = {"weather": "/search?q=weather+in+paris", "time": "/search?q=time+in+paris"}
+KEEL = FullText(  # as long as a definition can be
+    "https://ships.example/keel",
+    "ships.example",
+    "Keel - " + "A page with a long title " * 8,
+    "en",
+    f"A keel is a beam {'that runs along the bottom of a ship ' * 8}and bears it.",
+)
+VIEWS = {
+    "weather": "/search?q=weather+in+paris",
+    "time": "/search?q=time+in+paris",
+    "calculator": "/search?q=2%5E100+%2B+1",
+    "no result": "/search?q=1+/+0",
+    "units": "/search?q=3+cups+in+ml",
+    "definition": "/search?q=what+is+a+keel",
+}
 FOREVER = 3_600.0  # seconds
 SCREENS = [(360, 640), (768, 1024), (1280, 720)]
 
@@ -60,9 +78,21 @@ def serve(monkeypatch: pytest.MonkeyPatch, found: list[BoxMaker]) -> None:
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     hits = [replace(HARBOUR, url=f"https://{number}.example/", host=f"{number}.example") for number in range(10)]
-    engine = FakeEngine(hits=hits, total=1_234, counts=COUNTS, suggestion="weather in pairs", left_out=("in",))
+    engine = FakeEngine(
+        hits=hits, total=1_234, counts=COUNTS, suggestion="weather in pairs", left_out=("in",), texts=(KEEL,)
+    )
+    places = makers("Paris", country=LONG, region="A region with a long name")
     with pytest.MonkeyPatch.context() as patch:
-        serve(patch, makers("Paris", country=LONG, region="A region with a long name"))
+        patch.setattr(
+            web,
+            "box_makers",
+            lambda settings, engine, queue: [
+                *places,
+                Calculator(),
+                UnitConverter(),
+                Definition(engine, queue.work_if_free),
+            ],
+        )
         with searching(engine) as served:
             yield served
 
@@ -73,15 +103,15 @@ def test_the_first_result_is_on_the_screen_below_every_box(
 ) -> None:
     with browser.new_context(viewport={"width": width, "height": height}) as context:
         page = context.new_page()
-        for path in VIEWS.values():
+        for name, path in VIEWS.items():
             page.goto(site.base + path)
             box = page.locator(".instant").bounding_box()
             title = page.locator(".hit h2").first.bounding_box()
             assert box is not None
             assert title is not None
-            assert box["height"] <= 200
-            assert title["y"] + title["height"] <= height
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert box["height"] <= 200, name
+            assert title["y"] + title["height"] <= height, name
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -93,6 +123,16 @@ def test_everybody_can_read_the_boxes(browser: Browser, site: Site, scheme: Sche
             for width in WIDTHS:
                 page.set_viewport_size({"width": width, "height": 860})
                 assert violations(page, ".instant") == [], (path, width)
+
+
+def test_no_box_makes_the_browser_ask_another_site(browser: Browser, site: Site) -> None:
+    with browser.new_context() as context:
+        page, asked = context.new_page(), list[str]()
+        context.on("request", lambda request: asked.append(request.url))
+        for path in VIEWS.values():
+            page.goto(site.base + path, wait_until="networkidle")
+            assert page.locator(".instant").count() == 1
+    assert [url for url in asked if not url.startswith(f"{site.base}/")] == []
 
 
 def _poisoned(values: Mapping[str, Any], payload: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from periplus.model import FullText
 from periplus.web.boxes.box import Box
 from periplus.web.boxes.definition import Definition
 from search.library import Doc, library
-from web.boxes.judged import made
+from web.boxes.judged import made, rows
 from web.engines import FakeEngine
 
 MUTEX = FullText(
@@ -133,3 +133,31 @@ def test_a_page_of_a_real_index_defines_a_word(tmp_path: Path) -> None:
     assert box is not None
     assert box.values["link"] == page.url
     assert box.values["sentence"].startswith("A keel is a long beam")
+
+
+LANGUAGES = {"Was ist Ebbe": "de", "Le phare": "fr", "El faro": "es"}
+
+
+def ships() -> Iterator[Doc]:
+    """The pages that the judged questions are about: some define words, and the others only use them."""
+    lines = (Path(__file__).parent / "definition_pages.txt").read_text(encoding="utf-8").splitlines()[1:]
+    for number, line in enumerate(lines):
+        title, *blocks = line.split(" | ")
+        yield Doc(f"http://ships.test/{number}", title, "\n".join(blocks), language=LANGUAGES.get(title, "en"))
+
+
+def test_nine_of_ten_answers_to_a_hundred_questions_are_right(tmp_path: Path) -> None:
+    listed = rows("definition_queries.tsv")
+    with library(tmp_path, ships()) as engine:
+        maker = Definition(engine, at_once)
+        boxes = {query: made(maker, query) for query, _ in listed}
+    given = {query: str(box.values["title"]) for query, box in boxes.items() if box is not None}
+    wrong = {
+        query: given[query]
+        for query, title in listed
+        if query in given and not (title and given[query].startswith(title))
+    }
+    missed = [query for query, title in listed if title and query not in given]
+    assert len(listed) >= 100
+    assert len(wrong) <= 0.1 * len(given), wrong
+    assert len(missed) <= 0.15 * len(given), missed

@@ -47,6 +47,8 @@ def test_forms_of_definitions(term: str, text: str) -> None:
         "Add Layer Mask: a layer mask is a mask that belongs to a layer.",
         "layer is a keyword that the parser reads at this position.",
         "A layer is a sheet that { the } user can paint on; see a::b().",
+        "A layer is an instance of a subclass of sheets.AbstractLayer in memory.",
+        "A layer is a gimp.sheets.Layer that the server sends to its clients.",
         "A layer is a sheet",
         "A layer is a sheet that " + "very " * 100 + "long sentences describe.",
     ],

@@ -68,3 +68,31 @@ def test_a_region_may_be_named_with_its_country() -> None:
 @pytest.mark.parametrize("query", ["", " ", ",", ",,,", "weather ,", "weather " * 40, "a" * 5_000, "🌧"])
 def test_odd_queries_get_no_box(query: str) -> None:
     assert found(query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "place"),
+    [
+        ("weather islamabad", "Islamabad/PK"),  # Chattogram, with more people, was Islamabad once
+        ("weather cancun", "Cancún/MX"),  # and Changchun is written so in some languages
+        ("weather leon", "León de los Aldama/MX"),  # a short form counts as the own name
+        ("wetter singapur", "Singapore/SG"),  # not Singāpur, a town in India
+    ],
+)
+def test_a_place_that_calls_itself_so_comes_before_larger_ones_with_another_name(query: str, place: str) -> None:
+    assert answer(query) == ("weather", place)
+
+
+def test_a_country_or_region_is_not_a_town_elsewhere() -> None:
+    assert found("weather in india") is None  # Inđija, Serbia
+    assert found("weather florida") is None  # Floridablanca, Colombia
+    assert answer("ontario, california") == ("weather", "Ontario/US")
+    assert answer("weather washington") == ("weather", "Washington/US")
+
+
+def test_a_country_or_region_with_one_time_zone_has_a_time() -> None:
+    assert [answer(f"time in {name}") for name in ("india", "queensland")] == [
+        ("time", "Mumbai/IN"),
+        ("time", "Brisbane/AU"),
+    ]
+    assert [found(f"time in {name}") for name in ("china", "texas", "georgia", "us")] == [None] * 4

@@ -12,7 +12,7 @@ import pytest
 
 from periplus.model import FeatureRow, FeatureTable
 from periplus.search.reload import ReloadingEngine
-from periplus.search.rerank import needed_weights, rerank, weights_of
+from periplus.search.rerank import LARGEST_WEIGHT, needed_weights, rerank, weights_of
 from periplus.search.score import FEATURES
 from search.library import Doc, index, settings, shelve
 from web.axe import SCHEMES, WIDTHS, Scheme, violations_of
@@ -61,12 +61,14 @@ def site(engine: ReloadingEngine, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def vectors() -> Iterator[dict[str, float]]:
-    """Random weights; some of them are equal or 0, so that there are ties."""
+    """Random weights and the largest; some of them are equal or 0, so that there are ties."""
     chance = random.Random(7)
     for number in range(VECTORS):
         digits = number % 4
         weights = {name: round(chance.uniform(-5, 10), digits) for name in FEATURES}
         yield weights | {"crowding": round(chance.uniform(0, 2), 2), "per_host": chance.randint(1, 4)}
+    for extreme in (LARGEST_WEIGHT, -LARGEST_WEIGHT, 1e-7, 0.0):
+        yield dict.fromkeys(FEATURES, extreme) | {"crowding": LARGEST_WEIGHT, "per_host": 1}
 
 
 def test_the_browser_computes_the_scores_and_the_order_of_the_server(
@@ -99,6 +101,18 @@ def test_with_the_weights_of_the_site_the_browser_shows_the_results_of_the_searc
             links = page.locator(".places h2 a").evaluate_all("links => links.map(link => link.href)")[: len(hits)]
             assert links == [hit["url"] for hit in hits]
             assert scores == [f"{hit['score']:.4f}" for hit in hits]
+
+
+def test_the_playground_asks_no_other_site(browser: Browser, site: Site) -> None:
+    with browser.new_context() as context:
+        page, asked = context.new_page(), list[str]()
+        context.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{site.base}/playground?q=old+harbour", wait_until="networkidle")
+        page.locator("#w_title").fill("5")
+        page.locator("a.need:visible").first.click()
+        page.wait_for_selector("#needs")
+    assert len(asked) > 3
+    assert [url for url in asked if not url.startswith(f"{site.base}/")] == []
 
 
 def titles(page: Page) -> list[str]:

@@ -75,6 +75,21 @@ def test_a_search_without_results_shows_which_tabs_have_some() -> None:
     assert [count for count, _ in found.values()] == ["0", "~64", "~5", "12", "0"]
 
 
+@pytest.mark.parametrize(
+    ("tab", "title"), [("news", "news"), ("pdf", "PDFs"), ("images", "images"), ("videos", "videos")]
+)
+def test_a_tab_without_results_leads_to_the_pages_with_the_words(
+    tab: str, title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used = engine(hits=(), total=0, news_hits=(), images=(), videos=())
+    monkeypatch.setattr(used, "count", lambda query, mode="auto": 0 if "filetype:pdf" in query else 7)
+    (notice,) = answered(f"/search?q=harbour&tab={tab}", used).page.select("section.notice")
+    assert notice.select("h1")[0].text == f"No {title} for “harbour”"
+    (link,) = [link for link in notice.select("a") if "with these words" in link.text]
+    assert (link.text, link.attrs["href"]) == ("Show 7 pages with these words", "/search?q=harbour")
+    assert "Check the spelling" not in notice.text
+
+
 def test_the_pages_of_a_tab_stay_on_it() -> None:
     page = answered("/search?q=harbour&tab=news&size=5").page
     links = [str(link.attrs["href"]) for link in page.select(".paging a")]

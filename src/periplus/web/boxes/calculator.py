@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from periplus.web.boxes.arithmetic import LONGEST, Node, NoResult, NotASum, compute, parse, written
+from periplus.web.boxes.arithmetic import Node, NoResult, compute
 from periplus.web.boxes.box import Box, Question
 from periplus.web.boxes.numbers import shown
+from periplus.web.boxes.sum_parser import LONGEST, NotASum, parse, written
 
 _LEAD_IN = re.compile(
     r"(?:what(?:'s|’s| is)|how much is|calculate|compute|was ist|wie ?viel ist)\s+(?:the\s+)?", re.IGNORECASE

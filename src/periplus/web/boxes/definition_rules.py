@@ -60,7 +60,7 @@ _TITLE_PARTS = re.compile(r"\s+[-–—|·»]\s+|:\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\W\d_a-z])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|cf|vs|z\.B|bzw|d\.h)|\b[A-Z])\.$")
 _LABEL = re.compile(r"\w{1,4}: ")  # a line such as "ES: clave, F: clé"
-_CODE = re.compile(r"[{}<>;=|\\]|\w\(\)|::|->")
+_CODE = re.compile(r"[{}<>;=|\\]|\w\(\)|::|->|[a-z]\.[A-Z][a-z]+[A-Z]|[a-z]{2}\.[a-z]+\.[A-Za-z]")
 
 
 class Found(NamedTuple):

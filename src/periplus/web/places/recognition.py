@@ -1,7 +1,8 @@
 """Which place does this query name, and does it ask for the weather or the time there?
 
 A query with a word such as "weather" or "time" must consist of that word, a place, and words such as "in" and "today".
-A query without one must be the name of a well-known place, or a place with its country or region.
+A query without one must be the name of a well-known place, or a place with its country or region. The time may also be
+that of a country or region with one time zone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ Topic = Literal["weather", "time"]
 _COMMA = re.compile("[,\u060c\u3001\uff0c]")  # also Arabic, Chinese and Japanese
 _MOST_WORDS = 10
 _MOST_CHARACTERS = 100
+_LONGEST_CODE = 2  # characters
 _QUALIFIER_WORDS = 4  # at most, such as "district of columbia"
 _WELL_KNOWN = 100_000  # people of a place that a query may name alone
 _WELL_KNOWN_ELSEWHERE = 1_000_000  # the same, by its name in another script
@@ -54,8 +56,10 @@ def recognise(query: str, table: PlaceTable) -> PlaceQuestion | None:
     asked = words.WEATHER if topic == "weather" else words.TIME
     for place, has_connector in _parts(tokens, asked):
         found = _named(place, table)
-        if found and (has_connector or found.qualifier or _may_follow(topic, found)):
+        if found and (found.qualifier or _may_follow(topic, found, has_connector=has_connector)):
             return _question(topic, found, table)
+        if topic == "time" and (largest := table.with_one_zone(_area(" ".join(place), table))):
+            return PlaceQuestion(topic, largest, ())
     return None
 
 
@@ -101,17 +105,44 @@ def _named(tokens: list[str], table: PlaceTable) -> _Named | None:
         name, rest = " ".join(tokens[:comma]), " ".join(tokens[comma + 1 :])
         return _qualified(name, rest.split(" , "), table)
     name = " ".join(tokens)
-    if places := table.named(name):
-        return _Named(name, "", has_comma=False, places=places)
+    direct = _Named(name, "", has_comma=False, places=_not_elsewhere(name, _places(name, table), table))
+    if direct.places and _has_name(direct.places[0], name):
+        return direct
     for size in range(1, min(_QUALIFIER_WORDS, len(tokens) - 1) + 1):
         found = _qualified(" ".join(tokens[:-size]), [" ".join(tokens[-size:])], table)
         if found:
             return found._replace(has_comma=False)
-    return None
+    return direct if direct.places else None
+
+
+def _places(name: str, table: PlaceTable) -> list[Place]:
+    """The places with this name; first those that call themselves so: Islamabad was a name of Chattogram, too."""
+    found = table.named(name)
+    return found if name in words.OTHER_NAMES else sorted(found, key=lambda place: not _has_name(place, name))
+
+
+def _has_name(place: Place, name: str) -> bool:
+    """Whether the words are a part of the own name of the place: `leon` of León de los Aldama."""
+    return _name_words(name) <= _name_words(normalised(place.name))
+
+
+def _name_words(name: str) -> set[str]:
+    return {"saint" if word == "st" else word for word in name.split()}
+
+
+def _not_elsewhere(name: str, places: list[Place], table: PlaceTable) -> list[Place]:
+    """Without towns outside the country or region of this name: India is not Inđija in Serbia."""
+    area = _area(name, table)
+    return [place for place in places if place.is_in(area) or place.is_capital] if area else places
+
+
+def _area(name: str, table: PlaceTable) -> frozenset[str]:
+    """The country or region of this name; a code such as `la` is rather a city."""
+    return table.area(name) if len(name) > _LONGEST_CODE or name in words.COUNTRY_CODES else frozenset()
 
 
 def _qualified(name: str, qualifiers: list[str], table: PlaceTable) -> _Named | None:
-    places = table.named(name)
+    places = _places(name, table)
     for qualifier in qualifiers:
         area = table.area(qualifier)
         places = [place for place in places if place.is_in(area)]
@@ -123,17 +154,21 @@ def _is_well_known(found: _Named) -> bool:
     place, name = found.places[0], found.name
     if found.qualifier:
         return found.has_comma or found.qualifier not in words.QUALIFIER_WORDS
-    if name in words.ORDINARY or len(name) < 3 - (not name.isascii()):
+    if name in words.ORDINARY | words.BETTER_KNOWN or len(name) < 3 - (not name.isascii()):
         return False
     if name == normalised(place.name):
         return place.population >= _WELL_KNOWN or place.is_capital
     return name in words.OTHER_NAMES or (not name.isascii() and place.population >= _WELL_KNOWN_ELSEWHERE)
 
 
-def _may_follow(topic: Topic, found: _Named) -> bool:
-    """Whether the name means the place beside "weather" or "time", without a word such as "in"."""
+def _may_follow(topic: Topic, found: _Named, *, has_connector: bool) -> bool:
+    """Whether the name means the place beside "weather" or "time"; a word such as "in" makes that likely."""
     place, name = found.places[0], found.name
     is_other_name = name != normalised(place.name)
+    if name in words.BETTER_KNOWN:
+        return False
+    if has_connector:
+        return topic == "weather" or not is_other_name or place.population >= _WELL_KNOWN
     if topic == "time":
         return name not in words.ORDINARY and place.population >= _WELL_KNOWN
     is_ordinary = is_other_name and name in words.ORDINARY and name not in normalised(place.name).split()

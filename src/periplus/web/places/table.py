@@ -7,6 +7,7 @@ first name is looked up, in about 0.1 seconds. A lookup is a binary search over 
 from __future__ import annotations
 
 import lzma
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -38,6 +39,13 @@ class Place(NamedTuple):
         return self.country_code in codes or f"{self.country_code}.{self.region_code}" in codes
 
 
+class _Area(NamedTuple):
+    """A country or a region."""
+
+    largest: int  # the number of its place with the most people
+    zone: bytes  # the time zone of all its places; empty: they have several
+
+
 class PlaceTable:
     """Finds places by name, and the countries and regions that may follow a name."""
 
@@ -47,6 +55,7 @@ class PlaceTable:
         self._places = places.split(b"\n")
         self._names = b"\n" + names + b"\n"
         self._qualifiers = dict(line.split("\t") for line in qualifiers.decode().split("\n"))
+        self._areas = _areas(self._places)
 
     def named(self, name: str) -> list[Place]:
         """The places with this normalised name, those with the most people first."""
@@ -55,6 +64,12 @@ class PlaceTable:
     def area(self, qualifier: str) -> frozenset[str]:
         """The codes of the countries and regions with this normalised name or abbreviation."""
         return frozenset(self._qualifiers.get(qualifier, "").split())
+
+    def with_one_zone(self, codes: frozenset[str]) -> Place | None:
+        """The largest place in these countries or regions; None when they have several time zones."""
+        areas = [self._areas[code] for code in codes if code in self._areas]
+        is_one = len({area.zone for area in areas}) == 1 and areas[0].zone
+        return self._place(min(area.largest for area in areas)) if is_one else None
 
     def _numbers(self, name: bytes) -> list[bytes]:
         key, names = name + b"\t", self._names
@@ -75,6 +90,18 @@ class PlaceTable:
         return Place(
             name, code, country, short, region, float(latitude), float(longitude), zone, int(population), bool(capital)
         )
+
+
+def _areas(places: Sequence[bytes]) -> dict[str, _Area]:
+    """By code: countries (`FR`) and regions (`US.tx`)."""
+    found: dict[bytes, _Area] = {}
+    for number, line in enumerate(places):
+        _, country, _, region, _, _, _, zone, _ = line.split(b"\t", 8)
+        for code in (country, b"%s.%s" % (country, region)):
+            area = found.setdefault(code, _Area(number, zone))
+            if area.zone not in (zone, b""):
+                found[code] = area._replace(zone=b"")
+    return {code.decode(): area for code, area in found.items()}
 
 
 @cache

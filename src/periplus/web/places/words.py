@@ -12,8 +12,8 @@ def _set(text: str) -> frozenset[str]:
 
 WEATHER = _set(
     "clima forecast idojaras meteo pocasi pogoda previsao previsioni previsions pronostico saa temperatur "
-    "temperatura temperature temperatures tempo tiempo vader vejr vejret vreme vær været weather weer weerbericht "
-    "wetter wetterbericht wettervorhersage καιρος погода температура طقس 天气 天気 天氣 날씨"
+    "temperatura temperature temperatures tempo tiempo vader vadret vejr vejret vreme vær været weather weer "
+    "weerbericht wetter wetterbericht wettervorhersage καιρος погода температура طقس 天气 天気 天氣 날씨"
 )
 TIME = _set("time timezone uhrzeit uhr zeit zeitzone spat heure hora horas ora ore orario tijd klokken время 時間 时间")
 
@@ -37,8 +37,16 @@ AFTER = _set(
     "this today tomorrow tonight week weekend woche wochenende zone завтра сегодня сейчас"
 )
 
-# Phrases of two words that ask for the weather or the time, as one word.
-PHRASES = {"hava durumu": "weather", "temps fait": "weather", "time zone": "time", "local time": "time"}
+# Phrases that ask for the weather or the time, and a name that is written in several ways, as one word.
+PHRASES = {
+    "hava durumu": "weather",
+    "temps fait": "weather",
+    "how (?:cold|hot|warm)": "weather",
+    "(?:is|will) it (?:rain|raining|snow|snowing|sunny|cloudy|windy)": "weather",
+    "time zone": "time",
+    "local time": "time",
+    "d c": "dc",
+}
 
 # After "weather", these are not names of places, although there are places with these names.
 NOT_AFTER_WEATHER = _set(
@@ -46,6 +54,13 @@ NOT_AFTER_WEATHER = _set(
     "pattern patterns proof radar report service services station stations strip stripping tech time times "
     "underground vane widget"
 )
+
+# Better known as an island, a county, a region, a month or a programming language: these names mean a place only with
+# its country or region.
+BETTER_KNOWN = _set("bali cornwall essex goa kent madeira man march orkney paradise rust tuscany")
+
+# Codes that people use as the name of a country.
+COUNTRY_CODES = _set("uk us")
 
 # May follow a name as a word of its own: such an abbreviation of a country or region needs a comma before it, unless
 # the query asks for weather or time.
@@ -59,28 +74,28 @@ QUALIFIER_WORDS = _set(
 ORDINARY = _set(
     """
     aba agro alamar alexandra alexandria amarillo americana amida anchorage anda angers angora april arad aran
-    archway armenia arrecife as assis astrakhan august aurora bade badin baise balsas banda bandera bari barking
-    bata batavia bath batman bec bello bender berline best bida billings bimbo bin bison bole bor boulder brandon
-    brest breves brossa brusque buda buffalo burs bursa bursae bush cali canoas canon cansa canton capas caracol
-    carolina carrefour cary cayenne caza cebo centennial central centro centurion cerro chaman chandler chico chin
-    china chita chu clinton cobra codo colina cologne colonia columbia columbus commonwealth concord concordia coral
-    cork coro corona coronel cos cuenca cypress damas damask davenport deal deli delis delta derby diadema dinar
-    dual durango eden ejido elche emerita enterprise erode esse essen este eugene ferrara fes fez florence fontana
-    franca franklin fresno ganja garland gary gaya genes gent gilbert gold golfe goma gracia hail halle hamm hang
-    harrow henderson hilla himes hims hit homo honcho hub hue hull hums humus ica imus independence jackson java
-    jingling joliet july june kali kan kent kiel klang kota koto kure labe lampa lander latina laval leiden lens
-    leon leonora levis liberia libertad liege lime limerick limo lincoln lion lira log logos loja lome lone lund luz
-    macon madison madre mage male man manas mango manning manos mansa manta mantilla march maria marica marino mary
-    mascara may mecca medan medina melville mercedes merida merlo mesa mesquite metro midland milagro minga miramar
-    mito mobil mobile modesto mons mora morena moreno moro mosca mosco murray muscat nada nancy natal nelson nice
-    nine norman norte oeste ojo ora oral oran orange ordu palma para paradise paras pare pari parla pasto pelotas
-    perm pest peste pesto pet plano plata playas posen pristine providence pueblo pun puna python queens rast
-    reading real regina reno rest rice richmond rio rivera riverside rom romo rosario roseau ruse saga saint sala
-    sale salem salinas salta salto salvador samba san sana sano santa santos sari serra shaping siegen simmering
-    slough sol soledad solo soul split springs sterling sucre sues sui sun sur surprise surrey tango tarsus tema
-    tempe terminus thane timon tours trier troy tub tuba tula tunes tyler union valence van vegas vena vernon
-    victoria vienne vin vine virginia vista vitoria wan warder warren washington waterloo wean white woodlands york
-    zaria zion
+    archway armenia arrecife as assis astrakhan august aurora bade badin baise balsas banda bandera bari
+    barking bata batavia bath batman bec bello bender berline best bida billings bimbo bin bison bole bor boulder
+    brandon brest breves brossa brusque buda buffalo burs bursa bursae bush cali canoas canon cansa canton capas
+    caracol carolina carrefour cary cayenne caza cebo centennial central centro centurion cerro chaman chandler
+    chico chin china chinatown chita chu clinton cobra codo colina cologne colonia columbia columbus commonwealth
+    concord concordia coral cork coro corona coronel cos cuenca cypress damas damask darwin davenport deal deli
+    delis delta derby diadema dinar dual durango eden ejido elche emerita enterprise erode esse essen este eugene
+    ferrara fes fez florence fontana franca franklin fresno ganja garland gary gaya genes gent gilbert gold golfe
+    goma gracia hail halle hamm hang harrow henderson hilla himes hims hit hollywood homo honcho hub hue hull hums
+    humus ica imus independence jackson java jingling joliet july june kali kan kent kiel klang kota koto kure labe
+    lampa lander latina laval leiden lens leon leonora levis liberia libertad liege lime limerick limo lincoln lion
+    lira log logos loja lome lone lund luz macon madison madre mage male man manas mango manning manos mansa manta
+    mantilla march maria marica marino mary mascara may mecca medan medina melville mercedes merida merlo mesa
+    mesquite metro midland milagro minga miramar mito mobil mobile modesto mons mora morena moreno moro mosca mosco
+    murray muscat nada nancy natal nelson nice nine norman norte oeste ojo ora oral oran orange ordu palma para
+    paradise paras pare pari parla pasto pelotas perm pest peste pesto pet plano plata playas posen preston pristine
+    providence pueblo pun puna python queens rast reading real regina reno rest rice richmond rio rivera riverside
+    rom romo rosario roseau ruse saga saint sakura sala sale salem salinas salta salto salvador samba san sana sano
+    santa santos sari serra shaping siegen simmering slough sol soledad solo soul split springs sterling sucre sues
+    sui sun sur surprise surrey tango tarsus tema tempe terminus thane timon tours trier troy tub tuba tula tunes
+    tyler union valence van vegas vena vernon victoria vienne vin vine virginia vista vitoria vladimir wan warder
+    warren washington waterloo wean white woodlands york zaria zion
     """
 )
 
@@ -88,11 +103,22 @@ ORDINARY = _set(
 OTHER_NAMES = _set(
     """
     antwerpen anvers atenas athen athenes bangalore basle belgrad beograd bern bombay breslau bruessel brussel
-    bruxelles bucarest bucuresti bukarest caire calcutta copenhague danzig den edimbourg firenze florenz gdansk
-    geneve genf gent ginevra goteborg gothenburg habana hannover havanna helsingfors kairo kiev kiew kobenhavn koeln
-    koln kopenhagen krakau krakow lausanne lisboa lisbonne lissabon londen londra londres madras mailand milano
-    moscou moscu moskau moskva muenchen munchen napoli neapel nuernberg nurnberg nyc odessa parigi pariz paryz pekin
-    peking petersburg prag prague praha rangoon reykjavik rom roma saigon saragossa seul sevilla tokio torino turin
-    varsovia varsovie venedig venezia venise warschau warszawa wien wroclaw zaragoza zuerich
+    bruxelles bucarest bucuresti bukarest caire calcutta copenhague danzig edimbourg filadelfia firenze florenz
+    frankfurt gdansk geneve genf gent ginevra goteborg gothenburg habana hannover havanna helsingfors kairo kiev
+    kiew kobenhavn koeln koln kopenhagen krakau krakow lausanne lisboa lisbonne lissabon londen londra londres
+    madras mailand marsella medina milano moscou moscu moskau moskva muenchen munchen napoli neapel nuernberg
+    nurnberg nyc odessa parigi pariz paryz pekin peking petersburg prag prague praha rangoon reykjavik rom roma
+    saigon saragossa seul sevilla singapur tokio torino turin varsovia varsovie venedig venezia warschau warszawa
+    wien wroclaw zuerich
     """
-) | {"new york", "nueva york", "nova york", "washington dc", "den haag"}
+) | {
+    "den haag",
+    "new york",
+    "nova york",
+    "nueva york",
+    "palma de mallorca",
+    "quebec city",
+    "santiago de chile",
+    "st petersburg",
+    "washington dc",
+}

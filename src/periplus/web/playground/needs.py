@@ -20,6 +20,15 @@ _LACKS_SHOWN = 5
 _SMALLEST_LACK = 0.01  # points
 
 
+class Ordering(NamedTuple):
+    """The results of a search, and the weights that order them."""
+
+    table: FeatureTable
+    weights: Ranking
+    usual: Ranking  # the weights of the site
+    base: str  # the address of the search in the playground, with the weights of the site
+
+
 class NeededWeight(NamedTuple):
     """One weight that would lift the page."""
 
@@ -50,21 +59,19 @@ class Needs(NamedTuple):
 
 
 def needs(
-    table: FeatureTable,
-    weights: Ranking,
-    usual: Ranking,
+    ordering: Ordering,
     placed: Sequence[Placed],
     rank: int,
     explained: tuple[Explanation | None, Explanation | None],
-    base: str,
 ) -> Needs:
-    """What the page at *rank* needs; *explained*: that page and the third one. Links begin with *base*."""
+    """What the page at *rank* of *placed* needs; *explained*: that page and the third one."""
+    table, weights = ordering.table, ordering.weights
     row, (here, there) = placed[rank - 1].row, explained
     if rank <= TOP:
         return Needs(_title(placed, rank), rank, (), (), "")
     found = needed_weights(table, weights, row.number)
     nearest = sorted(found, key=lambda name: abs(found[name] - getattr(weights, name)))[:_WEIGHTS_SHOWN]
-    shown = tuple(_needed(name, found[name], weights, usual, base) for name in nearest)
+    shown = tuple(_needed(name, found[name], ordering) for name in nearest)
     lacks = _lacks(here, there, weights) if here and there else ()
     return Needs(_title(placed, rank), rank, shown, lacks, _title(placed, TOP))
 
@@ -74,9 +81,10 @@ def _title(placed: Sequence[Placed], rank: int) -> str:
     return visible(row.title).strip() or visible(row.url)
 
 
-def _needed(name: str, value: float, weights: Ranking, usual: Ranking, base: str) -> NeededWeight:
-    before = getattr(weights, name)
-    link = f"{base}&w={encode(weights.model_copy(update={name: value}), usual)}"
+def _needed(name: str, value: float, ordering: Ordering) -> NeededWeight:
+    before = getattr(ordering.weights, name)
+    changed = ordering.weights.model_copy(update={name: value})
+    link = f"{ordering.base}&w={encode(changed, ordering.usual)}"
     return NeededWeight(name, LABELS[name], _shown(before), _shown(value), signed(value - before), link)
 
 
@@ -93,8 +101,5 @@ def _lacks(here: Explanation, there: Explanation, weights: Ranking) -> tuple[Lac
 
 def _says(found: Explanation, name: str) -> str:
     """What a feature says; a page that is no source listing has no sentence for that."""
-    return (
-        "No source listing, index or release notes"
-        if name == "generated" and not found.features[name]
-        else (sentence(found, name))
-    )
+    is_no_listing = name == "generated" and not found.features[name]
+    return "No source listing, index or release notes" if is_no_listing else sentence(found, name)

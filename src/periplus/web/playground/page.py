@@ -20,7 +20,7 @@ from periplus.web import api
 from periplus.web.engine_port import Engine
 from periplus.web.owner import Owner
 from periplus.web.parameters import SearchParameters, read
-from periplus.web.playground.needs import TOP, Needs, needs
+from periplus.web.playground.needs import TOP, Needs, Ordering, needs
 from periplus.web.playground.table import as_json, rows
 from periplus.web.playground.weights import FIELD, changed, encode, groups, read_weights
 from periplus.web.search_queue import SearchQueue
@@ -42,6 +42,11 @@ class _Asked(NamedTuple):
     def base(self) -> str:
         """The address of this search in the playground, with the weights of the site."""
         return self.parameters.link(path="/playground")
+
+    @property
+    def ordering(self) -> Ordering:
+        """The results and their weights."""
+        return Ordering(self.table, self.weights, self.usual, self.base)
 
     @property
     def text(self) -> str:
@@ -121,7 +126,7 @@ class Playground:
                 if rank <= TOP
                 else (self._explained(asked, url), self._explained(asked, placed[TOP - 1].row.url))
             )
-            return needs(asked.table, asked.weights, asked.usual, placed, rank, explained, asked.base)
+            return needs(asked.ordering, placed, rank, explained)
 
         return await self._queue.work(request, compute)
 

@@ -8,7 +8,7 @@ import pytest
 
 import periplus.standing.registry as registry_module
 from periplus.errors import DamagedFile, UsageError
-from periplus.standing.registry import NewQuery, PageVersion, Registry, one_at_a_time
+from periplus.standing.registry import Item, NewQuery, PageVersion, Registry, one_at_a_time, page_key
 from periplus.store.collection import Collection, create_collection
 
 NEW = NewQuery("harbour", "", "g")
@@ -36,6 +36,22 @@ def test_a_removed_query_leaves_nothing_behind(collection: Collection) -> None:
         registry.remove(query)
         assert registry.queries() == [kept]
         assert registry.known_version(query, [1]) is None
+
+
+def test_a_forgotten_page_leaves_no_bytes_behind(collection: Collection) -> None:
+    url, text = "http://a.test/secret", "a snippet that nobody may read"
+    with Registry(collection) as registry:
+        query = registry.add(NEW, 1.0, [PageVersion(page_key(url), 2.0, 3), PageVersion(7, 2.0, 4)])
+        with registry.transaction():
+            found = [Item(0, "new", address, "t", text, 1.0, 2.0) for address in (url, "http://a.test/other")]
+            registry.record_check(query, [], [found[0], found[1]._replace(snippet="fine")], 9)
+        assert registry.forget([url, "http://a.test/unknown"]) == 1
+        assert [item.url for item in registry.newest_items(query)] == ["http://a.test/other"]
+        assert registry.known_version(query, [page_key(url)]) is None
+        assert registry.known_version(query, [7]) is not None
+        for path in collection.standing_queries.parent.iterdir():
+            assert text.encode() not in path.read_bytes(), path.name
+            assert url.encode() not in path.read_bytes(), path.name
 
 
 def test_an_unfinished_change_is_undone(collection: Collection) -> None:

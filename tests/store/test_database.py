@@ -119,9 +119,9 @@ def test_migrations_are_numbered_without_gaps() -> None:
 def test_pages_of_a_collection_without_a_schedule_are_due_a_day_after_their_visit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, migrations = tmp_path / "crawl.db", database._migrations()
+    path, migrations = tmp_path / "crawl.db", database._migrations("periplus.store")
     with monkeypatch.context() as earlier:
-        earlier.setattr(database, "_migrations", lambda: migrations[:3])
+        earlier.setattr(database, "_migrations", lambda _: migrations[:3])
         Database(path, create=True).close()
     row = "(?, 1, ?, 'ok', 0, 0, 0, 'link', '', 0, 0, 0, 1000, 1)"
     columns = (
@@ -142,12 +142,12 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatc
     with opened(path) as found:
         found.run("add_seed", "https://example.org/", 1.0)
     before = schema(path)
-    good = database._migrations()
+    good = database._migrations("periplus.store")
     broken = (LATEST + 1, "CREATE TABLE more (x); CREATE TABLE seeds (x);")
-    monkeypatch.setattr(database, "_migrations", lambda: [*good, broken])
+    monkeypatch.setattr(database, "_migrations", lambda _: [*good, broken])
     assert "seeds already exists" in error_line(CollectionError, lambda: Database(path))
     assert schema(path) == before
-    monkeypatch.setattr(database, "_migrations", lambda: [*good, (LATEST + 1, "CREATE TABLE more (x);")])
+    monkeypatch.setattr(database, "_migrations", lambda _: [*good, (LATEST + 1, "CREATE TABLE more (x);")])
     with opened(path) as found:
         assert seeds(found) == ["https://example.org/"]
     assert schema(path) == (LATEST + 1, before[1] | {"more"})
@@ -156,14 +156,14 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatc
 def test_two_programs_that_open_an_old_catalog_at_the_same_time_migrate_it_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, migrations = tmp_path / "crawl.db", database._migrations()
+    path, migrations = tmp_path / "crawl.db", database._migrations("periplus.store")
     with monkeypatch.context() as earlier:
-        earlier.setattr(database, "_migrations", lambda: migrations[:1])
+        earlier.setattr(database, "_migrations", lambda _: migrations[:1])
         with opened(path) as found:
             found.run("add_seed", "https://example.org/", 1.0)
     both_have_looked, looked = threading.Barrier(2, timeout=10), threading.local()
 
-    def after_both_have_looked() -> list[tuple[int, str]]:
+    def after_both_have_looked(_: str) -> list[tuple[int, str]]:
         if not hasattr(looked, "once"):
             looked.once = True
             both_have_looked.wait()

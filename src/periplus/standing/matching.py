@@ -12,12 +12,10 @@ from typing import NamedTuple
 import xxhash
 
 from periplus.search.engine import SearchEngine
-from periplus.standing.registry import PageVersion
-from periplus.url import url_key
+from periplus.standing.registry import PageVersion, page_key, signed
 
 NEW, CHANGED = "new", "changed"
 _AT_ONCE = 4_096  # documents in one search
-_HALF = 1 << 63  # SQLite has signed integers
 
 
 class Match(NamedTuple):
@@ -64,5 +62,5 @@ def change_of(version: PageVersion, context: Context) -> str:
 def _match(engine: SearchEngine, number: int) -> Match:
     head, text = engine.index.pages.head(number), engine.index.pages.text(number)
     digest = xxhash.xxh3_64_intdigest(f"{head.full_title}\0{text}".encode("utf-8", "replace"))
-    pages = tuple(url_key(url) - _HALF for url in (head.url, *head.same_content))
-    return Match(number, PageVersion(pages[0], head.fetched_at, digest - _HALF), pages)
+    pages = tuple(page_key(url) for url in (head.url, *head.same_content))
+    return Match(number, PageVersion(pages[0], head.fetched_at, signed(digest)), pages)

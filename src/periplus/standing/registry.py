@@ -14,6 +14,7 @@ from periplus.errors import CollectionError, UsageError
 from periplus.store.collection import Collection
 from periplus.store.database import Database, SqlFiles
 from periplus.store.durable import reporting_full_disk
+from periplus.url import url_key
 
 _SQL = SqlFiles("periplus.standing", ("standing.sql",))
 _MOST_QUERIES = 1_000
@@ -65,6 +66,16 @@ class NewQuery(NamedTuple):
     query: str
     webhook: str
     generation: str  # of the index that its pages are from
+
+
+def page_key(url: str) -> int:
+    """The hash of a URL, as SQLite stores it."""
+    return signed(url_key(url))
+
+
+def signed(value: int) -> int:
+    """A hash of 64 bits as SQLite stores it: with a sign."""
+    return value - (1 << 63)
 
 
 def has_standing_queries(collection: Collection) -> bool:
@@ -128,6 +139,16 @@ class Registry:
         with self._database.transaction():
             for statement in ("remove_items", "remove_versions", "remove_query"):
                 self._database.run(statement, query.number)
+
+    def forget(self, urls: Iterable[str]) -> int:
+        """Removes all that is known about these pages, also from deleted parts of the file; returns the items."""
+        known = list(urls)
+        self._database.run("overwrite_deleted").fetchall()
+        with self._database.transaction():
+            items = self._database.many("forget_items", ((url,) for url in known))
+            self._database.many("forget_versions", ((page_key(url),) for url in known))
+        self._database.run("empty_log").fetchall()
+        return items
 
     def newest_items(self, query: StandingQuery) -> list[Item]:
         """What a query has found, newest first."""

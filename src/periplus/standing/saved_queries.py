@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from periplus.search.engine import SearchEngine
@@ -41,6 +42,13 @@ class SavedQueries:
     def add(self, engine: SearchEngine, query: str, webhook: str = "") -> StandingQuery:
         """Saves a query; pages that match already are not reported."""
         return add_standing_query(self._collection, engine, query, webhook)
+
+    def forget(self, urls: Iterable[str]) -> int:
+        """Removes all that standing queries know about these pages; returns the number of items."""
+        if not has_standing_queries(self._collection):
+            return 0
+        with one_at_a_time(self._collection), Registry(self._collection) as registry:
+            return registry.forget(urls)
 
     def remove(self, name: str) -> StandingQuery | None:
         """Removes the query with this id, with its feed; None when there is no such query."""

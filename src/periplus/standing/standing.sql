@@ -38,6 +38,19 @@ SELECT number, change, url, title, snippet, fetched_at, found_at FROM items WHER
 SELECT number, change, url, title, snippet, fetched_at, found_at FROM items
 WHERE query = ? AND number > ? ORDER BY number LIMIT ?;
 
+-- name: forget_items
+DELETE FROM items WHERE url = ?;
+
+-- name: forget_versions
+DELETE FROM versions WHERE page = ?;
+
+-- name: overwrite_deleted
+PRAGMA secure_delete = ON;
+
+-- name: empty_log
+-- Removes the content of the write-ahead log, which may have deleted rows.
+PRAGMA wal_checkpoint(TRUNCATE);
+
 -- name: version
 SELECT fetched_at, text FROM versions WHERE query = ? AND page = ?;
 

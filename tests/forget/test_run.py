@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -91,4 +92,23 @@ def test_a_blocked_seed_is_refused_until_the_block_is_lifted(home: Path, private
     run_crawl(private_web, home, SECRET)
     assert state_of(home, SECRET) == (1, "ok")
     assert typed("forget", "--allow", SECRET, "--home", home).code == 2
+    sound(home)
+
+
+@pytest.mark.slow
+def test_rows_that_were_deleted_before_are_not_left_in_free_pages_nor_in_the_log(home: Path) -> None:
+    with closing(sqlite3.connect(home / "crawl.db")) as database:
+        database.execute("PRAGMA secure_delete = OFF").fetchone()
+        with database:
+            row = (1, SECRET, 0, "link", "", 0)
+            database.execute(
+                "INSERT INTO inbox (share, url, depth, reason, via, redirects) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+        with database:
+            database.execute("DELETE FROM inbox")
+    with closing(sqlite3.connect(home / "crawl.db")) as reader:  # while it is open, nobody removes the log
+        assert reader.execute("SELECT count(*) FROM urls").fetchone()[0] > 1
+        forget(home, SECRET)
+        assert (home / "crawl.db-wal").exists()
+        assert places_of(home, SECRET) == []
     sound(home)

@@ -62,9 +62,9 @@ class _Check:
                 self._found("crawl.db", f"{column} names it {number} times")
             kept = {(position.name, position.offset) for position in catalog.kept_positions()}
         for path in sorted(self._collection.archive.glob(f"*{SUFFIX}")):
-            self._check("records", path, lambda path: self._records(path, kept))
+            self._check("archive_files", path, lambda path: self._records(path, kept))
         for path in sorted((self._collection.home / KEPT).glob(f"*{SUFFIX}")):
-            self._check("records", path, lambda path: self._records(path, set()))
+            self._check("archive_files", path, lambda path: self._records(path, set()))
         for path in damaged_copies(self._collection):
             self._found(f"{KEPT}/{path.name}", "a copy of damaged bytes, which cannot be searched")
         for path in sorted(self._collection.segments.glob("*.parquet")):

@@ -103,10 +103,14 @@ def remove_replaced_archives(collection: Collection, catalog: Catalog) -> None:
     Only beside the complete file that the catalog lists: after a restored older catalog, another one may be needed.
     """
     listed = {parse_archive_name(file.name): file for file in catalog.archives()}
-    for path in collection.archive.glob(f"*{SUFFIX}"):
-        file = listed.get(parse_archive_name(path.name))
-        if file is not None and file.name != path.name and _is_complete(collection.archive / file.name, file.committed):
-            path.unlink()
+    for other in collection.archive.glob(f"*{SUFFIX}"):
+        file = listed.get(parse_archive_name(other.name))
+        if (
+            file is not None
+            and file.name != other.name
+            and _is_complete(collection.archive / file.name, file.committed)
+        ):
+            other.unlink()
 
 
 def _is_complete(path: Path, size: int) -> bool:

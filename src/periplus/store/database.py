@@ -135,7 +135,7 @@ class Database:
             try:
                 yield
             finally:
-                self._connection.rollback()
+                self._connection.execute("ROLLBACK")
 
     @contextmanager
     def _rollback_on_error(self, undo: Callable[[], None] | None) -> Iterator[None]:

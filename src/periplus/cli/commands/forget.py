@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import by_count, plural, print_json, print_table, printable
+from periplus.cli.output import plural, print_json, print_table, printable, size
 from periplus.cli.progress import step_progress
 from periplus.config import Settings, load
 from periplus.errors import Interrupted, UsageError
@@ -18,6 +19,24 @@ from periplus.forget import Forgotten, allow, forget, forget_again
 app = typer.Typer(add_completion=False)
 
 _NAMED = 5  # URLs with the same content
+_NOUNS = {  # of the kinds in a receipt, in the order in which they are shown
+    "pages": "page version",
+    "archive_records": "archive record",
+    "urls": "known URL",
+    "fetches": "fetch row",
+    "links": "link",
+    "hosts": "host",
+    "seeds": "seed",
+    "robots": "robots.txt file",
+    "duplicates": "duplicate",
+    "patterns": "trap pattern",
+    "forwarded_urls": "forwarded URL",
+    "refused_samples": "refused link",
+    "refusal_counts": "refusal counter",
+    "mentions": "mention",
+    "judgements": "judgement",
+    "kept_files": "damaged file in kept/",
+}
 
 
 @app.command()
@@ -78,12 +97,19 @@ def _confirm(home: Path, settings: Settings, name: str) -> None:
         raise Interrupted("nothing was changed")
 
 
+def _amounts(removed: Mapping[str, int]) -> str:
+    """`1 page, 3 archive records (1.9 kB), 4 links`, or a dash."""
+    bytes_erased = {"archive_records": f" ({size(removed.get('archive_bytes', 0))})"}
+    nouns = {name: noun for name, noun in _NOUNS.items() if name in removed}
+    return ", ".join(plural(removed[name], noun) + bytes_erased.get(name, "") for name, noun in nouns.items()) or "-"
+
+
 def _show(found: Forgotten) -> None:
     receipt, target = found.receipt, found.target
     would = "would be " if found.file is None else ""
     rows = [
         (f"{would}forgotten", f"{target.kind} {target.name}"),
-        (f"{would}removed", by_count(receipt.removed)),
+        (f"{would}removed", _amounts(receipt.removed)),
     ]
     if receipt.same_content:
         names = ", ".join(found.same_content[:_NAMED]) + (" ..." if receipt.same_content > _NAMED else "")

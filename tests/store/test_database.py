@@ -57,9 +57,16 @@ def literals(folder: Path) -> set[str]:
     return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
-def test_every_statement_is_read_and_used() -> None:
-    lines = (SOURCE / "store/catalog.sql").read_text(encoding="utf-8").splitlines()
-    found = read_statements("periplus.store", "catalog.sql")
+def statements() -> dict[str, str]:
+    """All statements of the catalog."""
+    names = [path.name for path in (SOURCE / "store").glob("*.sql")]
+    return {name: text for file in names for name, text in read_statements("periplus.store", file).items()}
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "store").glob("*.sql")), ids=lambda path: path.name)
+def test_every_statement_is_read_and_used(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = read_statements("periplus.store", path.name)
     assert [f"-- name: {name}" for name in found] == [line for line in lines if line.startswith("-- name:")]
     assert found.keys() - literals(SOURCE / "store") == set()
 
@@ -73,12 +80,12 @@ def test_every_statement_the_catalog_asks_for_exists() -> None:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in {"run", "many", "row", "rows", "record", "records"}:
                 asked.add(node.args[0].value)
-    assert asked == read_statements("periplus.store", "catalog.sql").keys()
+    assert asked == statements().keys()
 
 
 def test_every_statement_fits_the_schema(tmp_path: Path) -> None:
     with opened(tmp_path / "crawl.db"), closing(sqlite3.connect(tmp_path / "crawl.db")) as connection:
-        for statement in read_statements("periplus.store", "catalog.sql").values():
+        for statement in statements().values():
             holes = max(statement.count("?"), 9)
             for number in range(holes + 1):
                 try:

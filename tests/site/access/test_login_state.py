@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -82,22 +83,20 @@ def test_a_logout_is_remembered_until_the_session_would_have_ended(state: LoginS
     assert not state.has_ended("a")
 
 
-def _try(path: Path, waits: multiprocessing.SimpleQueue[int]) -> None:
-    state = LoginState(path)
-    for _ in range(4):
-        waits.put(state.attempt("192.0.2.1"))
+_PROCESS = """
+import sys
+from pathlib import Path
+from periplus.site.access.login_state import LoginState
+state = LoginState(Path(sys.argv[1]))
+print(*(state.attempt("192.0.2.1") for _ in range(4)))
+"""
 
 
 def test_several_processes_count_together(tmp_path: Path) -> None:
-    path, context = tmp_path / "logins.json", multiprocessing.get_context("spawn")
-    waits = context.SimpleQueue()
-    processes = [context.Process(target=_try, args=(path, waits)) for _ in range(3)]
-    for process in processes:
-        process.start()
-    found = [waits.get() for _ in range(12)]
-    for process in processes:
-        process.join()
-    assert found.count(0) == ATTEMPTS
+    command = [sys.executable, "-c", _PROCESS, str(tmp_path / "logins.json")]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    waits = " ".join(process.communicate(timeout=120)[0] for process in processes).split()
+    assert (len(waits), waits.count("0")) == (12, ATTEMPTS)
 
 
 def test_an_attempt_waits_while_another_process_counts(tmp_path: Path, clock: Clock) -> None:

@@ -38,13 +38,14 @@ class Mutant(NamedTuple):
 
 
 class Workspace:
-    """A copy of source and tests, to which mutants are applied one at a time."""
+    """A copy of source and tests, to which mutants are applied one at a time; the shared test data is beside it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._folder = folder / ROOT.name
         for name in ("src", "tests", "docs"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "pyproject.toml", folder)
+            shutil.copytree(ROOT / name, self._folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", self._folder)
+        (folder / "shared").symlink_to(ROOT.parent / "shared")
         self.are_green = cache(self._are_green)
 
     def verdict(self, mutant: Mutant) -> str:

@@ -10,7 +10,18 @@ from typing import Any
 
 import pytest
 
-from crawl.crawling import catalog_of, run_crawl, segment_rows, settings_for, sound, typed
+from crawl.crawling import (
+    catalog_of,
+    environment,
+    reach,
+    run_crawl,
+    segment_rows,
+    settings_for,
+    sound,
+    start,
+    typed,
+    wait,
+)
 from killing import Countdown, in_a_fork
 from periplus.config import Storage
 from periplus.inspector.page_library import PageLibrary
@@ -19,7 +30,7 @@ from periplus.repair import repair
 from periplus.retention import Pruned, prune
 from periplus.search.reload import ReloadingEngine
 from periplus.store.collection import open_collection
-from testweb import Page, Site, TestWeb
+from testweb import Page, Site, TestWeb, mesh
 
 SEED = "http://a.test/"
 VERSIONS = 4
@@ -218,3 +229,22 @@ def test_a_killed_run_leaves_the_old_or_the_new_state_and_the_next_one_finishes(
             (path.name, path.stat().st_size) for path in (tmp_path / "measured" / "archive").iterdir()
         )
         assert not list((copy / "archive").glob("*.tmp"))
+
+
+@pytest.mark.slow
+def test_a_crawl_goes_on_while_the_archive_is_pruned(home: Path) -> None:
+    collection, runs = open_collection(home), 0
+    settings = environment(store__archive_bytes=3_000, store__commit_pages=4)
+    with TestWeb(
+        [Site("a.test", {"/": Page("Home 9", text(9), links=["/b"]), "/b": Page("B")}), mesh("b.test", 200)]
+    ) as web:
+        child = start("crawl", SEED, "http://b.test/", "--home", home, *reach(web), env=settings)
+        while child.poll() is None:
+            prune(collection, ONE)
+            runs += 1
+        assert wait(child).code == 0
+    assert runs > 1
+    sound(home)
+    pruned(home)
+    assert [b"number9" in body for body in versions(home)] == [True]
+    sound(home)

@@ -49,24 +49,30 @@ def erase_in_file(path: Path, wanted: Lengths, blocked: BlockList, kept: Set[int
 
 
 def _ranges(path: Path, wanted: Lengths, blocked: BlockList, kept: Set[int]) -> Iterator[Damage]:
-    request: Damage | None = None  # precedes the next part
+    before: Damage | None = None  # the request, or the half written filler, that precedes the next part
     unfinished: Damage | None = None  # a half written filler that precedes the next part
     for part in scan(path):
-        here = Damage(part.start, part.end)
         if isinstance(part, Damage) and is_filling(path, part):
-            unfinished, request = part, None
+            before = unfinished = part
             continue
-        if isinstance(part, Damage):
-            found = [Damage(at, at + size) for at, size in wanted.items() if part.start <= at < part.end]
-        elif part.start in wanted or (part.start not in kept and _is_forgotten(part, blocked)):
-            found = [Damage((unfinished or request or here).start, part.end)]
-        else:
-            found = [unfinished] if unfinished is not None else []
+        found = _to_erase(part, wanted, blocked, kept)
+        if found and before is not None:
+            yield Damage(before.start, found.pop(0).end)
+        elif unfinished is not None:
+            yield unfinished
         yield from found
-        request = here if isinstance(part, Intact) and part.is_request else None
-        unfinished = None
+        is_request = isinstance(part, Intact) and part.is_request
+        before, unfinished = Damage(part.start, part.end) if is_request else None, None
     if unfinished is not None:
         yield unfinished
+
+
+def _to_erase(part: Intact | Damage, wanted: Lengths, blocked: BlockList, kept: Set[int]) -> list[Damage]:
+    """The ranges of a part that have to go: the whole record, or the wanted records in damaged bytes."""
+    if isinstance(part, Damage):
+        return [Damage(at, at + size) for at, size in wanted.items() if part.start <= at < part.end]
+    is_gone = part.start in wanted or (part.start not in kept and _is_forgotten(part, blocked))
+    return [Damage(part.start, part.end)] if is_gone else []
 
 
 def _is_forgotten(part: Intact, blocked: BlockList) -> bool:

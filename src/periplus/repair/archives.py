@@ -72,6 +72,13 @@ class ArchiveRepairer:
         expected = {}
         if file is not None:
             expected = {fetch.position.offset: fetch for fetch in self._rows(file) if fetch.position is not None}
+        lost = [*self._examined(path, expected), *expected.values()]
+        if not path.exists() or not path.stat().st_size:
+            self._create(path)
+        self._update(file, path, lost)
+
+    def _examined(self, path: Path, expected: dict[int, Fetch]) -> list[Fetch]:
+        """Repair a file part by part; removes what it finds from *expected*, and returns the fetches that are lost."""
         lost = []
         request: Intact | None = None
         for part in list(_parts(path)):
@@ -85,10 +92,7 @@ class ArchiveRepairer:
                     lost += [] if fetch is None else [fetch]
                     self.result.unlisted.append(Unlisted(part.record.response.fetched_at, part.record.position))
             request = part if isinstance(part, Intact) and part.is_request else None
-        lost += expected.values()
-        if not path.exists() or not path.stat().st_size:
-            self._create(path)
-        self._update(file, path, lost)
+        return lost
 
     def _rows(self, file: ArchiveFile) -> Iterator[Fetch]:
         return self._catalog.fetches_in(file.archive_id)

@@ -105,16 +105,10 @@ def remove_replaced_archives(collection: Collection, catalog: Catalog) -> None:
     listed = {parse_archive_name(file.name): file for file in catalog.archives()}
     for other in collection.archive.glob(f"*{SUFFIX}"):
         file = listed.get(parse_archive_name(other.name))
-        if (
-            file is not None
-            and file.name != other.name
-            and _is_complete(collection.archive / file.name, file.committed)
-        ):
+        if file is None or file.name == other.name:
+            continue
+        if _size(collection.archive / file.name) >= file.committed:
             other.unlink()
-
-
-def _is_complete(path: Path, size: int) -> bool:
-    return path.exists() and path.stat().st_size >= size
 
 
 def remove_unfinished(collection: Collection) -> None:

@@ -51,10 +51,13 @@ def _migrations() -> list[tuple[int, str]]:
 class Database:
     """A connection to the catalog that runs named statements and raises our own errors."""
 
-    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path, *, create: bool = False, read_only: bool = False, statements: str = "catalog.sql"
+    ) -> None:
         """Open *path* and migrate it to the schema of this release; *create* allows a missing file.
 
-        *read_only*: never writes. A file with an older schema is refused then.
+        *read_only*: never writes. A file with an older schema is refused then. *statements*: the file of the named
+        statements.
         """
         if not create and not (path.exists() and path.stat().st_size):
             raise DamagedFile(
@@ -63,7 +66,7 @@ class Database:
                 "`periplus repair` restores it from the archive; `periplus crawl URL` starts a new one.",
             )
         self._path = path
-        self._sql = read_statements("periplus.store", "catalog.sql")
+        self._sql = read_statements("periplus.store", statements)
         address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         try:
             self._connection = sqlite3.connect(

@@ -73,7 +73,7 @@ def _value(value: object) -> str:
         return ", ".join(f"`{name} = {part}`" for name, part in value.items()) or "(none)"
     if isinstance(value, list):
         return ", ".join(f"`{part}`" for part in value) or "(none)"
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`" if value != "" else "(empty)"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`" if str(value) else "(empty)"
 
 
 def _reasons() -> str:

@@ -108,3 +108,11 @@ def test_what_is_not_http_is_refused(site: Site, request_bytes: bytes) -> None:
         connection.sendall(request_bytes)
         assert everything(connection)[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 404", b""}
     assert site.get("/").status == 200
+
+
+def test_a_large_form_may_arrive_together_with_its_head(site: Site) -> None:
+    body = b"a" * 200_000
+    head = f"POST /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with site.connect() as connection:
+        connection.sendall(head + body)
+        assert everything(connection).startswith(b"HTTP/1.1 404")

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from periplus.config import Serving
-from periplus.web import forms
+from periplus.site import forms
 from web.engines import HARBOUR, FakeEngine
 from web.serving import Answer, Site, searching
 

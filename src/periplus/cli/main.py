@@ -47,6 +47,8 @@ COMMANDS = {
     "repair": "Rebuild damaged files of a collection from its archive.",
     "doctor": "Check this machine and say how to fix problems.",
     "config": "Show the effective settings and where each comes from.",
+    "password": "Set the password of the console.",
+    "token": "Add, list or remove the tokens with which programs use the console.",
 }
 _FAILURE = 1
 _KEPT_AFTER_STOP = {

@@ -1,5 +1,6 @@
 """Settings: which exist, what they mean, and which layer set each value."""
 
+from periplus.config.console_settings import Console
 from periplus.config.layers import FILE_NAME, Configuration, load
 from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
 from periplus.config.settings import (
@@ -24,6 +25,7 @@ __all__ = [
     "AddressLimit",
     "Addresses",
     "Configuration",
+    "Console",
     "Fetching",
     "Frontier",
     "Identity",

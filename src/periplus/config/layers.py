@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from periplus.config.settings import Settings, sections, setting_keys
-from periplus.config.value_types import Section
+from periplus.config.value_types import SECRET, Section
 from periplus.errors import ConfigError
 
 FILE_NAME = "periplus.toml"
@@ -63,10 +63,19 @@ class Configuration:
     origins: dict[str, str]
 
     def rows(self) -> Iterator[tuple[str, Any, str]]:
-        """Yield key, value and origin of every setting, in the order of the documentation."""
+        """Yield key, value and origin of every setting, in the order of the documentation; secrets as `set`."""
         for key in setting_keys():
             section, name = key.split(".")
-            yield key, getattr(getattr(self.settings, section), name), self.origins.get(key, "default")
+            value = getattr(getattr(self.settings, section), name)
+            yield key, _without_secrets(value), self.origins.get(key, "default")
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, SecretStr):
+        return "set" if value.get_secret_value() else ""
+    if isinstance(value, dict):
+        return {name: _without_secrets(part) for name, part in value.items()}
+    return value
 
 
 def load(
@@ -204,12 +213,12 @@ def _config_error(problem: ErrorDetails, origins: Mapping[str, str]) -> ConfigEr
     key = f"{section}.{name}"
     origin = origins.get(key, "default")
     why = _explanation(problem)
-    meaning = dict(sections())[section].model_fields[name].description or ""
+    field = dict(sections())[section].model_fields[name]
+    meaning, is_secret = field.description or "", field.json_schema_extra == SECRET
     path = () if problem["loc"][-1] == _INVALID_KEY else problem["loc"][2:]
     inner = "".join(f".{part}" for part in path if isinstance(part, str) and origin == FILE_NAME)
-    return ConfigError(
-        f"{_spelling(key, origin)}{inner} = {_shortened(problem['input'])} {_place(origin)} is not valid", why, meaning
-    )
+    value = "" if is_secret else f" = {_shortened(problem['input'])}"
+    return ConfigError(f"{_spelling(key, origin)}{inner}{value} {_place(origin)} is not valid", why, meaning)
 
 
 def _explanation(problem: ErrorDetails) -> str:

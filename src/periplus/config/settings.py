@@ -1,7 +1,7 @@
 """Defines every setting once, with its default, unit and effect.
 
 The settings page of the documentation is generated from this module. The tables of ranking, indexing and searching are
-in `search_settings`.
+in `search_settings`, those of the console in `console_settings`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
+from periplus.config.console_settings import Console
 from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
 from periplus.config.value_types import (
     ConnectRule,
@@ -377,6 +378,7 @@ class Settings(Section):
     ranking: Ranking = Ranking()
     serve: Serving = Serving()
     site: SiteLook = SiteLook()
+    console: Console = Console()
 
 
 def setting_keys() -> list[str]:

@@ -10,6 +10,7 @@ from ipaddress import ip_network
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic.config import JsonDict
 
 from periplus.config.colours import DARK_GROUNDS, LIGHT_GROUNDS, LOWEST, hex_colour, lowest_contrast, readable
 
@@ -91,6 +92,7 @@ def _css_selector(selector: str) -> str:
     return selector
 
 
+SECRET: JsonDict = {"secret": True}  # the `json_schema_extra` of a setting whose value is never shown
 ScheduleClass = Literal["hot", "daily", "weekly", "monthly"]
 NetworkText = Annotated[str, AfterValidator(_network)]
 Selector = Annotated[str, Field(max_length=1_000), AfterValidator(_css_selector)]
@@ -107,7 +109,7 @@ SiteAddress = Annotated[str, AfterValidator(_site_address)]
 class Section(BaseModel):
     """A table of `periplus.toml`. Unknown keys are errors; values are immutable."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True)
 
     @field_validator("*", mode="before")
     @classmethod

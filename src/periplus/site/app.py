@@ -5,12 +5,12 @@ It adds static files, error pages, security headers, limits, compression, stored
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
 from starlette.applications import Starlette
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from periplus.site.delivery import Delivery, Versioned
@@ -21,14 +21,16 @@ from periplus.site.pages import Pages
 
 _URL_BYTES = 32_768  # enough for the longest query with every character as four percent-encoded bytes
 _NOT_VERSIONED = Versioned((), lambda: "")
+Guard = Callable[[ASGIApp, ErrorPages], ASGIApp]  # refuses requests before they reach a route
 
 
 def build(
-    routes: Sequence[Route],
+    routes: Sequence[Route | Mount],
     pages: Pages,
     versioned: Versioned = _NOT_VERSIONED,
     memory: int = 0,
     options: FrontOptions | None = None,
+    guard: Guard = lambda app, _: app,
 ) -> ASGIApp:
     """Builds the application of a site; *memory*: bytes for stored answers of versioned paths."""
     errors, front = ErrorPages(pages), options or FrontOptions()
@@ -44,7 +46,7 @@ def build(
     app = Starlette(routes=[*routes, pages.assets.route()], exception_handlers=handlers, lifespan=lifespan)
     app.router.redirect_slashes = False  # a redirect would repeat the Host header, which a client can forge
     on_hit = partial(front.metrics.add, "periplus_cache_hits_total", "memory")
-    delivery = Delivery(SecurityHeaders(_UrlLimit(app, errors)), versioned, memory, on_hit)
+    delivery = Delivery(SecurityHeaders(_UrlLimit(guard(app, errors), errors)), versioned, memory, on_hit)
     return Front(delivery, errors, front, [route.path for route in routes])
 
 

@@ -17,10 +17,11 @@ from periplus.errors import PeriplusError, UsageError
 from periplus.site.pages import Pages
 
 JSON = "application/json"
-_JSON_PATHS = ("/api/", "/healthz", "/suggest")
+_JSON_PATHS = ("/api/", "/console/api/", "/healthz", "/suggest")
 _CLIENT_CLOSED_REQUEST = 499  # nginx's code
 _HEADINGS = {
     400: "Bad request",
+    401: "Not logged in",
     403: "Refused",
     404: "Page not found",
     405: "Method not allowed",

@@ -29,14 +29,24 @@ class BoundedProtocol(HttpToolsProtocol):
         self._start_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Counts the bytes of the head; answers 431 and closes the connection when there are too many."""
-        if self._in_head:
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES:
-                self.transport.write(_TOO_LARGE)
-                self.transport.close()
-                return
-        super().data_received(data)
+        """Counts the bytes of the head; answers 431 and closes the connection when there are too many.
+
+        A body may arrive together with its head. So only as many bytes as a head may have are parsed first.
+        """
+        if not self._in_head:
+            super().data_received(data)
+            return
+        room = HEAD_BYTES - self._head_bytes
+        head, rest = data[:room], data[room:]
+        self._head_bytes += len(head)
+        super().data_received(head)
+        if not rest or self.transport.is_closing():
+            return
+        if self._in_head and self._head_bytes >= HEAD_BYTES:
+            self.transport.write(_TOO_LARGE)
+            self.transport.close()
+        else:
+            self.data_received(rest)
 
     def on_message_begin(self) -> None:
         """Starts the timer when the first bytes of a request arrive."""

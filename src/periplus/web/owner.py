@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -21,12 +20,10 @@ from starlette.types import Scope
 
 from periplus.config import Serving
 from periplus.evaluation.own_judgements import OwnJudgements, one_line
-from periplus.site.client_address import parsed_address
-from periplus.site.front import CLIENT
-from periplus.web.forms import read_form
+from periplus.site.access.request_source import is_local, is_local_site, is_same_origin
+from periplus.site.forms import read_form
 
 _FORM_BYTES = 60_000
-_PROXY_HEADERS = frozenset({b"forwarded", b"via", b"x-real-ip"})
 _NOT_LOCAL = "Only the owner of this collection can do that: on the machine of the site, at its loopback address."
 _NOT_A_FORM = "Only a form of this site can do that. Open the page and send its form."
 _OLD_FORM = "This form is too old. Go back, reload the page and send the form again."
@@ -56,8 +53,7 @@ class Owner:
 
     def __init__(self, files: OwnerFiles | None, settings: Serving, *, is_public: bool) -> None:
         """*is_public*: the site listens on an address that other machines reach."""
-        is_local = not (is_public or settings.public_address or settings.trusted_proxies)
-        self._files = files if is_local else None
+        self._files = files if is_local_site(settings, is_public=is_public) else None
         self._token = hmac.digest(files.secret, b"owner's forms", "sha256").hex() if files else ""
 
     @property
@@ -69,7 +65,7 @@ class Owner:
 
     def is_present(self, scope: Scope) -> bool:
         """Whether the owner sends this request."""
-        return self._files is not None and _is_local(scope)
+        return self._files is not None and is_local(scope)
 
     def token(self, request: Request) -> str:
         """The token for the forms of a page; empty when the reader is not the owner."""
@@ -77,7 +73,7 @@ class Owner:
 
     def variant(self, scope: Scope) -> str:
         """Identifies what a page shows to the owner only; empty for every other reader."""
-        if self._files is None or not _is_local(scope):
+        if self._files is None or not is_local(scope):
             return ""
         return f"-{self._token[:16]}-{self._files.judgements.version}"
 
@@ -92,36 +88,9 @@ class Owner:
         """The fields of a form of the owner; 403 with a sentence for every other request."""
         if not self.is_present(request.scope):
             raise HTTPException(403, _NOT_LOCAL)
-        if request.method != "POST" or not _is_same_origin(request):
+        if request.method != "POST" or not is_same_origin(request.scope):
             raise HTTPException(403, _NOT_A_FORM)
         form = await read_form(request, _FORM_BYTES)
         if not hmac.compare_digest(form.get("token", "").encode(), self._token.encode()):
             raise HTTPException(403, _OLD_FORM)
         return form
-
-
-def _is_local(scope: Scope) -> bool:
-    address = parsed_address(scope[CLIENT])
-    if address is None or not address.is_loopback:
-        return False
-    hosts = [value for name, value in scope["headers"] if name == b"host"]
-    passed_on = any(name in _PROXY_HEADERS or name.startswith(b"x-forwarded") for name, _ in scope["headers"])
-    return not passed_on and len(hosts) == 1 and _is_loopback_name(hosts[0].decode("latin-1"))
-
-
-def _is_loopback_name(host: str) -> bool:
-    """Whether the Host header is `localhost` or a loopback address."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return False
-    address = parsed_address(name)
-    return name == "localhost" or (address is not None and address.is_loopback)
-
-
-def _is_same_origin(request: Request) -> bool:
-    """Whether a page of this site sent the form: browsers say so in `Sec-Fetch-Site`, older ones in `Origin`."""
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    return request.headers.get("origin", "") == f"http://{request.headers['host']}"

@@ -17,10 +17,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from periplus.errors import UsageError
+from periplus.site.forms import form_fields, read_body
 from periplus.site.pages import Pages
 from periplus.site.preferences import COOKIE, SIZES, Preferences, from_choices, preferences
 from periplus.site.site_rules import KINDS, NO_RULES, SiteRules, decode, joined, read_lines, typed_host
-from periplus.web.forms import form_fields, read_body
 from periplus.web.parameters import SIZE
 
 _FORM_BYTES = 2_000

@@ -21,6 +21,7 @@ from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.url_report import read_url_report
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
+from periplus.site.access.request_source import is_local_site
 from periplus.site.access_log import AccessLog
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.store.collection import open_collection
@@ -93,4 +94,4 @@ def may_inspect(settings: Serving, *, is_public: bool) -> bool:
 
     A site with a public address may be behind a proxy on this machine.
     """
-    return settings.inspect or not (is_public or settings.public_address or settings.trusted_proxies)
+    return settings.inspect or is_local_site(settings, is_public=is_public)

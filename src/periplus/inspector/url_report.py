@@ -31,12 +31,17 @@ from periplus.url import Canonicalizer, Url, host_of, parse, url_id
 _DUPLICATES_SHOWN = 20
 
 
-def url_report(collection: Collection, settings: Settings, catalog: Queries, raw: str) -> dict[str, Any]:
-    """Everything that is known about a URL; the keys of `periplus inspect url --json`."""
+def url_report(
+    collection: Collection, settings: Settings, catalog: Queries, raw: str, *, with_quality: bool = True
+) -> dict[str, Any]:
+    """Everything that is known about a URL; the keys of `periplus inspect url --json`.
+
+    *with_quality*: also the quality of the page, which must be parsed for it.
+    """
     found = url_history(catalog, settings, raw)
     url = found["url"]
     found |= copies_of(catalog, collection, url)
-    found["quality"] = quality_of(catalog, collection, settings, url)
+    found["quality"] = quality_of(catalog, collection, settings, url) if with_quality else None
     found["rank"] = rank_of(collection, url)
     found["words"] = words_of(collection, url)
     return found

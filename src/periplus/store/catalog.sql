@@ -100,6 +100,12 @@ WHERE host_id = ? AND state = 0 AND due <= ? ORDER BY priority, due LIMIT ?;
 -- Queued URLs with host and depth, host by host.
 SELECT url, host, depth FROM urls JOIN hosts USING (host_id) WHERE state = 0 LIMIT ?;
 
+-- name: queued_hosts
+SELECT host, queued FROM hosts WHERE queued > 0;
+
+-- name: head_of_queue
+SELECT url, depth FROM urls WHERE host_id = (SELECT host_id FROM hosts WHERE host = ?) AND state = 0 ORDER BY priority, due LIMIT ?;
+
 -- name: next_due
 -- Infinity is never due.
 SELECT min(due) FROM urls WHERE host_id = ? AND state = 0 AND due > ? AND due < 9e999;

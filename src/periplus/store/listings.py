@@ -143,7 +143,7 @@ class Listings:
             yield row[0], json.loads(row[1])
             at = max(at + step, row[0] + step / 2)
 
-    def last_sample(self) -> tuple[float, dict[str, Any]] | None:
-        """The newest sample."""
-        row = self._database.row("last_sample")
-        return (row[0], json.loads(row[1])) if row else None
+    def last_samples(self, most: int) -> list[tuple[float, dict[str, Any]]]:
+        """The newest samples, the oldest of them first."""
+        rows = list(self._database.rows("last_samples", most))
+        return [(at, json.loads(figures)) for at, figures in reversed(rows)]

@@ -41,7 +41,7 @@ WHERE state >= 2 AND state = ? AND reason = ? AND status = ? AND (changed, url) 
 SELECT reason, count FROM refused_links WHERE count > 0 ORDER BY count DESC, reason;
 
 -- name: refusal_samples
--- Links that were refused for a reason; at most 100 of each host are stored.
+-- Links that were refused for a reason. At most 100 of each host are stored.
 SELECT host, url, detail, via FROM refusal_samples WHERE reason = ? AND (host, url) > (?, ?) ORDER BY host, url LIMIT ?;
 
 -- name: seeds_listed
@@ -63,8 +63,8 @@ WHERE score >= ?1 AND (saved < ?2 OR saved = ?2 AND (host, pattern) > (?3, ?4)) 
 -- The first sample at or after a time.
 SELECT at, figures FROM samples WHERE at >= ? ORDER BY at LIMIT 1;
 
--- name: last_sample
-SELECT at, figures FROM samples ORDER BY at DESC LIMIT 1;
+-- name: last_samples
+SELECT at, figures FROM samples ORDER BY at DESC LIMIT ?;
 
 -- name: states_of_first_urls
 -- Number of URLs by state and reason among the first URLs of a range.

@@ -75,6 +75,14 @@ class Queries:
         """The first queued URLs, host by host, with host and depth."""
         return [*self._database.rows("queue", most)]
 
+    def queued_hosts(self) -> list[tuple[str, int]]:
+        """Every host with queued URLs, and their number."""
+        return list(self._database.rows("queued_hosts"))
+
+    def head_of_queue(self, host: str, most: int) -> list[tuple[str, int]]:
+        """The first queued URLs of a host, with their depths."""
+        return list(self._database.rows("head_of_queue", host, most))
+
     # -- archive and segments -----------------------------------------------------------------------------------
 
     def archives(self, worker: int | None = None) -> list[ArchiveFile]:

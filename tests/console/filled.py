@@ -42,11 +42,18 @@ delay = 0.5
 class Filling:
     """What the collection has besides its usual content."""
 
+    texts: tuple[str, ...] = ()  # hostile texts, in every place that can have one
     hosts: int = 60  # besides the named ones
     pages: int = 6  # queued on each of them
     now: float = field(default_factory=time.time)
     is_running: bool = True
-    texts: tuple[str, ...] = ()  # hostile texts, in every place that can have one
+    reports_for: float = 600.0  # seconds in which the processes do not count as silent
+
+    @property
+    def seen(self) -> float:
+        """The time of the last report, which may be ahead."""
+        return self.now + self.reports_for
+
 
 
 def fill(home: Path, filling: Filling | None = None) -> None:
@@ -148,14 +155,17 @@ def _summary(run: int) -> dict[str, object]:
 
 
 def _samples(live: LiveState, filling: Filling) -> None:
+    pages = size = 0
     for step in range(121):
         at = filling.now - 5 * (120 - step)
-        wave = 1 + 0.3 * math.sin(step / 7)
+        wave = 1 + 0.3 * math.sin(step / 7) + 0.1 * math.sin(step / 2)
+        pages, size = pages + int(475 * wave), size + int(10_500_000 * wave * wave)
         live.add_sample(
             at,
             {
-                "pages": int(95 * step * wave), "bytes": int(2_100_000 * step * wave), "errors": step // 3,
-                "html": 88 * step, "pdf": 7 * step, "queued_memory": 4_000 + 20 * step, "queued_disk": 90_000 + 310 * step,
+                "pages": pages, "bytes": size, "errors": step // 3,
+                "html": 88 * step, "pdf": 7 * step, "queued_memory": 4_000 + 20 * step,
+                "queued_disk": 90_000 + 310 * step,
                 "under_way": 48, "disk_free_bytes": 81_000_000_000 - 2_000_000 * step, "freshness": 12 + 10 * wave,
                 "documents": 80 * step, "workers": 2,
             },
@@ -180,7 +190,7 @@ def _workers(live: LiveState, filling: Filling, last: int) -> None:
             "pages_per_second": 47.5, "memory_bytes": 182_000_000, "committed": filling.now - 0.7, "visits": visits,
         }  # fmt: skip
         row = WorkerRow(
-            NODE, Role.CRAWL, number, 4711 + number, filling.now - 620, filling.now, "running", last - number, figures
+            NODE, Role.CRAWL, number, 4711 + number, filling.now - 620, filling.seen, "running", last - number, figures
         )
         live.publish(row)
     index = {
@@ -191,7 +201,7 @@ def _workers(live: LiveState, filling: Filling, last: int) -> None:
         "freshness": 22.0,
         "rate_limit": None,
     }
-    live.publish(WorkerRow(NODE, Role.INDEX, 0, 4720, filling.now - 600, filling.now, "running", 0, index))
+    live.publish(WorkerRow(NODE, Role.INDEX, 0, 4720, filling.now - 600, filling.seen, "running", 0, index))
     serve = {"address": "http://127.0.0.1:8080/", "generation": 7, "requests": 412}
     live.publish(WorkerRow(NODE, Role.SERVE, 0, 4721, filling.now - 600, filling.now - 60, "running", 0, serve))
 

@@ -36,7 +36,8 @@ def duration(seconds: float | None) -> str:
         return _DASH
     for unit, length in _DURATIONS:
         if seconds >= 1.5 * length:
-            return f"{seconds / length:.3g} {unit}"
+            count = seconds / length
+            return f"{count:,.0f} {unit}" if count >= 10 else f"{count:.1f} {unit}"
     return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
 
 

@@ -165,7 +165,8 @@ def _failed(facts: PageFacts) -> PageVerdict | None:
     report = facts.report
     if report["state"] != "failed":
         return None
-    attempts = f"{report['attempts']} attempt{'' if report['attempts'] == 1 else 's'}"
+    count = len(report["fetches"])
+    attempts = f"{count} attempt{'' if count == 1 else 's'}"
     sentence = f"Not fetched after {attempts}: {_explained(report['reason'], report['detail'])}"
     return PageVerdict("error", sentence, (_on_url(facts, "retry", "Try again"),))
 
@@ -254,6 +255,8 @@ def _code(reason: str) -> str:
 
 def _explained(code: str, detail: str) -> str:
     """The meaning of a reason, with the rule, header or line behind it."""
+    if code == Reason.HTTP_ERROR:
+        return f"The server answered with HTTP status {detail}."
     meaning = code
     with suppress(ValueError, KeyError):
         meaning = REASONS[Reason(code)].meaning.rstrip(".")

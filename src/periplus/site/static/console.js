@@ -16,7 +16,7 @@ const units = {
   duration: (value) => {
     if (value == null) return "–";
     for (const [unit, length] of [["d", 86400], ["h", 3600], ["min", 60]]) {
-      if (value >= 1.5 * length) return `${Number((value / length).toPrecision(3))} ${unit}`;
+      if (value >= 1.5 * length) return `${(value / length).toFixed(value >= 10 * length ? 0 : 1)} ${unit}`;
     }
     return value < 10 ? `${value.toFixed(1)} s` : `${Math.round(value)} s`;
   },

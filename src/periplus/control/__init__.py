@@ -1,1 +1,1 @@
-"""Directs running processes: every order of the command line, the console and its HTTP API."""
+"""What does the user tell the processes of a collection, and what do they do now?"""

@@ -55,7 +55,6 @@ class Filling:
         return self.now + self.reports_for
 
 
-
 def fill(home: Path, filling: Filling | None = None) -> None:
     """Writes the collection."""
     filling = filling or Filling()

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup, escape
+
 from periplus.site.display import moment, shortened, utc, visible, web_link
 
 _DURATIONS = (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0))
@@ -62,9 +64,17 @@ def share(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 URL`, `2,000 URLs`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def plural(count: int, noun: str, several: str = "") -> str:
+    """`1 URL`, `2,000 URLs`; *several*: a plural that does not end with s."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {several or f'{noun}s'}"
+
+
+def coded(text: str) -> Markup:
+    """Text with the words between backticks as code."""
+    parts = [
+        f"<code>{escape(part)}</code>" if number % 2 else escape(part) for number, part in enumerate(text.split("`"))
+    ]
+    return Markup("".join(parts))  # noqa: S704  # every part is escaped
 
 
 def link(path: str, **parameters: object) -> str:
@@ -95,5 +105,6 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "shortened": shortened,
     "web_link": web_link,
     "shown": shown,
+    "coded": coded,
     "sum_values": lambda figures: sum(figures.values()),
 }

@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from periplus.store.live_state import Action, Command, LiveState, Role, WorkerRow
-
-COMMANDS_SHOWN = 100
-_SWITCHES = (Action.PAUSE, Action.RESUME)
+from periplus.control.state import CrawlState, Process
+from periplus.store.live_state import Role
 
 
-def processes(live: LiveState, now: float) -> dict[str, Any]:
-    """The nodes with their processes, and the state of crawl, index and serve."""
-    rows = live.workers()
-    commands = live.newest_commands(COMMANDS_SHOWN)
-    pending = [command for command in commands if command_state(command, rows, now) == "pending"]
-    return {
-        "crawl": crawl_state(rows, now),
-        "paused": _is_paused(commands),
-        "index": _state_of(Role.INDEX, rows, now),
-        "serve": _state_of(Role.SERVE, rows, now),
-        "pending": len(pending),
-        "workers": sum(row.role is Role.CRAWL and not row.is_silent(now) for row in rows),
-        "nodes": [
-            {"node": node, "processes": [_process(row, now) for row in rows if row.node == node]}
-            for node in sorted({row.node for row in rows})
-        ],
-    }
-
-
-def crawl_state(rows: Iterable[WorkerRow], now: float) -> str:
-    """Running, paused, draining or stopped: what the crawl workers that still report do."""
-    states = {row.state for row in rows if row.role is Role.CRAWL and not row.is_silent(now)}
+def crawl_word(state: CrawlState) -> str:
+    """Running, paused, draining or stopped: what the live crawl workers do."""
+    states = {row.state for row in state.workers}
     if not states:
         return "stopped"
     if "draining" in states:
@@ -40,35 +18,35 @@ def crawl_state(rows: Iterable[WorkerRow], now: float) -> str:
     return "paused" if states == {"paused"} else "running"
 
 
-def command_state(command: Command, rows: Sequence[WorkerRow], now: float) -> str:
-    """Whether a command is done, pending, or stored for the next crawl."""
-    crawling = [
-        row for row in rows if row.role is Role.CRAWL and not row.is_silent(now) and command.node in ("", row.node)
+def by_node(state: CrawlState) -> list[dict[str, Any]]:
+    """The processes of each node."""
+    nodes = sorted({one.row.node for one in state.processes})
+    return [
+        {"node": node, "processes": [_shown(one) for one in state.processes if one.row.node == node]} for node in nodes
     ]
-    if not crawling:
-        return "stored"
-    return "done" if all(row.commanded >= command.command_id for row in crawling) else "pending"
 
 
-def _is_paused(commands: Sequence[Command]) -> bool:
-    """Whether the last of pause and resume for every node was pause, so that the next crawl starts paused."""
-    last = next((command for command in commands if command.action in _SWITCHES and not command.node), None)
-    return last is not None and last.action is Action.PAUSE
-
-
-def _state_of(role: Role, rows: Iterable[WorkerRow], now: float) -> dict[str, Any]:
-    found = next((row for row in rows if row.role is role and not row.is_silent(now)), None)
+def figures_of(role: Role, state: CrawlState) -> dict[str, Any]:
+    """State and figures of the process that builds the index, or that serves the search site."""
+    found = next((one.row for one in state.processes if one.row.role is role and one.is_alive), None)
     return {"state": "stopped"} if found is None else {"state": found.state, **found.figures}
 
 
-def _process(row: WorkerRow, now: float) -> dict[str, Any]:
+def command_state(number: int, state: CrawlState) -> str:
+    """Whether a command is done, pending, or stored for the next crawl."""
+    if not state.is_running:
+        return "stored"
+    return "pending" if any(command.command_id == number for command in state.pending) else "done"
+
+
+def _shown(one: Process) -> dict[str, Any]:
     return {
-        "role": row.role.value,
-        "number": row.number,
-        "pid": row.pid,
-        "started": row.started,
-        "seen": row.seen,
-        "state": "silent" if row.is_silent(now) else row.state,
-        "commanded": row.commanded,
-        **row.figures,
+        "role": one.row.role.value,
+        "number": one.row.number,
+        "pid": one.row.pid,
+        "started": one.row.started,
+        "seen": one.row.seen,
+        "state": one.row.state if one.is_alive else "silent",
+        "commanded": one.row.commanded,
+        **one.row.figures,
     }

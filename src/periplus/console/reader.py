@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from periplus.config import Configuration, Settings, load
+from periplus.control.state import CrawlState, crawl_state
 from periplus.model import Results
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
@@ -71,6 +72,11 @@ class Reader:
         listings = Listings(self.collection.catalog)
         self._stack.callback(listings.close)
         return listings
+
+    @cached_property
+    def state(self) -> CrawlState:
+        """What runs now, and which commands are not carried out yet."""
+        return crawl_state(self.collection)
 
     @cached_property
     def live(self) -> LiveState:

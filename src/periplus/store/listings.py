@@ -49,7 +49,8 @@ class HostRow(NamedTuple):
     blocked: float | None  # since when the user has blocked the host
 
 
-class Group(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Group:
     """URLs or links with the same reason."""
 
     reason: str

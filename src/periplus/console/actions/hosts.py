@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from periplus.console.actions.action import Action, Desk, Form, Outcome, required
+from periplus.console.display import plural
 from periplus.control import orders
 from periplus.errors import UsageError
 from periplus.inspector.host_report import host_name
@@ -13,13 +14,15 @@ from periplus.url import registrable_domain
 def _block(desk: Desk, form: Form) -> Outcome:
     host = host_name(required(form, "host"))
     refused = orders.block(desk.collection, host, origin=desk.origin)
-    return Outcome(f"{host} is blocked; {refused:,} queued URLs were refused.", {"host": host, "refused": refused})
+    return Outcome(f"{host} is blocked; {plural(refused, 'queued URL')} refused.", {"host": host, "refused": refused})
 
 
 def _unblock(desk: Desk, form: Form) -> Outcome:
     host = host_name(required(form, "host"))
     queued = orders.unblock(desk.collection, host, origin=desk.origin)
-    return Outcome(f"{host} is no longer blocked; {queued:,} URLs are queued again.", {"host": host, "queued": queued})
+    return Outcome(
+        f"{host} is no longer blocked; {plural(queued, 'URL')} queued again.", {"host": host, "queued": queued}
+    )
 
 
 def _cap(desk: Desk, form: Form) -> Outcome:
@@ -34,8 +37,9 @@ def _cap(desk: Desk, form: Form) -> Outcome:
 
 def _unlearn(desk: Desk, form: Form) -> Outcome:
     host, pattern = required(form, "host"), required(form, "pattern")
-    orders.unlearn(desk.collection, host, pattern, origin=desk.origin)
-    return Outcome(f"{pattern} of {host} is never suspected again.", {"host": host, "pattern": pattern})
+    queued = orders.unlearn(desk.collection, host, pattern, origin=desk.origin)
+    sentence = f"{pattern} of {host} is never suspected again; {plural(queued, 'URL')} queued again."
+    return Outcome(sentence, {"host": host, "pattern": pattern, "queued": queued})
 
 
 ACTIONS = (

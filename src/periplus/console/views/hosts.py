@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from periplus.console.processes import crawl_state
+from periplus.console.processes import crawl_word
 from periplus.console.reader import Query, Reader, Sources
 from periplus.errors import UsageError
 from periplus.inspector.host_report import host_name, host_report
@@ -26,7 +26,7 @@ def hosts(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
         after=_key(query.get("after", "")),
     )
     found = reader.listings.hosts(wanted, reader.now, ROWS + 1)
-    crawl = crawl_state(reader.live.workers(), reader.now)
+    crawl = crawl_word(reader.state)
     last = found[ROWS - 1] if len(found) > ROWS else None
     return {
         "order": wanted.order,
@@ -46,7 +46,7 @@ def host(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
     found = host_report(reader.catalog, reader.settings, name, states)
     if row is None:
         return found | {"blocked": reader.listings.blocked_since(name)}
-    listed = host_json(reader, row, crawl_state(reader.live.workers(), reader.now))
+    listed = host_json(reader, row, crawl_word(reader.state))
     done = row.urls - row.queued - row.refused - row.failed
     by_state = {"known": row.urls, "queued": row.queued, "done": done, "refused": row.refused, "failed": row.failed}
     return found | {
@@ -59,7 +59,7 @@ def host(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
 
 def upcoming(reader: Reader, row: HostRow) -> NextFetch:
     """The next fetch of a host."""
-    return next_fetch(row, crawl_state(reader.live.workers(), reader.now), reader.settings.politeness, reader.now)
+    return next_fetch(row, crawl_word(reader.state), reader.settings.politeness, reader.now)
 
 
 def host_json(reader: Reader, row: HostRow, crawl: str) -> dict[str, Any]:

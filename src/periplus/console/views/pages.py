@@ -53,7 +53,7 @@ def _facts(sources: Sources, reader: Reader, found: dict[str, Any], query: Query
         blocked=reader.listings.blocked_since(found["host"]),
         upcoming=upcoming(reader, row) if row else None,
         has_index=Generations(reader.collection.index, INDEX_KIND).live() is not None,
-        builds_index=any(row.role is Role.INDEX and not row.is_silent(reader.now) for row in reader.live.workers()),
+        builds_index=any(one.row.role is Role.INDEX and one.is_alive for one in reader.state.processes),
         query=words if sources.ranker else "",
         place=_place(sources.ranker, words, found["url"]) if sources.ranker and words else None,
     )

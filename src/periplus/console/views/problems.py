@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from periplus.console.paging import page_of, time_key
@@ -62,4 +63,4 @@ def explained(group: Group) -> dict[str, Any]:
     meaning = remedy = ""
     with suppress(ValueError, KeyError):
         meaning, remedy = REASONS[Reason(group.reason)]
-    return group._asdict() | {"meaning": meaning, "remedy": remedy}
+    return asdict(group) | {"meaning": meaning, "remedy": remedy}

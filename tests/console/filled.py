@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Iterator
@@ -134,7 +135,7 @@ def _second(filling: Filling) -> Batch:
 
 
 def _policies(now: float) -> Iterator[HostPolicy]:
-    yield HostPolicy("docs.example.org", 5.0, "Crawl-delay in robots.txt", now + 3, 0)
+    yield HostPolicy("docs.example.org", 5.0, "Crawl-delay in robots.txt", now + 120, 0)
     yield HostPolicy("h001.example.org", 2.0, "HTTP 429", now + 90, 3)
     yield HostPolicy("h002.example.org", None, "Retry-After of 3600 s", now + 3_500, 1)
     yield HostPolicy("h003.example.org", None, "no response", now + 40, 25)
@@ -154,21 +155,24 @@ def _summary(run: int) -> dict[str, object]:
 
 
 def _samples(live: LiveState, filling: Filling) -> None:
+    database = live._database
+    with database.transaction():  # one for all, because each is synced to disk
+        database.many("add_sample", ((at, json.dumps(figures)) for at, figures in _wave(filling.now)))
+
+
+def _wave(now: float) -> Iterator[tuple[float, dict[str, float]]]:
+    """Ten minutes of a crawl that is sometimes faster and sometimes slower."""
     pages = size = 0
     for step in range(121):
-        at = filling.now - 5 * (120 - step)
         wave = 1 + 0.3 * math.sin(step / 7) + 0.1 * math.sin(step / 2)
         pages, size = pages + int(475 * wave), size + int(10_500_000 * wave * wave)
-        live.add_sample(
-            at,
-            {
-                "pages": pages, "bytes": size, "errors": step // 3,
-                "html": 88 * step, "pdf": 7 * step, "queued_memory": 4_000 + 20 * step,
-                "queued_disk": 90_000 + 310 * step,
-                "under_way": 48, "disk_free_bytes": 81_000_000_000 - 2_000_000 * step, "freshness": 12 + 10 * wave,
-                "documents": 80 * step, "workers": 2,
-            },
-        )  # fmt: skip
+        figures = {
+            "pages": pages, "bytes": size, "errors": step // 3, "html": 88 * step, "pdf": 7 * step,
+            "queued_memory": 4_000 + 20 * step, "queued_disk": 90_000 + 310 * step, "under_way": 48,
+            "disk_free_bytes": 81_000_000_000 - 2_000_000 * step, "freshness": 12 + 10 * wave,
+            "documents": 80 * step, "workers": 2,
+        }  # fmt: skip
+        yield now - 5 * (120 - step), figures
 
 
 def _workers(live: LiveState, filling: Filling, last: int) -> None:

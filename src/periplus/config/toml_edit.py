@@ -103,8 +103,9 @@ def _elements(line: str) -> list[Any] | None:
 
 
 def _comment(line: str) -> str:
-    """The comment at the end of an array."""
-    return next((f" {line[at:].rstrip()}" for at, sign in enumerate(line) if sign == "#" and "]" in line[:at]), "")
+    """The comment after an array, with the space before it."""
+    ends = [line.rindex("]", 0, at) + 1 for at, sign in enumerate(line) if sign == "#" and "]" in line[:at]]
+    return next((line[end:].rstrip() for end in ends if line[end:].lstrip().startswith("#")), "")
 
 
 def _parsed(text: str) -> dict[str, Any] | None:

@@ -139,7 +139,12 @@ class Console:
     def _rendered(self, template: str, request: Request, **values: Any) -> Response:
         query = request.query_params
         back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        common: dict[str, Any] = {"path": request.url.path, "parameters": dict(query), "back": back, "notice": _notice(query)}
+        common: dict[str, Any] = {
+            "path": request.url.path,
+            "parameters": dict(query),
+            "back": back,
+            "notice": _notice(query),
+        }
         return self._pages.response(template, headers=_UNLISTED, token=visitor().form_token, **common | values)
 
     # -- acting -------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class RunningCrawl:
 @contextmanager
 def crawling(web: TestWeb, home: Path, *arguments: str, workers: int = 1, **settings: object) -> Iterator[RunningCrawl]:
     """Start a crawl; at the end it is killed if it is still running."""
-    words = ["crawl", *arguments, "--home", home, "--workers", str(workers), "--json", *reach(web)]
+    words: list[str | Path] = ["crawl", *arguments, "--home", home, "--workers", str(workers), "--json", *reach(web)]
     child = start(*words, env=environment(**settings))
     crawl = RunningCrawl(web, home, child)
     try:

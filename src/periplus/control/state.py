@@ -9,8 +9,10 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from periplus.model import UrlState
 from periplus.store.collection import Collection
 from periplus.store.live_state import Action, Command, LiveState, Role, WorkerRow, this_node
+from periplus.store.queries import Queries
 
 _COMMANDS_SHOWN = 1_000  # the newest, of which some may be pending
 _LOOK_EVERY = 0.05  # seconds
@@ -74,6 +76,18 @@ def wait_until_obeyed(collection: Collection, seconds: float = 5.0) -> bool:
             return False
         time.sleep(_LOOK_EVERY)
     return True
+
+
+def seed_states(collection: Collection) -> list[dict[str, Any]]:
+    """Every seed and sitemap, oldest first, with the state of its URL; `waiting`: no crawl has admitted it yet."""
+    with closing(Queries(collection.catalog)) as catalog:
+        return [{"url": url, **_state_of(catalog.url(url))} for url in catalog.seeds()]
+
+
+def _state_of(row: dict[str, Any] | None) -> dict[str, str]:
+    if row is None:
+        return {"state": "waiting", "reason": "", "detail": ""}
+    return {"state": UrlState(row["state"]).name.lower(), "reason": row["reason"], "detail": row["detail"]}
 
 
 def _last_command(collection: Collection) -> int:

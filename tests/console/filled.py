@@ -72,6 +72,9 @@ def fill(home: Path, filling: Filling | None = None) -> None:
         live.command(Action.PAUSE, {}, origin="cli")
         live.command(Action.RESUME, {}, origin="console")
         last = live.command(Action.ADD_SEEDS, {"urls": [SEED]}, origin="api")
+        for text in filling.texts:
+            live.command(Action.BLOCK, {"host": text}, node=text, origin=text)
+            live.publish(WorkerRow(text, Role.SERVE, 0, 1, filling.now, filling.seen, text, 0, {"address": text}))
         if filling.is_running:
             _workers(live, filling, last)
 
@@ -128,6 +131,8 @@ def _second(filling: Filling) -> Batch:
         batch.samples.append(Refusal(text, f"https://x.example/{text}", rule, text))
         batch.policies[f"{number}.example.org"] = HostPolicy(f"{number}.example.org", 1.0, text, filling.now + 9e3, 1)
         batch.admitted.append(queued(f"https://{number}.example.org/"))
+        batch.policies[f"{text}.example"] = HostPolicy(f"{text}.example", 1.0, text, filling.now + 9e3, 1)
+        batch.seeds.append(item.url)
         batch.robots.append(
             RobotsFile(f"https://{number}.example.org", filling.now, 200, f"User-agent: *\nDisallow: /{text}".encode())
         )

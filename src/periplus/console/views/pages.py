@@ -8,9 +8,8 @@ from periplus.console.reader import Query, Ranker, Reader, Sources
 from periplus.console.views.hosts import host as host_view
 from periplus.console.views.hosts import upcoming
 from periplus.errors import UsageError
-from periplus.inspector.url_report import url_report
+from periplus.inspector.url_report import has_index, url_report
 from periplus.inspector.verdict import BEST, PageFacts, host_verdict, verdict_of
-from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.live_state import Role
 
 _LONGEST = 4_096  # characters of a URL
@@ -52,7 +51,7 @@ def _facts(sources: Sources, reader: Reader, found: dict[str, Any], query: Query
         report=found,
         blocked=reader.listings.blocked_since(found["host"]),
         upcoming=upcoming(reader, row) if row else None,
-        has_index=Generations(reader.collection.index, INDEX_KIND).live() is not None,
+        has_index=has_index(reader.collection),
         builds_index=any(one.row.role is Role.INDEX and one.is_alive for one in reader.state.processes),
         query=words if sources.ranker else "",
         place=_place(sources.ranker, words, found["url"]) if sources.ranker and words else None,

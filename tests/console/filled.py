@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from periplus.config import Console, Serving
 from periplus.console.app import create_console
@@ -37,6 +38,29 @@ depth = 12
 [politeness]
 delay = 0.5
 """
+
+# Every view of the collection, by name.
+VIEWS = {
+    "overview": "/console/",
+    "workers": "/console/workers",
+    "commands": "/console/commands",
+    "hosts": "/console/hosts",
+    "host": "/console/host?host=docs.example.org",
+    "url": f"/console/url?url={SEED}guide/5.html",
+    "inspector": f"/console/inspect?what={quote(SEED + 'calendar?day=77')}",
+    "errors": "/console/errors",
+    "error": "/console/errors?reason=timeout",
+    "refusals": "/console/refusals",
+    "seeds": "/console/seeds",
+    "scope": "/console/scope?add_hosts=other[.]example",
+    "traps": "/console/traps",
+    "robots": f"/console/robots?url={SEED}private/x",
+    "runs": "/console/runs",
+    "generations": "/console/generations",
+    "settings": "/console/settings",
+    "mistake": "/console/hosts?order=odd",
+    "missing": "/console/nothing",
+}
 
 
 @dataclass

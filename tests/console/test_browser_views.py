@@ -4,42 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import pytest
 
-from console.filled import ALERTS, SEED, Filling, fill, showing
+from console.filled import ALERTS, VIEWS, Filling, fill, showing
 from web.axe import SCHEMES, WIDTHS, Scheme, violations_of
 from web.serving import Site
-from web.test_browser_attacks import CANARY
-from web.test_hostile import PAYLOADS
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.slow
 
-VIEWS = {
-    "overview": "/console/",
-    "workers": "/console/workers",
-    "commands": "/console/commands",
-    "hosts": "/console/hosts",
-    "host": "/console/host?host=docs.example.org",
-    "url": f"/console/url?url={SEED}guide/5.html",
-    "inspector": f"/console/inspect?what={quote(SEED + 'calendar?day=77')}",
-    "errors": "/console/errors",
-    "error": "/console/errors?reason=timeout",
-    "refusals": "/console/refusals",
-    "seeds": "/console/seeds",
-    "scope": "/console/scope?add_hosts=other[.]example",
-    "traps": "/console/traps",
-    "robots": f"/console/robots?url={SEED}private/x",
-    "runs": "/console/runs",
-    "generations": "/console/generations",
-    "settings": "/console/settings",
-    "mistake": "/console/hosts?order=odd",
-    "missing": "/console/nothing",
-}
 FORMS = {"confirm": ("hosts", ".acts button:has-text('Block')"), "scope change": ("scope", "button:has-text('Try it')")}
 
 
@@ -119,39 +95,3 @@ def test_a_keyboard_reaches_the_view_at_once(browser: Browser, site: Site) -> No
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
-
-
-@pytest.fixture(scope="module")
-def poisoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    home = tmp_path_factory.mktemp("poisoned") / "home"
-    fill(home, Filling(hosts=1, texts=tuple(text for text in PAYLOADS if "\0" not in text)))
-    with showing(home) as served:
-        yield served
-
-
-def test_crawled_text_runs_no_script_in_any_view(browser: Browser, poisoned: Site) -> None:
-    with browser.new_context() as context:
-        context.add_init_script(CANARY)
-        page = context.new_page()
-        page.on("dialog", lambda dialog: dialog.dismiss())
-        paths = [*VIEWS.values(), "/console/errors?reason=tls", "/console/refusals", "/console/hosts?order=next"]
-        paths += [path for number, text in enumerate(PAYLOADS) for path in _about(number, text)]
-        for path in paths:
-            page.goto(poisoned.base + path)
-            assert _ran(page) == [], path
-
-
-def _about(number: int, text: str) -> list[str]:
-    """Pages about a URL and a host whose texts are hostile."""
-    typed = quote(f"https://docs.example.org/{number}?{text}", errors="replace")
-    return [
-        f"/console/url?url={typed}",
-        f"/console/inspect?what={quote(text, errors='replace')}&q={quote(text, errors='replace')}",
-        f"/console/robots?url={quote(f'https://{number}.example.org/')}&agent={quote(text, errors='replace')[:100]}",
-        f"/console/hosts?contains={quote(text, errors='replace')[:200]}",
-    ]
-
-
-def _ran(page: Page) -> list[str]:
-    found: list[str] = page.evaluate("new Promise(done => setTimeout(() => done(window.ran), 20))")
-    return found

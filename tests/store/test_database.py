@@ -57,9 +57,13 @@ def literals(folder: Path) -> set[str]:
     return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
-def test_every_statement_is_read_and_used() -> None:
-    lines = (SOURCE / "store/catalog.sql").read_text(encoding="utf-8").splitlines()
-    found = read_statements("periplus.store", "catalog.sql")
+FILES = ("catalog.sql", "listings.sql")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_statement_is_read_and_used(file: str) -> None:
+    lines = (SOURCE / "store" / file).read_text(encoding="utf-8").splitlines()
+    found = read_statements("periplus.store", file)
     assert [f"-- name: {name}" for name in found] == [line for line in lines if line.startswith("-- name:")]
     assert found.keys() - literals(SOURCE / "store") == set()
 
@@ -73,7 +77,7 @@ def test_every_statement_the_catalog_asks_for_exists() -> None:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in {"run", "many", "row", "rows", "record", "records"}:
                 asked.add(node.args[0].value)
-    assert asked == read_statements("periplus.store", "catalog.sql").keys()
+    assert asked == {name for file in FILES for name in read_statements("periplus.store", file)}
 
 
 def test_every_statement_fits_the_schema(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 Usage: tools/screenshot.py ADDRESS [NAME ...], for example after `periplus demo --port 8080`:
 tools/screenshot.py http://127.0.0.1:8080. The demo has neither images nor definitions: their pictures come from a
 crawl of documentation. The picture of the weather needs a weather server, which PERIPLUS_SERVE__WEATHER_ADDRESS names.
+Those of the console, whose names begin with `console-`, come from a site beside a running crawl.
 """
 
 from __future__ import annotations
@@ -42,6 +43,25 @@ SHOTS = {
     "playground": Shot("/playground?q=parse+command+line+arguments&w=title:3"),
     "page": Shot(QUERY, (".hit .menu summary", ".hit .menu a[href^='/page']")),
 }
+CONSOLE = {
+    "console-overview": Shot("/console/"),
+    "console-workers": Shot("/console/workers"),
+    "console-commands": Shot("/console/commands", height=420),
+    "console-hosts": Shot("/console/hosts"),
+    "console-host": Shot("/console/hosts", ("tbody th a",), height=640),
+    "console-url": Shot("/console/hosts", ("tbody th a", "tbody td a"), height=640),
+    "console-inspector": Shot("/console/inspect?what=https://elsewhere.example/", height=560),
+    "console-errors": Shot("/console/errors"),
+    "console-refusals": Shot("/console/refusals", height=640),
+    "console-seeds": Shot("/console/seeds", height=700),
+    "console-scope": Shot("/console/scope", height=700),
+    "console-traps": Shot("/console/traps", height=420),
+    "console-robots": Shot("/console/seeds", (".list td a", "dd a[href^='/console/robots']"), height=560),
+    "console-runs": Shot("/console/runs", height=700),
+    "console-generations": Shot("/console/generations", height=420),
+    "console-settings": Shot("/console/settings?only=changed", height=560),
+}
+SHOTS |= CONSOLE
 
 
 def main(address: str, names: list[str]) -> None:

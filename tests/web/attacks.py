@@ -123,6 +123,7 @@ def poisoned_report(url: str) -> dict[str, Any]:
         "quality": {"score": 0.5},
         "rank": {"rank": 0.1, "percentile": 9.0, "in_links": 2, "strongest": [{"url": text} for text in group]},
         "words": {},
+        "verdict": {"code": one, "sentence": two, "remedies": []},
     }
 
 

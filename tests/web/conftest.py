@@ -1,28 +1,15 @@
-"""A real browser for the tests, where one is installed."""
+"""Fixtures of the search site: a real browser, and no request to other machines."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from browsers import browser as browser
+from browsers import visit as visit
 from periplus.fetch import web_service
 from periplus.fetch.client import Fetcher
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext
-
-_QUIET = [
-    "--no-sandbox",  # tests may run as root; nothing but this machine is visited
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(autouse=True)
@@ -33,23 +20,3 @@ def _asks_this_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
         return Fetcher(*arguments, **options | {"public_allowed": False})
 
     monkeypatch.setattr(web_service, "Fetcher", fetcher)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, for one module at a time, because its driver occupies the event loop of this thread."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("needs a browser: install Debian's package chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs the package playwright to drive the browser")
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=program, args=_QUIET)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def visit(browser: Browser) -> Iterator[BrowserContext]:
-    """A fresh profile."""
-    with browser.new_context() as context:
-        yield context

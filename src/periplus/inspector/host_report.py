@@ -19,16 +19,21 @@ from periplus.url import host_of, parse, registrable_domain
 _QUEUE_SHOWN = 5  # URLs at the head of the queue
 
 
-def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any]:
-    """The JSON object of `inspect host`; for an unknown host, the decision that the current scope would make."""
-    host = _name(raw)
+def host_report(
+    catalog: Catalog, settings: Settings, raw: str, states: Counter[tuple[UrlState, str]] | None = None
+) -> dict[str, Any]:
+    """The JSON object of `inspect host`; for an unknown host, the decision that the current scope would make.
+
+    *states*: the number of its URLs by state and reason; without it they are counted.
+    """
+    host = host_name(raw)
     policy = catalog.policy(host)
     found: dict[str, Any] = {"host": host, "domain": registrable_domain(host), "known": policy is not None}
     found["scope"] = _scope(catalog, settings, host)
     found["refused_links"] = catalog.refusals_of(host)
     if policy is None:
         return found
-    standings = catalog.url_states(host)
+    standings = catalog.url_states(host) if states is None else states
     return found | {
         "politeness": _politeness(policy, settings),
         "robots": [_robots(file, settings) for file in catalog.robots_of(host)],
@@ -44,7 +49,7 @@ def host_report(catalog: Catalog, settings: Settings, raw: str) -> dict[str, Any
     }
 
 
-def _name(raw: str) -> str:
+def host_name(raw: str) -> str:
     """The host name; *raw* may be a host or a URL."""
     text = raw.strip()
     return parse(text if "://" in text else f"http://{text}/").host

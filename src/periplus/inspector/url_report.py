@@ -5,7 +5,7 @@ For a URL that is not in the catalog, it reports the decision that the current s
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +17,7 @@ from periplus.frontier.scope import ScopeRules, page_rules
 from periplus.frontier.traps import Traps
 from periplus.graph.explain import explain
 from periplus.index.build import near_copy
+from periplus.inspector.verdict import PageFacts, verdict_of
 from periplus.inspector.versions import plan_of, versions_of
 from periplus.inspector.word_report import words_of
 from periplus.model import Copy, Decision, Fetch, Quality, Reason, UrlState, Verdict
@@ -31,15 +32,28 @@ from periplus.url import Canonicalizer, Url, host_of, parse, url_id
 _DUPLICATES_SHOWN = 20
 
 
-def url_report(collection: Collection, settings: Settings, catalog: Queries, raw: str) -> dict[str, Any]:
-    """Everything that is known about a URL; the keys of `periplus inspect url --json`."""
+def url_report(
+    collection: Collection, settings: Settings, catalog: Queries, raw: str, *, with_quality: bool = True
+) -> dict[str, Any]:
+    """Everything that is known about a URL; the keys of `periplus inspect url --json`.
+
+    *with_quality*: also the quality of the page, which must be parsed for it.
+    """
     found = url_history(catalog, settings, raw)
     url = found["url"]
     found |= copies_of(catalog, collection, url)
-    found["quality"] = quality_of(catalog, collection, settings, url)
+    found["quality"] = quality_of(catalog, collection, settings, url) if with_quality else None
     found["rank"] = rank_of(collection, url)
     found["words"] = words_of(collection, url)
-    return found
+    facts = PageFacts(found, blocked=catalog.blocked_hosts().get(found["host"]), has_index=has_index(collection))
+    return found | {"verdict": verdict_of(facts).as_json()}
+
+
+def has_index(collection: Collection) -> bool:
+    """Whether a generation of the index is live."""
+    with suppress(DamagedFile):
+        return Generations(collection.index, INDEX_KIND).live() is not None
+    return False
 
 
 def read_url_report(collection: Collection, settings: Settings, raw: str) -> dict[str, Any]:

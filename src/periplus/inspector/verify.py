@@ -96,8 +96,11 @@ def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
     for name, number in counted.items():
         if kept[name] != number:
             yield Problem("crawl.db", f"the counter {name!r} says {kept[name]}, a recount {number}")
-    for host, noted, number in catalog.miscounted_hosts():
-        yield Problem("crawl.db", f"the URL counter of {host} says {noted}, a recount {number}")
+    for host, state, noted, number in catalog.miscounted_hosts():
+        name = f"counter of {state} URLs" if state else "URL counter"
+        yield Problem("crawl.db", f"the {name} of {host} says {noted}, a recount {number}")
+    for reason, status, noted, number in catalog.miscounted_outcomes():
+        yield Problem("crawl.db", f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
     seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for _, keys in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
         yield Problem("crawl.db", f"{url} is missing from the set of seen URLs and could be fetched twice")

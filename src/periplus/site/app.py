@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from starlette.applications import Starlette
@@ -22,6 +23,14 @@ from periplus.site.pages import Pages
 _URL_BYTES = 32_768  # enough for the longest query with every character as four percent-encoded bytes
 _NOT_VERSIONED = Versioned((), lambda: "")
 Guard = Callable[[ASGIApp, ErrorPages], ASGIApp]  # refuses requests before they reach a route
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Routes of another site that are served beside those of a site, and the guard before them."""
+
+    routes: Sequence[Route | Mount] = ()
+    guard: Guard = lambda app, _: app
 
 
 def build(

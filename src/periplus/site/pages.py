@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -42,6 +42,10 @@ class Pages:
         """Sets values that every template can use."""
         self._environment.globals.update(values)
         self._defined |= values
+
+    def filters(self, functions: Mapping[str, Callable[..., object]]) -> None:
+        """Adds functions that templates can apply to values: `{{ count|number }}`."""
+        self._environment.filters.update(functions)
 
     @property
     def digest(self) -> str:

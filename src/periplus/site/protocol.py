@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+STOPPING = "periplus.stopping"  # the key of the scope with the event that is set when the server stops
 HEAD_BYTES = 65_536
 HEAD_SECONDS = 15.0
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -26,6 +27,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the library
         """Starts the timer for the first request head."""
         super().connection_made(transport)
+        self._stopping = asyncio.Event()
         self._start_timer()
 
     def data_received(self, data: bytes) -> None:
@@ -58,12 +60,18 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stop_timer()
         self._in_head, self._head_bytes = False, 0
         super().on_headers_complete()
+        self.cycle.scope[STOPPING] = self._stopping  # type: ignore[typeddict-unknown-key]
         self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]
 
     def on_message_complete(self) -> None:
         """Starts to count the head of the next request."""
         self._in_head, self._head_bytes = True, 0
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """Tells responses without an end, such as event streams, that the server stops."""
+        self._stopping.set()
+        super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Notifies every request of this connection; uvicorn notifies only the last of several pipelined requests."""

@@ -179,6 +179,14 @@ def revisit_from_row(row: tuple[Any, ...]) -> Revisit:
     return Revisit(item, UrlState(state))
 
 
+def refused_by_reason(batch: Batch) -> Counter[Reason]:
+    """The number of refused links of a batch, by reason."""
+    found: Counter[Reason] = Counter()
+    for (_, reason), count in batch.refused.items():
+        found[reason] += count
+    return found
+
+
 def refusal_row(refusal: Refusal) -> tuple[Any, ...]:
     """The values of `add_refusal_sample`."""
     return refusal.host, refusal.decision.reason, refusal.url, refusal.decision.detail, refusal.via

@@ -31,8 +31,9 @@ _SEEN_CHUNK_BYTES = 8 << 20  # size of a merged chunk
 class Catalog(Queries):
     """The database of a collection, for the crawl: everything that writes, and the queues."""
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
-        super().__init__(path, create=create)
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        """As `Queries`; *read_only*: only the methods that read can be called."""
+        super().__init__(path, create=create, read_only=read_only)
         self._host_ids: dict[str, int] = {}
 
     # -- the acknowledgement ------------------------------------------------------------------------------------
@@ -54,6 +55,7 @@ class Catalog(Queries):
             counts.update(self._requeue_refused(batch.harmless))
             many("add_seed", ((url, time.time()) for url in batch.seeds))
             many("count_refusal", ((*key, count) for key, count in batch.refused.items()))
+            many("count_refused_links", records.refused_by_reason(batch).items())
             many("add_refusal_sample", map(records.refusal_row, batch.samples))
             many("set_policy", ((*records.policy_row(p), self._host_id(p.host)) for p in batch.policies.values()))
             many("add_quality", ((*sums, self._host_id(host)) for host, sums in batch.qualities.items()))

@@ -109,6 +109,12 @@ WHERE host_id = ? AND state = 0 AND due <= ? ORDER BY priority, due LIMIT ?;
 -- Queued URLs with host and depth, host by host.
 SELECT url, host, depth FROM urls JOIN hosts USING (host_id) WHERE state = 0 LIMIT ?;
 
+-- name: queued_hosts
+SELECT host, queued FROM hosts WHERE queued > 0;
+
+-- name: head_of_queue
+SELECT url, depth FROM urls WHERE host_id = (SELECT host_id FROM hosts WHERE host = ?) AND state = 0 ORDER BY priority, due LIMIT ?;
+
 -- name: next_due
 -- Infinity is never due.
 SELECT min(due) FROM urls WHERE host_id = ? AND state = 0 AND due > ? AND due < 9e999;
@@ -258,6 +264,9 @@ INSERT INTO seeds (url, given) VALUES (?, ?) ON CONFLICT DO NOTHING;
 -- name: count_refusal
 INSERT INTO refusals (host, reason, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count;
 
+-- name: count_refused_links
+INSERT INTO refused_links (reason, count) VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count;
+
 -- name: add_refusal_sample
 -- Keeps at most 100 examples per host and rule.
 INSERT INTO refusal_samples (host, reason, url, detail, via)
@@ -268,7 +277,7 @@ ON CONFLICT DO NOTHING;
 SELECT reason, detail, via FROM refusal_samples WHERE host = ? AND url = ?;
 
 -- name: refusals_by_reason
-SELECT reason, sum(count) FROM refusals GROUP BY reason ORDER BY 2 DESC;
+SELECT reason, count FROM refused_links ORDER BY 2 DESC;
 
 -- name: refusals_of_host
 SELECT reason, count FROM refusals WHERE host = ? ORDER BY count DESC;
@@ -280,9 +289,13 @@ INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value
 SELECT name, value FROM counters;
 
 -- name: miscounted_hosts
--- Hosts whose counter of URLs differs from a recount.
-SELECT host, urls, (SELECT count(*) FROM urls AS admitted WHERE admitted.host_id = hosts.host_id) AS counted
-FROM hosts WHERE urls <> counted LIMIT 10;
+-- Hosts whose counters of URLs differ from a recount: all, queued, refused and failed URLs, as stored and as counted.
+SELECT host, urls, queued, refused, failed, coalesce(counted, 0), coalesce(waiting, 0), coalesce(turned_down, 0), coalesce(erring, 0)
+FROM hosts LEFT JOIN
+    (SELECT host_id, count(*) AS counted, sum(state = 0) AS waiting, sum(state = 2) AS turned_down, sum(state = 3) AS erring
+     FROM urls GROUP BY host_id) USING (host_id)
+WHERE (urls, queued, refused, failed) <> (coalesce(counted, 0), coalesce(waiting, 0), coalesce(turned_down, 0), coalesce(erring, 0))
+LIMIT 10;
 
 -- name: recount_urls
 SELECT state, count(*) FROM urls GROUP BY state;
@@ -354,7 +367,23 @@ DELETE FROM segments WHERE name = ?;
 DELETE FROM counters;
 
 -- name: recount_hosts
-UPDATE hosts SET urls = (SELECT count(*) FROM urls AS admitted WHERE admitted.host_id = hosts.host_id);
+UPDATE hosts SET (urls, queued, refused, failed) =
+    (SELECT count(*), coalesce(sum(state = 0), 0), coalesce(sum(state = 2), 0), coalesce(sum(state = 3), 0)
+     FROM urls AS admitted WHERE admitted.host_id = hosts.host_id);
+
+-- name: clear_outcomes
+DELETE FROM outcomes;
+
+-- name: recount_outcomes
+INSERT INTO outcomes (state, reason, status, count)
+SELECT state, reason, status, count(*) FROM urls WHERE state >= 2 GROUP BY 1, 2, 3;
+
+-- name: miscounted_outcomes
+-- Reasons whose counter of refused and failed URLs differs from a recount.
+SELECT reason, status, sum(stored), sum(counted)
+FROM (SELECT state, reason, status, count AS stored, 0 AS counted FROM outcomes
+      UNION ALL SELECT state, reason, status, 0, count(*) FROM urls WHERE state >= 2 GROUP BY 1, 2, 3)
+GROUP BY state, reason, status HAVING sum(stored) <> sum(counted) LIMIT 10;
 
 -- name: publish_worker
 INSERT OR REPLACE INTO workers (node, role, number, pid, started, seen, state, commanded, figures)

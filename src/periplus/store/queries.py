@@ -85,6 +85,14 @@ class Queries:
         """The first queued URLs, host by host, with host and depth."""
         return [*self._database.rows("queue", most)]
 
+    def queued_hosts(self) -> list[tuple[str, int]]:
+        """Every host with queued URLs, and their number."""
+        return list(self._database.rows("queued_hosts"))
+
+    def head_of_queue(self, host: str, most: int) -> list[tuple[str, int]]:
+        """The first queued URLs of a host, with their depths."""
+        return list(self._database.rows("head_of_queue", host, most))
+
     # -- archive and segments -----------------------------------------------------------------------------------
 
     def archives(self, worker: int | None = None) -> list[ArchiveFile]:
@@ -165,9 +173,19 @@ class Queries:
         counts = {name: by_state.get(int(state), 0) for state, name in STATE_COUNTERS.items()}
         return {"known": sum(by_state.values()), **counts, "fetched": fetched, "bytes": size}
 
-    def miscounted_hosts(self) -> list[tuple[str, int, int]]:
-        """Hosts whose counter of URLs is wrong: host, stored number, counted number."""
-        return list(self._database.rows("miscounted_hosts"))
+    def miscounted_hosts(self) -> list[tuple[str, str, int, int]]:
+        """Hosts with a wrong counter of URLs: host, state of the URLs or empty for all, stored and counted number."""
+        states = ("", "queued", "refused", "failed")
+        return [
+            (host, state, stored, counted)
+            for host, *figures in self._database.rows("miscounted_hosts")
+            for state, stored, counted in zip(states, figures[:4], figures[4:], strict=True)
+            if stored != counted
+        ]
+
+    def miscounted_outcomes(self) -> list[tuple[str, str, int, int]]:
+        """Reasons with a wrong counter of refused or failed URLs: reason, HTTP status, stored and counted number."""
+        return list(self._database.rows("miscounted_outcomes"))
 
     def refusals(self) -> dict[str, int]:
         """Number of refused links, by reason."""

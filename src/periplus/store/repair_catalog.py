@@ -72,6 +72,8 @@ class RepairCatalog(Catalog):
         self._database.run("clear_counters")
         self._database.many("add_to_counter", counters.items())
         self._database.run("recount_hosts")
+        self._database.run("clear_outcomes")
+        self._database.run("recount_outcomes")
         self._database.run("clear_seen")
         starts = range(0, len(keys), _KEYS_AT_ONCE)
         self._database.many("add_seen", ((keys[start : start + _KEYS_AT_ONCE].tobytes(),) for start in starts))

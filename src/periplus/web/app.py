@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from periplus.config import Serving
 from periplus.site.access_log import AccessLog
 from periplus.site.answer import entity_tag
-from periplus.site.app import build
+from periplus.site.app import Beside, build
 from periplus.site.client_address import ClientAddresses
 from periplus.site.delivery import Versioned
 from periplus.site.front import FrontOptions
@@ -71,6 +71,7 @@ class Sources:
     owner: OwnerFiles | None = None  # what the owner can change from the site
     bangs: Bangs = field(default_factory=Bangs)
     standing: Standing | None = None  # standing queries; None: there are no feeds
+    beside: Beside = field(default_factory=Beside)  # another site on the same port, such as the console
 
 
 def create_app(
@@ -94,7 +95,9 @@ def create_app(
     paths = _VERSIONED & {route.path for route in routes}
     versioned = Versioned(paths, _version(sources.engine, settings, pages), owner.variant)
     options = _front_options(settings, metrics, is_public=is_public)
-    return ReadPreferences(build(routes, pages, versioned, settings.memory_cache_mb << 20, options))
+    memory = settings.memory_cache_mb << 20
+    everything = [*routes, *sources.beside.routes]
+    return ReadPreferences(build(everything, pages, versioned, memory, options, sources.beside.guard))
 
 
 def search_routes(

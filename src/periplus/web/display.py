@@ -6,18 +6,17 @@ Functions return plain text, which the templates escape, or a URL that was check
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from periplus.site import display
+
 _CRUMB_LENGTH = 40
 _CRUMBS = 5
-_WEB_ADDRESS = re.compile(r"https?://[^\x00-\x20\x7f<>\"]+", re.IGNORECASE)
 _AUTHORITY_END = re.compile(r"[/?#\\]")
-_INVISIBLE = frozenset({"Cc", "Cs"})  # Unicode categories: control characters and surrogates
-_BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+visible, visible_lines, shortened = display.visible, display.visible_lines, display.shortened
+web_link, moment, utc = display.web_link, display.moment, display.utc
 
 
 class Piece(NamedTuple):
@@ -25,25 +24,6 @@ class Piece(NamedTuple):
 
     text: str
     marked: bool  # a word of the query
-
-
-def visible(text: str) -> str:
-    """Text without control characters and without characters that change the text direction."""
-    if text.isascii() and text.isprintable():
-        return text
-    seen = (" " if unicodedata.category(character) in _INVISIBLE else character for character in text)
-    return "".join(character for character in seen if character not in _BIDI_CONTROLS)
-
-
-def visible_lines(text: str) -> str:
-    """Visible text that keeps its line breaks; a tab becomes four spaces."""
-    return "\n".join(visible(line.replace("\t", "    ")) for line in text.split("\n"))
-
-
-def shortened(text: str, length: int = 60) -> str:
-    """Visible text of at most this length."""
-    text = visible(text)
-    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def pieces(text: str, ranges: Iterable[tuple[int, int]], show: Callable[[str], str] = visible) -> Iterator[Piece]:
@@ -58,11 +38,6 @@ def pieces(text: str, ranges: Iterable[tuple[int, int]], show: Callable[[str], s
             done = stop
     if done < len(text):
         yield Piece(show(text[done:]), marked=False)
-
-
-def web_link(url: str) -> str:
-    """The URL if it is http or https, otherwise an empty string."""
-    return url if _WEB_ADDRESS.fullmatch(url) else ""
 
 
 def cached_link(url: str, query: str = "", at: str = "") -> str:
@@ -103,30 +78,17 @@ def _crumb(part: str) -> str:
 
 def day(seconds: float) -> str:
     """A date such as `4 March 2026`."""
-    at = _time(seconds)
+    at = utc(seconds)
     return f"{at.day} {at:%B %Y}" if at else ""
 
 
 def short_day(seconds: float) -> str:
     """A date such as `4 Mar 2026`."""
-    at = _time(seconds)
+    at = utc(seconds)
     return f"{at.day} {at:%b %Y}" if at else ""
 
 
 def clock(seconds: float) -> str:
     """The time of day, such as `14:05 UTC`."""
-    at = _time(seconds)
+    at = utc(seconds)
     return f"{at:%H:%M} UTC" if at else ""
-
-
-def moment(seconds: float) -> str:
-    """Date and time in ISO 8601, for the `datetime` attribute."""
-    at = _time(seconds)
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else ""
-
-
-def _time(seconds: float) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
-    except (OverflowError, ValueError, OSError):
-        return None

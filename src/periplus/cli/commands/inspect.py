@@ -158,6 +158,7 @@ def url(
         print_table(
             [
                 *_verdict_rows(found),
+                ("verdict", found["verdict"]["sentence"]),
                 *_plan_rows(found["plan"]),
                 *_fetch_rows(found["fetches"]),
                 *_version_rows(found["versions"]),

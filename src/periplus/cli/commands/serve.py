@@ -15,14 +15,21 @@ from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, Home
 from periplus.cli.output import plural
-from periplus.config import Serving, load
+from periplus.config import Serving, Settings, load
+from periplus.console.app import console_beside
+from periplus.console.reader import Sources as ConsoleSources
+from periplus.console.routes import PREFIX as CONSOLE
 from periplus.evaluation.own_judgements import OwnJudgements
 from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.url_report import read_url_report
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
+from periplus.site.access.credentials import CredentialsFile
+from periplus.site.access.login_state import LoginState
 from periplus.site.access.request_source import is_local_site
+from periplus.site.access.visitors import AccessOptions
 from periplus.site.access_log import AccessLog
+from periplus.site.app import Beside
 from periplus.site.server import address_of, is_loopback, listen, run
 from periplus.standing.saved_queries import SavedQueries
 from periplus.store.collection import open_collection
@@ -84,8 +91,20 @@ def _app(
     owner = OwnerFiles(OwnJudgements(collection), home, engine.reload, secret)
     bangs = _bangs(home, settings.serve)
     standing = Standing(SavedQueries(collection), engine.live)
-    sources = Sources(engine, library, report, load_branding(settings, home), owner, bangs, standing)
+    beside = _console(home, secret, engine, settings, is_public=is_public)
+    sources = Sources(engine, library, report, load_branding(settings, home), owner, bangs, standing, beside)
     return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
+
+
+def _console(home: Path, secret: bytes, engine: ReloadingEngine, settings: Settings, *, is_public: bool) -> Beside:
+    """The console, for a site that only this machine reaches or whose console has a password or a token."""
+    credentials = CredentialsFile(home)
+    if not credentials() and not is_local_site(settings.serve, is_public=is_public):
+        return Beside()
+    access = AccessOptions(
+        credentials, secret, settings.console, settings.serve, LoginState(), CONSOLE, is_public=is_public
+    )
+    return console_beside(ConsoleSources(home, engine, engine.reload), access, load_branding(settings, home).apply)
 
 
 def _bangs(home: Path, settings: Serving) -> Bangs:

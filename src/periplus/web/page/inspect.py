@@ -93,6 +93,7 @@ def _shown(found: Mapping[str, Any]) -> dict[str, object]:
         "url": visible(url),
         "live": web_link(url),
         "cached": cached_link(url) if found["words"] is not None else "",
+        "verdict": visible(found["verdict"]["sentence"]),
         "state": _STATES.get(found["state"], visible(found["state"])),
         "reason": _reason(found["reason"], found["detail"]),
         "index": _reason(left_out["reason"], left_out["detail"]) if left_out else None,

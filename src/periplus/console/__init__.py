@@ -1,0 +1,1 @@
+"""Shows what a crawl does, and lets the owner of a collection direct it."""

@@ -12,7 +12,7 @@ from typing import Any
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PartialFailure, PeriplusError
 from periplus.reparse.plan import Plan
-from periplus.reparse.reader_pool import read_all
+from periplus.reparse.reader_pool import ReaderPool, read_all
 from periplus.reparse.segment import Cause, Unread
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_replaced, remove_unfinished
@@ -55,17 +55,24 @@ def reparse(
     *,
     everything: bool,
     on_progress: OnProgress = lambda _done, _total: None,
+    pool: ReaderPool | None = None,
 ) -> Reparsed:
-    """Parse again the pages that a crawl parsed quickly, or *everything*."""
+    """Parse again the pages that a crawl parsed quickly, or *everything*.
+
+    *pool*: processes of a caller who does this often, and has checked the catalog.
+    """
     started = time.monotonic()
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
-    with collection.locked("reparse"), _sound_catalog(collection) as catalog:
+    if pool is None:
+        require_sound(collection.catalog)
+    with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
         remove_unfinished(collection)
         remove_replaced(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
         total, done = sum(segment.pages.rows for segment in plan.segments), 0
-        with _removing_unfinished(collection), closing(read_all(collection, settings, plan.segments)) as readings:
+        reading_all = pool.read(plan.segments) if pool is not None else read_all(collection, settings, plan.segments)
+        with _removing_unfinished(collection), closing(reading_all) as readings:
             for old, reading in readings:
                 _replace(catalog, old.pages, reading.successors)
                 unread += reading.unread
@@ -76,13 +83,6 @@ def reparse(
     seconds = round(time.monotonic() - started, 3)
     extractors = dict(failed_extractors.most_common())
     return Reparsed(len(plan.segments), done, seconds, **_failures(unread), failed_extractors=extractors)
-
-
-@contextmanager
-def _sound_catalog(collection: Collection) -> Iterator[Catalog]:
-    require_sound(collection.catalog)
-    with closing(Catalog(collection.catalog)) as catalog:
-        yield catalog
 
 
 def _and_others(number: int) -> str:

@@ -28,6 +28,7 @@ from periplus.web.boxes.boxes import Boxes
 from periplus.web.boxes.makers import box_makers
 from periplus.web.branding import Branding
 from periplus.web.completion import CompletionRoutes
+from periplus.web.crawl_line import ReadCrawl
 from periplus.web.engine_port import Engine
 from periplus.web.health import HealthCheck
 from periplus.web.information import InformationPages
@@ -50,7 +51,7 @@ _SEARCHES = ("search", "news", "images", "videos")
 _VERSIONED = frozenset({"/", "/search", *(f"/api/{version}{name}" for version in ("", "v1/") for name in _SEARCHES)})
 _DAY = 86_400  # seconds
 _PUBLIC_RATE = 10.0  # requests per second of a client
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 class _Part(Protocol):
@@ -69,6 +70,7 @@ class Sources:
     branding: Branding = field(default_factory=Branding)
     owner: OwnerFiles | None = None  # what the owner can change from the site
     bangs: Bangs = field(default_factory=Bangs)
+    crawl: ReadCrawl | None = None  # what the crawl does, for the start page; None: no crawl runs beside the site
 
 
 def create_app(
@@ -79,7 +81,7 @@ def create_app(
     *is_public*: the site listens on an address that other machines reach. *metrics_folder*: where several server
     processes save their figures.
     """
-    pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
+    pages, metrics = Pages(TEMPLATES, layout="page.html"), Metrics(metrics_folder)
     sources.branding.apply(pages)
     sources.bangs.apply(pages)
     pages.define(inspects=sources.report is not None, playground=settings.playground)
@@ -89,6 +91,8 @@ def create_app(
     owner = Owner(sources.owner, settings, is_public=is_public)
     routes = search_routes(sources, settings, pages, metrics, owner)
     paths = _VERSIONED & {route.path for route in routes}
+    if sources.crawl is not None:
+        paths -= {"/"}  # it shows how many pages a crawl has fetched
     versioned = Versioned(paths, _version(sources.engine, settings, pages), owner.variant)
     options = _front_options(settings, metrics, is_public=is_public)
     return ReadPreferences(build(routes, pages, versioned, settings.memory_cache_mb << 20, options))
@@ -107,7 +111,7 @@ def search_routes(
     boxes, media = Boxes(box_makers(settings, engine, queue)), MediaTabs(engine, pages, queue, settings).answer
     extras = ResultExtras(boxes, sources.bangs, owner, media)
     parts: list[_Part] = [
-        InformationPages(engine, pages, look, sources.bangs),
+        InformationPages(engine, pages, look, sources.bangs, sources.crawl),
         ResultPage(engine, pages, queue, extras),
         *([Playground(engine, pages, queue, owner)] if settings.playground else []),
         OwnerRoutes(owner, pages, saves_weights=settings.playground),

@@ -15,6 +15,7 @@ from periplus.config import load
 from periplus.errors import UsageError
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
+from periplus.index.lineage import Continuation
 from periplus.reparse import reparse
 from periplus.store.collection import open_collection
 from periplus.store.compaction import compact
@@ -74,7 +75,8 @@ def _build(home: Path, *, full: bool, as_json: bool) -> None:
     with counter_progress("merging", "segments") as progress:
         compact(collection, on_progress=progress)
     with counter_progress("indexing", "pages") as progress:
-        summary = build_index(collection, settings.index, progress, page_rules(settings.scope), full=full)
+        limits = Continuation(full=full)
+        summary = build_index(collection, settings.index, progress, page_rules(settings.scope), limits)
     if as_json:
         print_json(asdict(summary) | {"unread": reading.unread, "failed_extractors": reading.failed_extractors})
     else:

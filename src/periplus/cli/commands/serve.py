@@ -13,21 +13,17 @@ from typing import Annotated
 import typer
 from starlette.types import ASGIApp
 
-from periplus.cli.options import DEFAULT_HOME, Home
+from periplus.cli.options import DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT, Home, Host, Port
 from periplus.cli.output import plural
-from periplus.config import Serving, load
-from periplus.evaluation.own_judgements import OwnJudgements
-from periplus.inspector.page_library import PageLibrary
-from periplus.inspector.url_report import read_url_report
+from periplus.config import load
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.site.access_log import AccessLog
-from periplus.site.server import address_of, is_loopback, listen, run
+from periplus.site.listener import address_of, is_loopback, listen
+from periplus.site.server import run
 from periplus.store.collection import open_collection
-from periplus.web.app import Sources, create_app
-from periplus.web.bangs import Bangs, load_bangs
 from periplus.web.branding import load_branding
-from periplus.web.owner import OwnerFiles
+from periplus.web.collection_site import bangs_of, site_of
 
 app = typer.Typer(add_completion=False)
 
@@ -35,25 +31,21 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def command(
     home: Home = DEFAULT_HOME,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 means all.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65_535, metavar="PORT", help="Port to listen on; 0: any free one.")
-    ] = 8080,
+    host: Host = DEFAULT_HOST,
+    port: Port = DEFAULT_PORT,
     workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes.")] = 1,
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     settings, collection = load(home).settings, open_collection(home)
     load_branding(settings, home)  # reports an unusable logo now
-    _bangs(home, settings.serve)  # reports an unusable file now
+    bangs_of(home, settings.serve)  # reports an unusable file now
     if settings.serve.access_log:
         AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
     secret = token_bytes()
     with ExitStack() as stack:
         if workers == 1:
             engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))
-            make_app: Callable[..., ASGIApp] = partial(_app, home, secret, engine)
+            make_app: Callable[..., ASGIApp] = partial(site_of, home, secret, engine)
             pages = engine.documents
         else:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-")))
@@ -68,29 +60,4 @@ def command(
 def _app_of_process(home: Path, secret: bytes, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
     """Builds the application of one server process."""
     engine = ReloadingEngine(open_collection(home), load(home).settings)
-    return _app(home, secret, engine, is_public=is_public, metrics_folder=metrics_folder)
-
-
-def _app(
-    home: Path, secret: bytes, engine: ReloadingEngine, *, is_public: bool, metrics_folder: Path | None = None
-) -> ASGIApp:
-    collection, settings = open_collection(home), load(home).settings
-    library = PageLibrary(collection, settings, engine.live)
-    inspects = may_inspect(settings.serve, is_public=is_public)
-    report = partial(read_url_report, collection, settings) if inspects else None
-    owner = OwnerFiles(OwnJudgements(collection), home, engine.reload, secret)
-    bangs = _bangs(home, settings.serve)
-    sources = Sources(engine, library, report, load_branding(settings, home), owner, bangs)
-    return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
-
-
-def _bangs(home: Path, settings: Serving) -> Bangs:
-    return load_bangs(home / settings.bangs) if settings.bangs else Bangs()
-
-
-def may_inspect(settings: Serving, *, is_public: bool) -> bool:
-    """Whether readers may inspect URLs: by the setting, or because only this machine can reach the site.
-
-    A site with a public address may be behind a proxy on this machine.
-    """
-    return settings.inspect or not (is_public or settings.public_address or settings.trusted_proxies)
+    return site_of(home, secret, engine, is_public=is_public, metrics_folder=metrics_folder)

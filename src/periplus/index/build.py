@@ -153,7 +153,8 @@ def _write_generation(
     """Write and check all files of a generation; returns the facts for its `meta.json`."""
     languages = lineage.languages(plan.languages)
     base = plan.base(lineage.before.folder, lineage.first) if lineage.before is not None else None
-    written, media = _write_documents(folder, plan, settings, languages, base, progress)
+    written_settings = settings.model_copy(update={"vectors": lineage.has_vectors(settings)})
+    written, media = _write_documents(folder, plan, written_settings, languages, base, progress)
     plan.save_numbers(folder / DOCUMENTS)
     plan.save_near_copies(folder / NEAR_COPIES)
     write_sites(folder, plan.sites.values())

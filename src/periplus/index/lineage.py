@@ -17,6 +17,7 @@ from periplus.config import Indexing
 from periplus.errors import PeriplusError
 from periplus.index.pagestore import PageStore
 from periplus.index.plan import Plan
+from periplus.index.vectors import FOLDER as VECTORS
 from periplus.store.generations import Generation, Generations
 from periplus.text.analyzer import LANGUAGES
 
@@ -28,13 +29,17 @@ _SETTINGS = ("prior_strength", "forward_words", "vectors", "media")
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """When a build continues the live generation. A live crawl updates the index every minute, so its limits are wider."""
+    """When a build continues the live generation, and what it leaves to later builds.
+
+    A live crawl updates the index every minute: its limits are wider, and it leaves more to later builds.
+    """
 
     full: bool = False  # never: write everything anew
     most_removed: float = field(default_factory=lambda: MOST_REMOVED)
     most_new: float = field(default_factory=lambda: MOST_NEW)
     all_languages: bool = False  # a full build has fields for all languages, so that a page in another one can be added
     ranks_later: bool = False  # keep documents of which only the prior or the anchor texts have changed
+    vectors_later: bool = False  # a full build writes no word vectors; updates of it have none either
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,7 @@ class Lineage:
 
     before: Generation | None  # None: the build is a full one
     why: str = ""  # it is a full one
-    all_languages: bool = False
+    limits: Continuation = field(default_factory=Continuation)
 
     @property
     def first(self) -> int:
@@ -52,10 +57,16 @@ class Lineage:
 
     def languages(self, documents: dict[str, int]) -> dict[str, int]:
         """The documents by language; 0 in a language that has fields in the index, but no document any more."""
-        with_fields: Iterable[str] = LANGUAGES if self.all_languages else ()
+        with_fields: Iterable[str] = LANGUAGES if self.limits.all_languages else ()
         if self.before is not None:
             with_fields = self.before.meta["languages"]
         return dict(sorted({**dict.fromkeys(with_fields, 0), **documents}.items()))
+
+    def has_vectors(self, settings: Indexing) -> bool:
+        """Whether the build writes vectors of words and documents."""
+        if self.before is None:
+            return settings.vectors and not self.limits.vectors_later
+        return settings.vectors and (self.before.folder / VECTORS).is_dir()
 
     def facts(self, plan: Plan, settings: Indexing) -> dict[str, Any]:
         """What `meta.json` has for the next build."""
@@ -82,7 +93,7 @@ def continued(generations: Generations, plan: Plan, settings: Indexing, limits: 
                 undo.pop_all()
                 return Lineage(before)
     plan.number_documents()
-    return Lineage(None, why, limits.all_languages)
+    return Lineage(None, why, limits)
 
 
 def _usable(generations: Generations, settings: Indexing) -> tuple[Generation | None, str]:

@@ -164,8 +164,8 @@ class Plan:
         """Number the documents from 0 on; or continue a generation, whose unchanged documents keep their numbers.
 
         *first*: the first new number. *ranks_later*: documents of which only the prior or the anchor texts have changed
-        count as unchanged; a later build without this option notices. Sets `added`, the number of new documents, and `removed`, the numbers of the
-        documents of the generation that are gone or changed.
+        count as unchanged; a later build without this option notices. Sets `added`, the number of new documents, and
+        `removed`, the numbers of the documents of the generation that are gone or changed.
         """
         with _plain_errors():
             self._compare_sites(before)

@@ -1,7 +1,7 @@
 """Makes new pages searchable while a crawl runs: parses sealed segments, updates the index, refreshes ranks.
 
-The builder only looks at sealed segments, and every step of it replaces files in one transaction or by one rename, so it
-can be killed at any moment. It indexes segments only after it has parsed them: a page is written once.
+The builder only looks at sealed segments, and each of its steps replaces files in one transaction or by one rename, so
+it can be killed at any moment. It indexes segments only after it has parsed them: a page is written once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -21,6 +21,7 @@ from periplus.errors import CollectionLocked, NoIndex, PeriplusError
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
 from periplus.index.lineage import Continuation
+from periplus.index.vectors import FOLDER as VECTORS
 from periplus.live.background_rank import BackgroundRank
 from periplus.live.builder_report import BuilderReport, Step
 from periplus.live.freshness import Freshness, FreshnessMeter
@@ -42,7 +43,8 @@ _LOOK_SECONDS = 0.5  # between two looks for new segments
 _LOCKED_SECONDS = 5.0  # until the next try while another command writes the index
 _LAST_SECONDS = 20.0  # that the last update before the end may take
 _FEWEST_MERGED = 16  # segments
-_UPDATE = Continuation(most_removed=0.5, most_new=1.0, all_languages=True, ranks_later=True)
+_PARSED_AT_ONCE = 2_000  # pages, before the builder looks whether the index must be updated
+_UPDATE = Continuation(most_removed=0.5, most_new=1.0, all_languages=True, ranks_later=True, vectors_later=True)
 _REFRESH = Continuation(most_removed=0.5, most_new=0.33, all_languages=True)
 
 
@@ -62,20 +64,18 @@ def run_builder(options: BuilderOptions) -> None:
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     collection = open_collection(options.home)
     require_sound(collection.catalog)
-    with BuilderReport(collection, options.started) as report, _pool(options) as pool:
+    processes = max((os.cpu_count() or 1) // 2, 1)
+    with (
+        BuilderReport(collection, options.started) as report,
+        closing(ReaderPool(options.home, options.settings, processes)) as pool,
+    ):
+        pool.start()
         builder = _Builder(options, collection, report, pool)
         while not stop.is_set():
             builder.look()
             stop.wait(_LOOK_SECONDS)
         report.drains()
         builder.finish()
-
-
-@contextmanager
-def _pool(options: BuilderOptions):  # type: ignore[no-untyped-def]
-    processes = max((os.cpu_count() or 1) // 2, 1)
-    with closing(ReaderPool(options.home, options.settings, processes)) as pool:
-        yield pool
 
 
 class _Builder:
@@ -90,6 +90,7 @@ class _Builder:
         self._arrived = time.monotonic()  # when a new segment was last seen
         self._seen = 0  # pages
         self._busy = 0.0  # seconds of parsing since the last update
+        self._kept: set[str] = set()  # segments that could not be parsed
         self._read_live_generation()
 
     def look(self) -> None:
@@ -140,17 +141,15 @@ class _Builder:
     def _has_unparsed(self) -> bool:
         with closing(Catalog(self._collection.catalog)) as catalog:
             names = {segment.name for segment in catalog.segments("pages")} - self._meter.searchable
-        return any(place_of(name).revision == 0 for name in names - self._report.kept)
+        return any(place_of(name).revision == 0 for name in names - self._kept)
 
     def _reparse(self) -> None:
         began = time.monotonic()
         self._report.step(Step.REPARSE)
-        with closing(Catalog(self._collection.catalog)) as catalog:
-            before = {segment.name for segment in catalog.segments("pages")}
-        done = reparse(self._collection, self._options.settings, everything=False, pool=self._pool)
-        with closing(Catalog(self._collection.catalog)) as catalog:
-            # Segments that could not be parsed are indexed as the crawl has written them.
-            self._report.kept |= before & {segment.name for segment in catalog.segments("pages")}
+        settings = self._options.settings
+        done = reparse(self._collection, settings, everything=False, pool=self._pool, most=_PARSED_AT_ONCE)
+        # A segment that cannot be parsed is indexed as the crawl has written it.
+        self._kept |= {entry.what for entry in done.reasons if entry.what.startswith("pages-")}
         self._busy += time.monotonic() - began
         if done.pages:
             logger.info("parsed %d pages of %d segments in %.1f s", done.pages, done.segments, done.seconds)
@@ -170,10 +169,9 @@ class _Builder:
         self._documents = summary.documents
         self._report.live(summary.generation, summary.documents)
         end = time.monotonic()
-        if summary.build == "full":
+        if summary.build == "full" and not limits.vectors_later:
             self._rhythm.note_rebuild(end, end - began, summary.documents)
-        else:
-            self._rhythm.note_update(end, pages, end - began + self._busy)
+        self._rhythm.note_update(end, pages, end - began + self._busy)
         self._busy = 0.0
         if summary.build != "none":
             _log_update(summary, pages)
@@ -183,7 +181,7 @@ class _Builder:
     def _parsed_segments(self) -> frozenset[str]:
         with closing(Catalog(self._collection.catalog)) as catalog:
             names = {segment.name for segment in catalog.segments("pages")}
-        return frozenset(name for name in names if place_of(name).revision > 0 or name in self._report.kept)
+        return frozenset(name for name in names if place_of(name).revision > 0 or name in self._kept)
 
     def _rebuild(self) -> None:
         summary = self._update(_REFRESH)
@@ -224,7 +222,8 @@ class _Builder:
             logger.warning("%s", error)
             return
         self._documents = int(meta.get("documents", 0))
-        self._rhythm.rebuilt_documents = int(meta.get("documents_in_full_build", 0))
+        if (live / VECTORS).is_dir() or not self._options.settings.index.vectors:
+            self._rhythm.rebuilt_documents = int(meta.get("documents_in_full_build", 0))
         self._report.live(number_of(live), self._documents)
 
 

@@ -39,7 +39,6 @@ class BuilderReport:
         self._rows = LiveState(collection.catalog)
         self.meter = FreshnessMeter(collection, since, self._served)
         self.rhythm = Rhythm(time.monotonic())
-        self.kept: set[str] = set()  # segments that could not be parsed
         self._started, self._state = time.time(), "running"
         self._step, self._step_since = Step.IDLE, time.time()
         self._generation = self._documents = 0

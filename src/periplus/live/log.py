@@ -11,6 +11,7 @@ from periplus.errors import UsageError
 
 FILE_NAME = "up.log"
 _LARGEST = 10 << 20  # bytes
+_EVERY_URL = "periplus.crawl.urls"  # the logger that writes a line for every URL
 _KEPT = 3  # older files: up.log.1 is the newest of them
 
 
@@ -33,6 +34,7 @@ def start_log(path: Path) -> None:
     logger = logging.getLogger("periplus")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
+    logging.getLogger(_EVERY_URL).setLevel(logging.WARNING)
 
 
 def rotate(path: Path) -> None:

@@ -20,6 +20,7 @@ _QUIET_SECONDS = 30.0  # without a new page
 _GROWTH = 0.2  # by which the pages have grown when ranks are computed again
 _SHORTEST_RANKS, _TIMES_RANKS = 60.0, 30.0  # seconds between two computations; the same divided by that of one
 _NEW_SHARE = 0.33  # of the documents are newer than the last rebuild when there is another one
+_USUAL_SPEED = 100.0  # pages per second, before it was measured
 _MOST_SEGMENTS = 64  # before they are merged
 
 
@@ -62,8 +63,7 @@ class Rhythm:
 
     def expected_seconds(self, pages: int, documents: int) -> float:
         """How long it takes to make so many pages searchable."""
-        fixed = _OVERHEAD + _OVERHEAD_PER_DOCUMENT * documents
-        return fixed + (pages / self.pages_per_second if self.pages_per_second else 0.0)
+        return _OVERHEAD + _OVERHEAD_PER_DOCUMENT * documents + pages / (self.pages_per_second or _USUAL_SPEED)
 
     def is_rank_due(self, found: Situation) -> bool:
         """Whether ranks are computed again: the pages have grown, and the last time was long enough ago."""

@@ -1,4 +1,4 @@
-"""Serves the search site of a collection from the first second: the starting page, then the site over the first index."""
+"""Serves the search site from the first second: the starting page, then the site over the first index."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Runs `periplus up`: checks that everything can start, then crawls, indexes and serves in one process tree.
 
-supervisor (this process)
-├── crawl     fetches pages; has worker processes of its own
-├── builder   makes them searchable; has reader processes of its own
-└── site      serves the search site
+The supervisor, this process, has three children. *crawl* fetches pages, with workers of its own. *builder* makes them
+searchable, with parser processes of its own. *site* serves the search site.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("periplus.live")
 
-SEGMENT_SECONDS = 5.0  # age at which a segment is sealed: a page waits for that before it can be indexed
+SEGMENT_SECONDS = 3.0  # age at which a segment is sealed: a page waits for that before it can be indexed
 _STATUS_SECONDS = 1.0
 _ROTATE_SECONDS = 60.0
 _NICE = {"crawl": 5, "builder": 5, "site": 0}  # searches come first

@@ -80,6 +80,11 @@ class ReaderPool:
         finally:
             self._kill([reader for reader in self._readers if reader.job])
 
+    def start(self) -> None:
+        """Start a process before there is work: it takes a second to load its libraries."""
+        if not self._readers:
+            self._start_reader()
+
     def close(self) -> None:
         """Kill all reader processes."""
         self._kill(self._readers)

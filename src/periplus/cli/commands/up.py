@@ -79,10 +79,8 @@ def command(
     if as_json:
         print_json(summary)
     else:
-        typer.echo(
-            f"Stopped. {plural(summary['pages'], 'page')}, {summary['searchable']:,} searchable; the same command continues.",
-            err=True,
-        )
+        pages = f"{plural(summary['pages'], 'page')}, {summary['searchable']:,} searchable"
+        typer.echo(f"Stopped. {pages}; the same command continues.", err=True)
 
 
 @contextmanager

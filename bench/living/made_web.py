@@ -44,6 +44,10 @@ class MadeWeb:
         """The start page of every host."""
         return [f"http://{self.host(number)}/" for number in range(self.hosts)]
 
+    def url(self, host: int, page: int) -> str:
+        """The URL of a page."""
+        return f"http://{self.host(host)}{_path(page)}"
+
     def page(self, host: int, page: int) -> str:
         """The HTML of one page; the same whenever it is made."""
         chosen = random.Random(host * 1_000_003 + page)

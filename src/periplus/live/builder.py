@@ -15,6 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from periplus.config import Settings
 from periplus.errors import CollectionLocked, NoIndex, PeriplusError
@@ -58,8 +59,11 @@ class BuilderOptions:
     hooks: Sequence[Hook] = ()
 
 
-def run_builder(options: BuilderOptions) -> None:
-    """Run the builder until SIGTERM; then make the last pages searchable if that takes only seconds."""
+def run_builder(options: BuilderOptions) -> dict[str, Any]:
+    """Run the builder until SIGTERM; then make the last pages searchable if that takes only seconds.
+
+    Returns the figures of its last row.
+    """
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     collection = open_collection(options.home)
@@ -76,6 +80,7 @@ def run_builder(options: BuilderOptions) -> None:
             stop.wait(_LOOK_SECONDS)
         report.drains()
         builder.finish()
+        return report.figures()
 
 
 class _Builder:

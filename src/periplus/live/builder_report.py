@@ -79,10 +79,11 @@ class BuilderReport:
     def _publish(self) -> None:
         now = time.time()
         state = "idle" if self._state == "running" and self._step is Step.IDLE else self._state
-        row = WorkerRow(_node(), Role.INDEX, 0, os.getpid(), self._started, now, state, 0, self._figures())
+        row = WorkerRow(_node(), Role.INDEX, 0, os.getpid(), self._started, now, state, 0, self.figures())
         self._rows.publish(row)
 
-    def _figures(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
+        """The figures of the row."""
         fresh = self.meter.measure()
         return {
             "step": self._step,

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import Any
 
 from periplus.errors import PeriplusError
 from periplus.store.collection import Collection
@@ -40,6 +41,7 @@ class StatusReader:
     collection: Collection
     address: str
     _seen: deque[tuple[float, int]] = field(default_factory=deque)
+    _index: dict[str, Any] = field(default_factory=dict)  # the last row of the builder, which ends before its site
 
     def read(self, restarting: tuple[str, ...] = (), *, is_crawl_finished: bool = False) -> Status | None:
         """The status now; None when the catalog cannot be read."""
@@ -47,10 +49,10 @@ class StatusReader:
             with closing(Queries(self.collection.catalog, read_only=True)) as catalog:
                 counters = catalog.counters()
             with closing(LiveState(self.collection.catalog, read_only=True)) as rows:
-                index = next((row.figures for row in rows.workers() if row.role is Role.INDEX), {})
+                index = next((row.figures for row in rows.workers() if row.role is Role.INDEX), self._index)
         except PeriplusError:
             return None
-        pages = counters["fetched"]
+        pages, self._index = counters["fetched"], index
         return Status(
             pages,
             self._rate(pages),

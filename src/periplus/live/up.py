@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -172,12 +172,14 @@ class _Reader:
 
     def summary(self, seconds: float) -> dict[str, Any]:
         """The object that `up --json` prints."""
-        before = self.last
         self._read()
-        figures = asdict(self.last) if self.last is not None else {}
-        if before is not None:  # the rows of processes are gone at the end
-            figures |= {name: getattr(before, name) for name in ("freshness_p95", "searchable")}
-        for name in ("step", "rate_limit", "restarting", "is_crawl_finished", "pages_per_second", "freshness"):
-            figures.pop(name, None)
-        restarts = {name: child.restarts for name, child in self.supervisor.children.items()}
-        return {"seconds": round(seconds, 1), **figures, "restarts": restarts}
+        children, last = self.supervisor.children, self.last
+        ended = children["builder"].last
+        index = ended.result if ended is not None and ended.is_finished else {}
+        figures = {
+            name: getattr(last, name, 0) for name in ("pages", "queued", "searchable", "waiting", "freshness_p95")
+        }
+        figures |= {"searchable": index["documents"]} if index else {}
+        figures |= {name: index[name] for name in ("waiting", "freshness_p95") if name in index}
+        restarts = {name: child.restarts for name, child in children.items()}
+        return {"seconds": round(seconds, 1), **figures, "address": self.address, "restarts": restarts}

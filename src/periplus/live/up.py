@@ -176,10 +176,10 @@ class _Reader:
         children, last = self.supervisor.children, self.last
         ended = children["builder"].last
         index = ended.result if ended is not None and ended.is_finished else {}
-        figures = {
-            name: getattr(last, name, 0) for name in ("pages", "queued", "searchable", "waiting", "freshness_p95")
-        }
-        figures |= {"searchable": index["documents"]} if index else {}
-        figures |= {name: index[name] for name in ("waiting", "freshness_p95") if name in index}
+        figures = {name: getattr(last, name, 0) for name in ("pages", "queued", "searchable", "waiting")}
+        figures["freshness_p95"] = getattr(last, "freshness_p95", 0.0)
+        if index:  # the builder has made more pages searchable since its last row
+            figures |= {"searchable": index["documents"], "waiting": index["waiting"]}
+            figures["freshness_p95"] = index["freshness_p95"]
         restarts = {name: child.restarts for name, child in children.items()}
         return {"seconds": round(seconds, 1), **figures, "address": self.address, "restarts": restarts}

@@ -124,10 +124,10 @@ def _crawl(request: Request) -> dict[str, Any]:
     return {"ending": str(result.ending), **result.summary}
 
 
-def _build(request: Request, started: float, hooks: Sequence[Hook]) -> None:
+def _build(request: Request, started: float, hooks: Sequence[Hook]) -> dict[str, Any]:
     from periplus.live.builder import BuilderOptions, run_builder  # noqa: PLC0415
 
-    run_builder(BuilderOptions(request.home, request.settings, started, hooks))
+    return run_builder(BuilderOptions(request.home, request.settings, started, hooks))
 
 
 def _serve(request: Request, listener: socket.socket) -> None:

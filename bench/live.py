@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 from harness.report import report
 from harness.tiny import add_tiny, cache_of
@@ -63,5 +65,12 @@ def measured(web: MadeWeb, folder: Path, options: argparse.Namespace) -> dict[st
     }
 
 
+def leave(number: int, _frame: FrameType | None) -> NoReturn:
+    """Turns a signal into an exception, so that everything is stopped."""
+    raise SystemExit(128 + number)
+
+
 if __name__ == "__main__":
+    for stop in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop, leave)
     sys.exit(report(arguments().parse_args(), bench))

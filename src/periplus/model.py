@@ -43,6 +43,8 @@ class Reason(StrEnum):
     NOT_WEB = "not_web"
     TOO_LONG = "too_long"
     SCOPE_HOST = "scope_host"
+    BLOCKED = "blocked"  # the user has blocked the host
+    SEED_REMOVED = "seed_removed"  # the user took the seed back before it was fetched
     SCOPE_PATH = "scope_path"
     EXTENSION = "extension"
     TOO_DEEP = "too_deep"

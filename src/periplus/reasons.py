@@ -44,6 +44,13 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.SCOPE_HOST: ReasonText(
         "The host is outside the scope.", "Add the host to `scope.hosts` or `--scope-host`, or give a seed on it."
     ),
+    Reason.BLOCKED: ReasonText(
+        "The host was blocked with `periplus block` or in the console.",
+        "`periplus unblock HOST` queues its URLs again.",
+    ),
+    Reason.SEED_REMOVED: ReasonText(
+        "The URL was a seed and was removed before it was fetched.", "`periplus seed add URL` queues it again."
+    ),
     Reason.SCOPE_PATH: ReasonText(
         "No pattern of `scope.paths` matches the path and query.", "Add a pattern to `scope.paths` or `--scope-path`."
     ),

@@ -13,11 +13,11 @@ import pytest
 
 from crawl.crawling import assignment_for, settings_for
 from periplus.crawl.commit import Committer
-from periplus.crawl.ownership import share_of
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.crawl.worker import WorkerParts
 from periplus.crawl.worker_process import WorkerBuilder
 from periplus.fetch.client import Fetcher
+from periplus.frontier.shares import share_of
 from periplus.model import QueuedUrl, Response
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader

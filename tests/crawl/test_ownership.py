@@ -7,9 +7,10 @@ from typing import cast
 
 import pytest
 
-from periplus.crawl.ownership import Leases, Ownership, share_of
+from periplus.crawl.ownership import Leases, Ownership
 from periplus.crawl.shared_state import SharedState
 from periplus.fetch.client import Fetcher
+from periplus.frontier.shares import share_of
 
 PATIENCE, LONGEST = 31.0, 40.0
 HERE, ALSO_HERE, THERE = "here.test", "also-here.test", "there.test"

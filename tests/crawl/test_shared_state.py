@@ -9,8 +9,9 @@ from contextlib import closing
 
 import pytest
 
-from periplus.crawl.ownership import Ownership, share_of, share_to_give
-from periplus.crawl.shared_state import SHARES, Metric, SharedState
+from periplus.crawl.ownership import Ownership, share_to_give
+from periplus.crawl.shared_state import Metric, SharedState
+from periplus.frontier.shares import SHARES, share_of
 
 
 @pytest.fixture

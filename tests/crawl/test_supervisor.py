@@ -28,10 +28,9 @@ from crawl.crawling import (
     wait,
 )
 from periplus.crawl.assignment import Budget
-from periplus.crawl.ownership import share_of
 from periplus.crawl.run import Progress, Request, crawl
-from periplus.crawl.shared_state import SHARES
 from periplus.errors import DiskFull
+from periplus.frontier.shares import SHARES, share_of
 from periplus.model import UrlState
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 

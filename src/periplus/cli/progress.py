@@ -109,8 +109,9 @@ def _parts(progress: Progress, rate: float) -> list[str]:
     round_ = f"round {progress.round}: " if progress.round else ""
     left = f", {_duration(progress.left)} left" if progress.left is not None else ""
     speed = f"{rate:.1f} pages/s ({figures['pages_per_second']:.1f} on average)"
+    paused = "paused (`periplus resume` continues): " if progress.is_paused else ""
     return [
-        f"{round_}{plural(figures['fetched'], 'page')}, {size(figures['bytes'])}, {speed}{left}",
+        f"{paused}{round_}{plural(figures['fetched'], 'page')}, {size(figures['bytes'])}, {speed}{left}",
         f"{plural(progress.under_way, 'active request')}, {plural(sum(figures['errors'].values()), 'error')}",
         f"queue: {progress.buffered:,} in memory, {on_disk:,} on disk, {plural(progress.hosts, 'host')} waiting",
     ]

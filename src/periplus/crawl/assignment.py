@@ -14,6 +14,7 @@ from typing import Any
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
 from periplus.crawl.shared_state import SharedState
+from periplus.crawl.visit_steps import VisitSteps
 from periplus.fetch.ip_limits import AddressTable
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import RecrawlClass
@@ -104,6 +105,7 @@ class Assignment:
     addresses: AddressTable  # limits per IP address, over all workers
     deaths: int = 0  # earlier workers of the same number that died; this worker replaces them
     suspects: Mapping[str, int] = field(default_factory=dict)  # URL -> number of workers that died while parsing it
+    first_command: int = 0  # the newest command when the run began; older ones do not stop it
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class WorkerContext:
     queues: Queues
     counters: RunCounters
     pending: PendingBatch = field(default_factory=PendingBatch)
+    steps: VisitSteps = field(default_factory=VisitSteps)
 
     @property
     def settings(self) -> Settings:

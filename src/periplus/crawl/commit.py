@@ -21,6 +21,7 @@ from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
+from periplus.store.live_state import Publication
 from periplus.store.manifest import PageRow
 from periplus.store.run_summary import StepTimes
 from periplus.store.segments import SegmentStream
@@ -66,6 +67,10 @@ class Committer:
         if cut.pending.size >= self._settings.archive_bytes:
             self._writer = self._writer.next_file()
         return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
+
+    async def publish(self, publication: Publication) -> None:
+        """Write what the worker reports about itself."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._catalog.publish, publication)
 
     def is_overdue(self, *, idle: bool) -> bool:
         """Whether the open segment should be sealed now; *idle*: the worker has nothing to do.

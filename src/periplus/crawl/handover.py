@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.link_intake import LinkIntake
-from periplus.crawl.ownership import Leases, Ownership, share_of, share_to_give
+from periplus.crawl.ownership import Leases, Ownership, share_to_give
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.revisits import Revisits
 from periplus.crawl.shared_state import Metric
 from periplus.frontier.admission import Admission
+from periplus.frontier.shares import share_of
 from periplus.store.batch import Batch
 from periplus.url import host_of
 
@@ -48,6 +49,10 @@ class Inbox:
             self._add_seed_hosts(totals[1])
             self._read()
             self._seen = totals
+
+    def read_named(self) -> None:
+        """Admit the URLs that the user has named meanwhile; other workers read them by themselves."""
+        self._read()
 
     def reread(self) -> None:
         """Read from the beginning at the next call: forwarded URLs of newly owned shares were skipped before."""

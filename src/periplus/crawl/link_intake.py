@@ -9,12 +9,13 @@ import math
 from collections.abc import Iterable, Iterator
 
 from periplus.crawl.assignment import WorkerContext
-from periplus.crawl.ownership import Ownership, share_of
+from periplus.crawl.ownership import Ownership
 from periplus.crawl.page_errors import PageErrors
 from periplus.frontier.admission import Admission
 from periplus.frontier.priority import found, listed, plain
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
+from periplus.frontier.shares import share_of
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, Novelty, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
@@ -122,7 +123,7 @@ class LinkIntake:
         cleared = self.traps.learn(item.url, item.host, novelty, is_repeat=is_repeat, is_certain=is_certain)
         if cleared:
             self._pending.batch.harmless += [(item.host, pattern) for pattern in cleared]
-            self._clear_cached_decisions()
+            self.forget_decisions()
 
     # -- URLs found in responses --------------------------------------------------------------------------------
 
@@ -136,7 +137,7 @@ class LinkIntake:
 
     def _follow_all(self, item: QueuedUrl, page: Page, quality: float) -> None:
         if len(self._admitted) + len(self._refused) > _CACHED_DECISIONS:
-            self._clear_cached_decisions()
+            self.forget_decisions()
         targets = [target for target, _, nofollow in page.links if not nofollow]
         if len(targets) < len(page.links):
             for link in page.links:
@@ -162,7 +163,8 @@ class LinkIntake:
             self._refused[url] = refusal
         return refusal is not None
 
-    def _clear_cached_decisions(self) -> None:
+    def forget_decisions(self) -> None:
+        """Decide again about links that were seen before: the scope has changed."""
         self._admitted.clear()
         self._refused.clear()
 
@@ -174,7 +176,7 @@ class LinkIntake:
             # The seed example.org means the site, also when it redirects to www.example.org.
             self._admission.scope.add_seed_host(host_of(target))
             self._pending.batch.seeds.append(target)
-            self._clear_cached_decisions()
+            self.forget_decisions()
         reason = item.reason if item.reason in _KEPT_BY_REDIRECTS else Reason.REDIRECT_TARGET
         self._admit(target, item.depth, reason, via=item.url, redirects=item.redirects + 1)
 

@@ -15,22 +15,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-import xxhash
-
-from periplus.crawl.shared_state import SHARES, SharedState
+from periplus.crawl.shared_state import SharedState
 from periplus.fetch.client import Fetcher
-from periplus.url import registrable_domain
+from periplus.frontier.shares import share_of
 
 _MIN_URLS = 20  # queued in a share that is given away
 _MIN_PART = 0.1  # of the difference in load, unless the receiver is idle: it has to load the state of all hosts
-
-
-@lru_cache(maxsize=65536)
-def share_of(host: str) -> int:
-    """The share that a host falls into."""
-    return xxhash.xxh3_64_intdigest(registrable_domain(host).encode()) % SHARES
 
 
 def share_to_give(waiting: Counter[int], load: int) -> int | None:

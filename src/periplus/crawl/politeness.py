@@ -115,6 +115,18 @@ class PolitenessClock:
         state = self._state(host)
         return self._policy(host, state.why, now + max(state.delay, state.backoff))
 
+    def forgive(self, host: str, now: float) -> HostPause:
+        """Forget the errors and the backoff of a host; its usual delay after the last request stays."""
+        state = self._state(host)
+        state.backoff, state.failures = 0.0, 0
+        state.ready = max(state.requested + state.delay, now) if state.requested else now + state.delay
+        return HostPause(state.ready, "", self._policy(host, state.why, state.ready))
+
+    def seconds_since_request(self, host: str, now: float) -> float:
+        """Seconds since the last request to a host ended; 0 when this run has made none."""
+        state = self._hosts.get(host)
+        return max(now - state.requested, 0.0) if state is not None and state.requested else 0.0
+
     def park(self, host: str, why: str, response: Response, now: float) -> HostPause:
         """Park a host for the longest backoff, or for its Retry-After if that is longer."""
         state = self._state(host)

@@ -24,6 +24,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.database import require_sound
+from periplus.store.live_state import LiveState, Role, this_node
 from periplus.store.run_summary import RunCounters, sum_of_rounds, sum_of_workers
 from periplus.url import Canonicalizer, host_of, parse
 
@@ -99,6 +100,7 @@ class Progress:
     hosts: int  # hosts with queued URLs
     left: float | None = None  # seconds until a limit of the budget is reached, at the rate so far
     round: int | None = None
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,9 @@ class _Run:
         self._kept = remove_unacknowledged(self._collection, catalog)
         previous = catalog.last_run()
         self._was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
+        with closing(LiveState(self._collection.catalog)) as live:
+            live.remove_all(this_node(), Role.CRAWL)  # of a crawl that was killed: this one has the lock
+            self._first_command = live.last_command()
         self._run_id = catalog.begin_run(self._request.arguments | {"rounds": self._request.rounds})
         if previous is not None and previous["arguments"].get("rounds"):
             catalog.release_held()
@@ -243,6 +248,7 @@ class _Run:
             recrawl=request.recrawl,
             clock=self._clock,
             addresses=self._addresses,
+            first_command=self._first_command,
         )
         with closing(SharedState(request.workers, budget.pages)) as shared:
             reports = self._run_workers(assignment, shared)
@@ -309,6 +315,7 @@ class _Run:
             shared.total(Metric.HOSTS),
             self._budget.seconds_left(fetched, size, seconds),
             len(self._rounds) + 1 if self._request.rounds else None,
+            is_paused=shared.total(Metric.PAUSED) > 0,
         )
 
     def _catalog(self) -> closing[Catalog]:

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
-SHARES = 1024  # domains fall into these by hash; many more than workers, so that shares divide evenly
+from periplus.frontier.shares import SHARES
+
 _WORD = 8  # bytes
 _URL_BYTES = 4096  # of the URL that a worker is parsing; longer URLs are cut
 
@@ -39,6 +40,7 @@ class Metric(IntEnum):
     PARSING_SINCE = 13  # monotonic nanoseconds at which it began to parse a page; 0: it parses none
     PARSING_URL_BYTES = 14  # length of the URL of that page
     BACKLOG = 15  # queued URLs that it knows of
+    PAUSED = 16  # 1: the user has paused it
 
 
 # Reset to 0 when a worker dies.
@@ -200,7 +202,11 @@ class SharedState:
 
     def request_stop(self) -> None:
         """First call: finish requests under way. Second call: drop them."""
-        self._flags[_Flag.STOP] = min(self.stop + 1, 2)
+        self.stop_at_least(min(self.stop + 1, 2))
+
+    def stop_at_least(self, level: int) -> None:
+        """Stop with this level, unless a higher one was requested; several workers may obey the same command."""
+        self._flags[_Flag.STOP] = max(self.stop, level)
 
     @property
     def is_finished(self) -> bool:

@@ -14,6 +14,7 @@ from periplus.crawl.ownership import Leases
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.crawl.politeness import HostPause, PolitenessClock
 from periplus.crawl.robots import RobotsBusy, RobotsCache, is_unreachable
+from periplus.crawl.visit_steps import Step
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
 from periplus.fetch.memory_budget import LARGE
@@ -50,7 +51,7 @@ class Visitor:
         leases: Leases,
     ) -> None:
         self._clock, self._queues, self._counters = context.clock, context.queues, context.counters
-        self._pending, self._catalog = context.pending, context.catalog
+        self._pending, self._catalog, self._steps = context.pending, context.catalog, context.steps
         self._longest_crawl_delay = context.settings.politeness.longest_crawl_delay
         self._fetcher, self._politeness, self._robots = fetcher, politeness, robots
         self._recorder, self._intake, self._leases = recorder, intake, leases
@@ -61,7 +62,9 @@ class Visitor:
 
     async def visit(self, item: QueuedUrl) -> None:
         """Make the request that a URL needs next, then pause its host."""
-        self._counters.timing.begin(self._clock.now())
+        now = self._clock.now()
+        self._counters.timing.begin(now)
+        self._steps.enter(item.url, Step.ROBOTS, now)
         try:
             await self._visit(item)
         except asyncio.CancelledError:
@@ -71,6 +74,7 @@ class Visitor:
             raise
         finally:
             self._fetcher.release_body(item.host)
+            self._steps.end(item.url)
             self._counters.timing.end(self._clock.now())
 
     async def _visit(self, item: QueuedUrl) -> None:
@@ -125,11 +129,13 @@ class Visitor:
         purpose = Purpose.SITEMAP if item.reason is Reason.SITEMAP else Purpose.PAGE
         earlier = self._catalog.version_of(item.url) if item.visits else None
         # Sitemaps are fetched unconditionally: an unchanged sitemap still tells which pages are unchanged.
+        self._steps.enter(item.url, Step.FETCH, self._clock.now())
         response = await self._request(item.url, purpose, earlier if purpose is Purpose.PAGE else None)
         if isinstance(response, float):
             self._queues.postpone(item, response)
             return
         now = self._clock.now()
+        self._steps.enter(item.url, Step.PARSE, now)
         ahead = await self._recorder.parse_ahead(item, response)
         if len(response.body) < LARGE:
             self._recorder.record(item, response, now, earlier, ahead)

@@ -6,14 +6,18 @@ Whenever a visit ends, a commit is durable or a host's delay has passed, `_pump`
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from dataclasses import dataclass
 from itertools import chain
 
 from periplus.crawl.assignment import Ending, WorkerContext
 from periplus.crawl.clock import wall_time
+from periplus.crawl.commands import Commands
 from periplus.crawl.commit import Committer
 from periplus.crawl.handover import Handover
 from periplus.crawl.link_intake import EntryUrls
+from periplus.crawl.live_report import LiveReport, WorkerState
 from periplus.crawl.revisits import Revisits
 from periplus.crawl.shared_state import Metric
 from periplus.crawl.visit import Visitor
@@ -37,6 +41,8 @@ class WorkerParts:
     entries: EntryUrls
     revisits: Revisits
     traps: Traps
+    commands: Commands
+    report: LiveReport
 
 
 class Worker:
@@ -50,7 +56,9 @@ class Worker:
         self._budget = context.assignment.budget
         self._is_continuous = context.assignment.recrawl.continuous  # then it waits when there is nothing to do
         self._visits: set[asyncio.Task[None]] = set()
+        self._commands, self._report = parts.commands, parts.report
         self._commit: asyncio.Task[None] | None = None
+        self._publishing: asyncio.Task[None] | None = None
         self._last_commit = self._clock.now()
         self._timer: asyncio.Handle | None = None
         self._end: asyncio.Future[None] | None = None
@@ -88,6 +96,7 @@ class Worker:
 
     def _step(self) -> None:
         now = self._clock.now()
+        self._commands.carry_out_new()
         self._parts.handover.update(now)
         if self._shared.stop > 1 or self._is_grace_over(now):
             for visit in self._visits:
@@ -98,6 +107,7 @@ class Worker:
         self._commit_if_due(now)
         self._publish_idleness()
         self._seal_if_overdue()
+        self._publish_report()
         assert self._end is not None
         if self._end.done():
             return
@@ -105,20 +115,22 @@ class Worker:
             self._end.set_result(None)
             return
         wake = self._next_start()
-        if not self._visits and self._commit is None and not self._pending.batch:
+        if not self._visits and self._commit is None and not self._pending.batch and not self._commands.is_paused:
             self._clock.idle(wake)
         pause = min(max(wake - self._clock.now(), 0.001), _LONGEST_SLEEP)
         self._timer = asyncio.get_running_loop().call_later(pause, self._pump)
 
     def _next_start(self) -> float:
         """The next time at which a visit may start."""
+        if self._commands.is_paused:
+            return math.inf
         due, ready = self._parts.revisits.due - self._clock.ahead(), self._queues.next_ready()
         if ready is None or len(self._visits) >= self._settings.fetch.concurrency:
             return due
-        return min(due, ready)
+        return min(due, max(ready, self._commands.rate.next_start()))
 
     def _start_visits(self, now: float) -> None:
-        if self._shared.stop or self._is_budget_spent() or self._is_disk_behind():
+        if self._commands.is_paused or self._shared.stop or self._is_budget_spent() or self._is_disk_behind():
             return
         if not self._visits and not self._queues.has_work():
             self._parts.entries.requeue()
@@ -126,10 +138,12 @@ class Worker:
         if ready is None or ready > now:
             return  # a worker that can fetch nothing now claims no pages of the budget
         free = self._settings.fetch.concurrency - len(self._visits)
-        while free > 0 and self._may_fetch_another():
+        rate = self._commands.rate
+        while free > 0 and rate.allows(now) and self._may_fetch_another():
             item = self._queues.take(now)
             if item is None:
                 return
+            rate.take()
             visit = asyncio.create_task(self._parts.visitor.visit(item))
             self._visits.add(visit)
             visit.add_done_callback(self._visited)
@@ -167,6 +181,7 @@ class Worker:
         publish(me, Metric.UNDER_WAY, len(self._visits))
         publish(me, Metric.BUFFERED, self._queues.buffered)
         publish(me, Metric.HOSTS, len(self._queues))
+        publish(me, Metric.PAUSED, int(self._commands.is_paused))
 
     def _publish_idleness(self) -> None:
         """Publish whether this worker has anything left to do."""
@@ -179,7 +194,7 @@ class Worker:
             self._is_idle = idle
             if not idle:
                 publish(me, Metric.WAKEUPS, self._shared.get(me, Metric.WAKEUPS) + 1)
-            publish(me, Metric.IDLE, int(idle and not self._is_continuous))
+        publish(me, Metric.IDLE, int(idle and not self._waits_for_user))
         publish(me, Metric.SHARES, self._parts.handover.shares)
 
     def _has_nothing_to_do(self) -> bool:
@@ -194,7 +209,12 @@ class Worker:
             return False
         if self._shared.stop or self._is_budget_spent():
             return True
-        return self._is_idle and self._are_others_finished() and not self._is_continuous
+        return self._is_idle and self._are_others_finished() and not self._waits_for_user
+
+    @property
+    def _waits_for_user(self) -> bool:
+        """Whether the crawl goes on although nothing is left to fetch: it is continuous or paused."""
+        return self._is_continuous or self._commands.is_paused
 
     def _are_others_finished(self) -> bool:
         """Whether no other worker can forward a URL or give a share to this one."""
@@ -231,9 +251,31 @@ class Worker:
 
     def _seal_if_overdue(self) -> None:
         """Seal a segment that no commit will seal soon: readers in other processes see sealed segments only."""
-        if self._commit is None and self._parts.committer.is_overdue(idle=self._is_idle):
+        idle = self._is_idle or (self._commands.is_paused and not self._visits)
+        if self._commit is None and self._parts.committer.is_overdue(idle=idle):
             self._commit = asyncio.create_task(self._parts.committer.seal())
             self._commit.add_done_callback(self._committed)
+
+    def _publish_report(self) -> None:
+        """Write what this worker does, unless a commit has written it lately."""
+        state = self._state()
+        if self._publishing is None and self._report.is_due(state):
+            self._publishing = asyncio.create_task(self._parts.committer.publish(self._report.write(state)))
+            self._publishing.add_done_callback(self._published)
+
+    def _published(self, publishing: asyncio.Task[None]) -> None:
+        self._publishing = None
+        self._task_ended(publishing)
+
+    def _state(self) -> WorkerState:
+        commands = self._commands
+        if self._shared.stop:
+            state = "draining"
+        elif commands.is_paused:
+            state = "paused"
+        else:
+            state = "idle" if self._is_idle else "running"
+        return WorkerState(state, commands.last, len(self._visits))
 
     def _committed(self, commit: asyncio.Task[None]) -> None:
         self._commit = None
@@ -244,6 +286,9 @@ class Worker:
         traps, counters = self._parts.traps, self._counters
         self._pending.batch.patterns += traps.changes()
         counters.traps_learned, counters.saved = traps.learned, traps.saved
+        state = self._state()
+        if self._publishing is None and self._report.is_due(state, with_commit=True):
+            self._pending.batch.publication = self._report.write(state)
         cut = self._pending.cut()
         summary = counters.summary(self._clock.now())
         return cut, self._parts.committer.commit(cut.batch, cut.rows, summary)
@@ -254,7 +299,9 @@ class Worker:
         gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
         again = (revisit.item for revisit in cut.batch.revisits)
         self._queues.acknowledged(gone, chain(cut.batch.admitted, again))
-        self._queues.reload(host for host, _ in cut.batch.harmless)
+        changed = (*cut.batch.blocks, *cut.batch.retried, *(host for host, _ in cut.batch.harmless))
+        self._queues.reload(changed)
+        self._report.committed = time.time()
         self._parts.handover.committed(cut.batch)
         self._parts.revisits.committed(cut.batch)
         me = self._number
@@ -269,7 +316,7 @@ class Worker:
     async def _cancel_all(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        left = [*self._visits, *([self._commit] if self._commit else [])]
+        left = [*self._visits, *(task for task in (self._commit, self._publishing) if task is not None)]
         for visit in self._visits:
             visit.cancel()
         await asyncio.gather(*left, return_exceptions=True)

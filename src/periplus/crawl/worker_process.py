@@ -18,10 +18,12 @@ import uvloop
 
 from periplus.crawl.assignment import Assignment, Report, WorkerContext
 from periplus.crawl.clock import wall_time
+from periplus.crawl.commands import Commands, CommandTargets
 from periplus.crawl.commit import Committer
 from periplus.crawl.crash_guard import CrashGuard
 from periplus.crawl.handover import Handover, Inbox
 from periplus.crawl.link_intake import EntryUrls, LinkIntake
+from periplus.crawl.live_report import LiveReport
 from periplus.crawl.memory import drop_loaded_code_pages, return_freed_memory_early
 from periplus.crawl.novelty import PageAssessor
 from periplus.crawl.outcome import OutcomeRecorder
@@ -31,7 +33,9 @@ from periplus.crawl.revisits import Revisits
 from periplus.crawl.robots import RobotsCache
 from periplus.crawl.shared_state import SharedState
 from periplus.crawl.visit import Visitor
+from periplus.crawl.visit_steps import Step
 from periplus.crawl.worker import Worker, WorkerParts
+from periplus.errors import CollectionError, DiskFull
 from periplus.fetch.client import Fetcher
 from periplus.fetch.request import user_agent
 from periplus.frontier.admission import open_admission
@@ -44,6 +48,7 @@ from periplus.parse.reader import PageReader
 from periplus.signals import stop_signals
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
+from periplus.store.live_state import LiveState, Role, this_node
 from periplus.store.recovery import recover
 from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer
@@ -69,8 +74,10 @@ async def _work(
     with (
         rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
         closing(Catalog(assignment.collection.catalog)) as catalog,
+        _published(assignment, number) as live,
         closing(_page_reader(assignment, shared, number)) as reader,
     ):
+        known = live.last_command()  # before the tables are read: later commands are carried out
         counters = _recover(assignment, shared, number, catalog, reader)
         committer = Committer(
             assignment.collection, assignment.settings.store, number, assignment.run_id, counters.timing
@@ -78,7 +85,7 @@ async def _work(
         try:
             async with _fetcher(assignment, number) as fetcher:
                 builder = WorkerBuilder(assignment, shared, number, catalog, counters, fetcher, committer)
-                parts = builder.build(reader)
+                parts = builder.build(reader, live, known)
                 parts.handover.update(assignment.clock.now())
                 refusals = _admit_seeds(assignment, builder.intake)
                 worker = Worker(parts)
@@ -117,6 +124,17 @@ def _recover(
         if worker % shared.workers == number:
             recover(assignment.collection, catalog, assignment.settings.store, reader, worker)
     return counters
+
+
+@contextmanager
+def _published(assignment: Assignment, number: int) -> Iterator[LiveState]:
+    """The rows of processes and commands; at the end the row of this worker is removed."""
+    with closing(LiveState(assignment.collection.catalog)) as live:
+        try:
+            yield live
+        finally:
+            with suppress(CollectionError, DiskFull):  # the row is silent soon
+                live.remove(this_node(), Role.CRAWL, number)
 
 
 # -- building the worker ------------------------------------------------------------------------------------------
@@ -171,20 +189,35 @@ class WorkerBuilder:
         longest = max(patience, settings.politeness.longest_crawl_delay)
         self._leases = Leases(shared, number, self._ownership, fetcher, patience, longest)
 
-    def build(self, reader: PageReader) -> WorkerParts:
-        """Return all parts that the worker directs."""
+    def build(self, reader: PageReader, live: LiveState, known: int) -> WorkerParts:
+        """Return all parts that the worker directs; *known*: the newest command that the tables include."""
         revisits = Revisits(self._context, self.intake)
-        entries = EntryUrls(self._context.assignment.entries, self.intake, self._context.queues)
-        handover = self._handover(revisits)
+        inbox = Inbox(self._context, self._ownership, self._admission, self.intake)
         return WorkerParts(
-            self._context, self._visitor(reader), self._committer, handover, entries, revisits, self._traps
+            self._context,
+            self._visitor(reader),
+            self._committer,
+            self._handover(inbox, revisits),
+            EntryUrls(self._context.assignment.entries, self.intake, self._context.queues),
+            revisits,
+            self._traps,
+            self._commands(live, known, inbox, revisits),
+            LiveReport(self._context, live, self._politeness, self._request_step),
         )
 
-    def _handover(self, revisits: Revisits) -> Handover:
+    def _commands(self, live: LiveState, known: int, inbox: Inbox, revisits: Revisits) -> Commands:
+        targets = CommandTargets(self._ownership, self._admission, self.intake, inbox, self._politeness, revisits)
+        return Commands(self._context, live, known, targets)
+
+    def _request_step(self, host: str) -> Step:
+        connected = self._fetcher.is_connected(host)
+        return Step.DNS if connected is None else Step.FETCH if connected else Step.CONNECT
+
+    def _handover(self, inbox: Inbox, revisits: Revisits) -> Handover:
         return Handover(
             self._context,
             self._ownership,
-            Inbox(self._context, self._ownership, self._admission, self.intake),
+            inbox,
             admission=self._admission,
             politeness=self._politeness,
             revisits=revisits,

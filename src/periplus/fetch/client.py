@@ -89,6 +89,7 @@ class Fetcher:
         self._requests = RequestBuilder(user_agent)
         self._bad_certificates: dict[str, str] = {}  # by origin: the problem with its certificate
         self._idle_exchanges: list[Exchange] = []
+        self._exchanges: dict[str, Exchange] = {}  # under way, by host
         self._slots = HostSlots(settings.concurrency)  # libcurl would count all hosts at one address as one
 
     async def __aenter__(self) -> Self:
@@ -126,6 +127,11 @@ class Fetcher:
     def release_body(self, host: str) -> None:
         """Free the memory reserved for the body of a host: the caller no longer needs the body."""
         self._memory.release(host)
+
+    def is_connected(self, host: str) -> bool | None:
+        """Whether the request to a host is connected; None: it is being resolved, or there is none."""
+        exchange = self._exchanges.get(host)
+        return None if exchange is None else exchange.is_connected
 
     @property
     def connected(self) -> list[str]:
@@ -171,6 +177,7 @@ class Fetcher:
         if request.conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, [*self._options[pycurl.HTTPHEADER], *request.conditions])
         fetched_at, error = self._now(), None
+        self._exchanges[request.host] = exchange
         try:
             await self._transfers.start(exchange.curl)
         except pycurl.error as failed:
@@ -179,6 +186,8 @@ class Fetcher:
             self._transfers.cancel(exchange.curl)
             self._connections.release(permit, None, broken=True)
             raise
+        finally:
+            del self._exchanges[request.host]
         self._connections.release(permit, exchange.connection, broken=error is not None)
         if request.conditions:
             exchange.curl.setopt(pycurl.HTTPHEADER, self._options[pycurl.HTTPHEADER])

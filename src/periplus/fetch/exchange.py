@@ -135,6 +135,11 @@ class Exchange:
             connect_seconds=self._connect_seconds() if self.connection is not None else 0.0,
         )
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the request was sent, or is about to be, while the transfer is under way."""
+        return bool(self.curl.getinfo(pycurl.PRETRANSFER_TIME))
+
     def _connect_seconds(self) -> float:
         return float(max(self.curl.getinfo(pycurl.CONNECT_TIME), self.curl.getinfo(pycurl.APPCONNECT_TIME)))
 

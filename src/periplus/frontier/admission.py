@@ -96,7 +96,7 @@ class Admission:
 
 def open_admission(catalog: Catalog, settings: Scope, traps: Traps | None = None) -> Admission:
     """Build the admission of a collection, with all URLs that the catalog knows."""
-    scope = ScopeRules(settings, map(host_of, catalog.seeds()))
+    scope = ScopeRules(settings, map(host_of, catalog.seeds()), catalog.blocked_hosts())
     admission = Admission(scope, DomainCaps(settings), traps)
     admission.catch_up(catalog)
     return admission

@@ -139,6 +139,42 @@ class Queues:
         for name in names:
             self._expect_on_disk(self._host(name))
 
+    def discard(self, name: str, belongs: Callable[[str], bool] = lambda _: True) -> None:
+        """Drop the queued URLs of a host for which *belongs* is true: they are no longer queued on disk.
+
+        A URL that is being fetched or not yet acknowledged stays.
+        """
+        host = self._hosts.get(name)
+        if host is None:
+            return
+        dropped = [entry[2] for entry in (*host.heap, *host.not_due) if belongs(entry[2].url)]
+        self.buffered -= sum(belongs(entry[2].url) for entry in host.not_due)
+        host.heap = [entry for entry in host.heap if self._is_valid(entry[2]) and not belongs(entry[2].url)]
+        host.not_due = [entry for entry in host.not_due if not belongs(entry[2].url)]
+        heapq.heapify(host.heap)
+        heapq.heapify(host.not_due)
+        for item in dropped:
+            self._discard(item)
+            host.held.discard(item.url)
+        host.order_time = math.inf
+        self._schedule(host)
+
+    def retry(self, name: str, ready: float) -> None:
+        """Forget the errors of a host: its URLs are due, and the next request may start at *ready*."""
+        host = self._host(name)
+        waiting, host.not_due = host.not_due, []
+        self.buffered -= len(waiting)
+        for _, _, item in waiting:
+            self._buffer(host, item._replace(due=0.0, attempts=0))
+        if not host.busy:
+            host.ready, host.parked, host.order_time = ready, "", math.inf
+        self._expect_on_disk(host)
+
+    def waiting_urls(self, now: float, most: int) -> list[QueuedUrl]:
+        """Some URLs that wait for the delay of their host, the next ones among them."""
+        found = [(at, self._hosts.get(name)) for at, name in self._order[:most]]
+        return [host.heap[0][2] for at, host in found if host and at == host.order_time and at > now and host.heap]
+
     @property
     def backlog(self) -> int:
         """Number of queued URLs, as far as is known without reading the disk."""

@@ -14,11 +14,12 @@ from periplus.model import Decision, Reason, Verdict
 
 
 class ScopeRules:
-    """The scope of a crawl: its settings, and the hosts of its seeds when `scope.hosts` is empty."""
+    """The scope of a crawl: its settings, the hosts of its seeds when `scope.hosts` is empty, less blocked hosts."""
 
-    def __init__(self, settings: Scope, seed_hosts: Iterable[str] = ()) -> None:
+    def __init__(self, settings: Scope, seed_hosts: Iterable[str] = (), blocked: Iterable[str] = ()) -> None:
         self._settings = settings
         self._seed_hosts = set(seed_hosts)
+        self._blocked = frozenset(blocked)
         self._hosts = [re.compile(pattern) for pattern in settings.hosts]
         self._paths = [re.compile(pattern) for pattern in settings.paths]
         self._extensions = frozenset("." + extension.lower().lstrip(".") for extension in settings.skip_extensions)
@@ -27,6 +28,16 @@ class ScopeRules:
     def add_seed_host(self, host: str) -> None:
         """Add the host of a seed, or of a seed's redirect target; it counts only while `scope.hosts` is empty."""
         self._seed_hosts.add(host)
+        self._host_verdicts.clear()
+
+    def remove_seed_host(self, host: str) -> None:
+        """Remove a host that has no seed any more."""
+        self._seed_hosts.discard(host)
+        self._host_verdicts.clear()
+
+    def set_blocked(self, hosts: Iterable[str]) -> None:
+        """Replace the hosts that the user has blocked."""
+        self._blocked = frozenset(hosts)
         self._host_verdicts.clear()
 
     def refusal(self, url: str, host: str, depth: int) -> Decision | None:
@@ -53,7 +64,11 @@ class ScopeRules:
 
     def host_refusal(self, host: str) -> Decision | None:
         """Return why all URLs of a host are out of scope, or None when some may be in scope."""
-        return None if self.covers_host(host) else _refused(Reason.SCOPE_HOST, self._host_rule(host))
+        if self.covers_host(host):
+            return None
+        if host in self._blocked:
+            return _refused(Reason.BLOCKED, f"{host} is blocked")
+        return _refused(Reason.SCOPE_HOST, self._host_rule(host))
 
     def _shape_refusal(self, path: str) -> Decision | None:
         name = path.rpartition("/")[2]
@@ -75,15 +90,18 @@ class ScopeRules:
         """Whether some URLs of a host may be in scope."""
         verdict = self._host_verdicts.get(host)
         if verdict is None:
-            verdict = any(p.fullmatch(host) for p in self._hosts) if self._hosts else host in self._seed_hosts
+            verdict = host not in self._blocked and self._is_in_scope(host)
             if len(self._host_verdicts) > 100_000:
                 self._host_verdicts.clear()
             self._host_verdicts[host] = verdict
         return verdict
 
+    def _is_in_scope(self, host: str) -> bool:
+        return any(p.fullmatch(host) for p in self._hosts) if self._hosts else host in self._seed_hosts
+
     def excludes_host(self, host: str) -> bool:
-        """Whether `scope.hosts` is set and does not match a host: nothing may be requested from it."""
-        return bool(self._hosts) and not self.covers_host(host)
+        """Whether a host is blocked, or `scope.hosts` is set and does not match it: nothing may be requested there."""
+        return (bool(self._hosts) or host in self._blocked) and not self.covers_host(host)
 
     def _host_rule(self, host: str) -> str:
         if self._hosts:

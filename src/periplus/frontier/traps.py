@@ -30,7 +30,7 @@ from enum import Enum, auto
 
 from periplus.frontier.patterns import UrlPattern, url_patterns, without_parameters
 from periplus.frontier.seen import SeenFilter
-from periplus.model import Decision, Novelty, Pattern, Reason, Verdict
+from periplus.model import NEVER_SUSPECTED, Decision, Novelty, Pattern, Reason, Verdict
 from periplus.url import url_key
 
 _STORED_SHARE = 0.25  # of the limit; patterns with a lower score are not written to disk
@@ -105,6 +105,17 @@ class Traps:
         for host in hosts:
             self._hosts.pop(host, None)
             self._suspect_counts.pop(host, None)
+
+    def unlearn(self, host: str, pattern: str) -> None:
+        """Never suspect a pattern again: the user says that it is no trap."""
+        stats = self._hosts.setdefault(host, {}).setdefault(pattern, _PatternStats())
+        if self._is_suspected(stats):
+            self._suspect_counts[host] -= 1
+            if not self._suspect_counts[host]:
+                del self._suspect_counts[host]
+        self.saved -= stats.saved
+        stats.score, stats.saved, stats.spent, stats.kept = NEVER_SUSPECTED, 0, 0, 0
+        self._changed.add((host, pattern))
 
     def has_suspects(self, host: str) -> bool:
         """Whether a host has suspected patterns."""

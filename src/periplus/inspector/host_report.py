@@ -51,7 +51,7 @@ def _name(raw: str) -> str:
 
 
 def _scope(catalog: Catalog, settings: Settings, host: str) -> dict[str, Any]:
-    rules = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
+    rules = ScopeRules(settings.scope, map(host_of, catalog.seeds()), catalog.blocked_hosts())
     refusal = rules.host_refusal(host)
     if refusal is None:
         return {"admitted": True, "reason": "", "detail": ""}

@@ -159,7 +159,7 @@ def _verdict_for_unknown(catalog: Queries, settings: Settings, url: Url) -> dict
 
 def _refusal(catalog: Queries, settings: Settings, url: Url) -> Decision | None:
     """The first rule that refuses a URL under the current settings, in the order of a crawl."""
-    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()))
+    scope = ScopeRules(settings.scope, map(host_of, catalog.seeds()), catalog.blocked_hosts())
     return (
         scope.refusal(url.text, url.host, depth=0)
         or _refused_as_trap(catalog, settings, url)

@@ -24,6 +24,7 @@ from periplus.model import (
     UrlState,
     Verdict,
 )
+from periplus.store.live_state import Publication
 from periplus.store.manifest import PageRow
 from periplus.url import url_key
 
@@ -113,6 +114,9 @@ class Batch:
     qualities: dict[str, list[float]] = field(default_factory=dict)  # by host: pages, and the sums of their features
     copies: list[Copy] = field(default_factory=list)  # near-duplicates among its pages
     imported: list[str] = field(default_factory=list)  # imported URLs that the scope refuses
+    blocks: list[str] = field(default_factory=list)  # hosts that the user has blocked or unblocked
+    retried: list[str] = field(default_factory=list)  # hosts whose errors the user wants forgotten
+    publication: Publication | None = None  # what the worker reports about itself; no reason to commit
 
     def add_quality(self, host: str, quality: CrawlQuality) -> None:
         """Add the quality of a page to that of its host."""
@@ -137,6 +141,8 @@ class Batch:
                 self.patterns,
                 self.harmless,
                 self.imported,
+                self.blocks,
+                self.retried,
             )
         )
 

@@ -14,9 +14,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from periplus.model import NEVER_SUSPECTED, Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
+from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import batch as records
 from periplus.store.batch import Batch, ForwardedUrl, Revisit, Settled, Written
+from periplus.store.host_changes import apply_block, retry_host
+from periplus.store.live_state import Publication, write_publication
 from periplus.store.manifest import SealedSegment
 from periplus.store.queries import STATE_COUNTERS, Queries
 from periplus.url import registrable_domain, url_key
@@ -58,9 +60,26 @@ class Catalog(Queries):
             many("set_robots", map(records.robots_row, batch.robots))
             many("add_forwarded_url", batch.forwarded)
             many("remove_forwarded_url", ((forward_id,) for forward_id in batch.received))
+            counts.update(self._change_hosts(batch))
             many("add_to_counter", counts.items())
             self._database.run("set_worker_summary", run_id, written.worker, json.dumps(summary))
+            if batch.publication is not None:
+                write_publication(self._database, batch.publication)
         return int(archive_id)
+
+    def publish(self, publication: Publication) -> None:
+        """Write what a worker reports about itself when it has nothing to commit."""
+        with self._database.transaction():
+            write_publication(self._database, publication)
+
+    def _change_hosts(self, batch: Batch) -> Counter[str]:
+        """Apply blocks and retries again to the URLs that this batch has stored."""
+        counts: Counter[str] = Counter()
+        for host in batch.blocks:
+            counts.update(apply_block(self._database, host))
+        for host in batch.retried:
+            counts.update(retry_host(self._database, host))
+        return counts
 
     def _admit(self, items: list[QueuedUrl]) -> Counter[str]:
         now = time.time()
@@ -73,14 +92,31 @@ class Catalog(Queries):
 
     def _settle(self, settled: list[Settled], run_id: int, archive_id: int) -> Counter[str]:
         now = time.time()
-        self._database.many("settle", (records.settled_row(entry, now) for entry in settled))
+        found = self._database.many("settle", (records.settled_row(entry, now) for entry in settled))
         left_queue = [entry.state for entry in settled if entry.state is not UrlState.QUEUED]
         counts = Counter(STATE_COUNTERS[state] for state in left_queue)
         counts.update(queued=-len(left_queue))
+        if found < len(settled):
+            counts.update(self._settle_changed(settled, now))
         counts.update(
             self._add_fetches([entry.fetch for entry in settled if entry.fetch is not None], run_id, archive_id)
         )
         return counts
+
+    def _settle_changed(self, settled: list[Settled], now: float) -> Counter[str]:
+        """Settle the URLs that another process has taken out of the queue: the user blocked their host meanwhile.
+
+        Returns the correction of counters that take each URL for a queued one.
+        """
+        correction: Counter[str] = Counter()
+        changed: set[str] = set()
+        for url in {entry.item.url for entry in settled}:
+            if (row := self._database.row("state_unless_changed", url, now)) is not None:
+                changed.add(url)
+                correction.update({"queued": 1, STATE_COUNTERS[UrlState(row[0])]: -1})
+        rows = (records.settled_row(entry, now) for entry in settled if entry.item.url in changed)
+        self._database.many("settle_any", rows)
+        return correction
 
     def _revisit(self, revisits: list[Revisit]) -> Counter[str]:
         counts: Counter[str] = Counter()
@@ -102,15 +138,6 @@ class Catalog(Queries):
             counts = self._requeue_refused((one.host, one.pattern) for one in self.patterns() if one.saved)
             self._database.many("add_to_counter", counts.items())
 
-    def unlearn(self, patterns: Iterable[Pattern]) -> int:
-        """Never suspect these patterns again; returns the number of requeued URLs that they had refused."""
-        trusted = [one._replace(score=NEVER_SUSPECTED, saved=0, spent=0) for one in patterns]
-        with self._database.transaction():
-            self._database.many("set_pattern", trusted)
-            counts = self._requeue_refused((one.host, one.pattern) for one in trusted)
-            self._database.many("add_to_counter", counts.items())
-        return counts["queued"]
-
     def _store_copies(self, batch: Batch) -> None:
         """Store which pages are duplicates. Equal bytes override near-duplicates, and the newest version counts."""
         again = [entry.item.url for entry in batch.settled if entry.item.visits > 1 and _is_content(entry.fetch)]
@@ -131,13 +158,20 @@ class Catalog(Queries):
 
         The targets of a redirected seed are requeued with it.
         """
-        again, now = list(urls), time.time()
+        again = list(urls)
         again += [target for url in again for target in self._redirect_chain(url)] if done_too else []
+        states = (UrlState.FAILED, UrlState.REFUSED, UrlState.DONE)[: 2 + done_too]
         with self._database.transaction():
-            for state in (UrlState.FAILED, UrlState.REFUSED, UrlState.DONE)[: 2 + done_too]:
-                number = self._database.many("requeue", ((now, url, state) for url in again))
-                counts = (("queued", number), (STATE_COUNTERS[state], -number))
-                self._database.many("add_to_counter", counts)
+            self._database.many("add_to_counter", self._requeue_in("requeue", again, states).items())
+
+    def _requeue_in(self, statement: str, urls: list[str], states: Iterable[UrlState]) -> Counter[str]:
+        """Requeue those of the URLs that are in one of the states."""
+        counts, now = Counter[str](), time.time()
+        for state in states:
+            number = self._database.many(statement, ((now, url, state) for url in urls))
+            counts.update({"queued": number})
+            counts.update({STATE_COUNTERS[state]: -number})
+        return counts
 
     def _redirect_chain(self, url: str) -> list[str]:
         chain = [url]
@@ -147,11 +181,9 @@ class Catalog(Queries):
 
     def requeue_sitemaps(self, sitemaps: Iterable[str]) -> None:
         """Requeue sitemaps, also URLs that are known as something else."""
-        again, now = list(sitemaps), time.time()
         with self._database.transaction():
-            for state, name in STATE_COUNTERS.items():
-                number = self._database.many("requeue_sitemap", ((now, url, state) for url in again))
-                self._database.many("add_to_counter", ((name, -number), ("queued", number)))
+            counts = self._requeue_in("requeue_sitemap", list(sitemaps), STATE_COUNTERS)
+            self._database.many("add_to_counter", counts.items())
 
     def release_held(self) -> int:
         """Make the URLs that wait for the next round due; returns their number."""

@@ -31,9 +31,18 @@ INSERT INTO urls (url, host_id, state, reason, depth, priority, due, admitted, v
 VALUES (?1, ?8, 0, ?5, ?2, ?3, ?4, ?5, ?6, ?7, 0, ?9, ?9) ON CONFLICT DO NOTHING;
 
 -- name: settle
--- Store the result of an attempt.
+-- Store the result of an attempt at a queued URL.
+UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, visits = ?, interval = ?, evidence = ?,
+                visited = ?, changed = ? WHERE url = ? AND state = 0;
+
+-- name: settle_any
+-- Store the result of an attempt at a URL in any state.
 UPDATE urls SET state = ?, reason = ?, detail = ?, attempts = ?, due = ?, priority = ?, visits = ?, interval = ?, evidence = ?,
                 visited = ?, changed = ? WHERE url = ?;
+
+-- name: state_unless_changed
+-- The state of a URL, unless it was changed at the given time.
+SELECT state FROM urls WHERE url = ? AND changed <> ?;
 
 -- name: requeue
 -- Requeue a seed in the given state. Earlier releases did not count visits, so a fetched URL has at least one.
@@ -77,7 +86,7 @@ FROM (SELECT interval FROM urls WHERE state > 0 AND due <= ?1 LIMIT 1000000) GRO
 -- scope, which may have changed since, nor for a missing contact, which says nothing about the page.
 SELECT url, visited, reason FROM urls WHERE url >= ? AND url < ? AND visits > 0 AND (
     (state = 1 AND reason = 'redirected')
-    OR (state = 2 AND reason NOT IN ('no_contact', 'scope_host', 'scope_path', 'extension', 'too_long', 'trap_depth', 'trap_repeat'))
+    OR (state = 2 AND reason NOT IN ('no_contact', 'scope_host', 'blocked', 'seed_removed', 'scope_path', 'extension', 'too_long', 'trap_depth', 'trap_repeat'))
     OR (state = 3 AND reason = 'http_error' AND detail IN ('404', '410')));
 
 -- name: imported_out_of_scope
@@ -385,11 +394,75 @@ DELETE FROM samples WHERE at < ?;
 -- name: samples_since
 SELECT at, figures FROM samples WHERE at > ? ORDER BY at;
 
+-- name: last_pause
+-- The newest pause or resume for a node.
+SELECT action FROM commands WHERE action IN ('pause', 'resume') AND node IN ('', ?) ORDER BY command_id DESC LIMIT 1;
+
+-- name: remove_workers
+DELETE FROM workers WHERE node = ? AND role = ?;
+
+-- name: index_figures
+-- What the builder of the index reports. Rows older than the given time are of processes that are gone.
+SELECT figures FROM workers WHERE role = 'index' AND seen > ?;
+
+-- name: live_crawl_workers
+SELECT count(*) FROM workers WHERE role = 'crawl' AND seen > ?;
+
 -- name: block_host
 INSERT INTO blocked_hosts (host, since) VALUES (?, ?) ON CONFLICT DO NOTHING;
 
 -- name: unblock_host
 DELETE FROM blocked_hosts WHERE host = ?;
 
+-- name: is_blocked
+SELECT 1 FROM blocked_hosts WHERE host = ?;
+
 -- name: blocked_hosts
 SELECT host, since FROM blocked_hosts ORDER BY host;
+
+-- name: refuse_queue
+-- Refuse all queued URLs of a host.
+UPDATE urls SET state = 2, reason = ?1, detail = ?2, due = 9e999, changed = ?3
+WHERE host_id = (SELECT host_id FROM hosts WHERE host = ?4) AND state = 0;
+
+-- name: requeue_reason
+-- Requeue the URLs of a host that were refused for a reason. The URLs of a host are adjacent, one range per scheme.
+UPDATE urls SET state = 0, reason = admitted, detail = '', attempts = 0, due = 0, changed = ?1
+WHERE (url >= 'http://' || ?2 || '/' AND url < 'http://' || ?2 || char(59) OR url >= 'https://' || ?2 || '/' AND url < 'https://' || ?2 || char(59))
+  AND state = 2 AND reason = ?3 AND host_id = (SELECT host_id FROM hosts WHERE host = ?2);
+
+-- name: requeue_failed
+-- Requeue the failed URLs of a host.
+UPDATE urls SET state = 0, reason = admitted, detail = '', attempts = 0, due = 0, changed = ?1
+WHERE (url >= 'http://' || ?2 || '/' AND url < 'http://' || ?2 || char(59) OR url >= 'https://' || ?2 || '/' AND url < 'https://' || ?2 || char(59))
+  AND state = 3 AND host_id = (SELECT host_id FROM hosts WHERE host = ?2);
+
+-- name: retry_queue
+-- Make the queued URLs of a host due that wait for another attempt. Those of the next round keep waiting.
+UPDATE urls SET attempts = 0, due = 0
+WHERE host_id = (SELECT host_id FROM hosts WHERE host = ?) AND state = 0 AND due > 0 AND due < 9e999;
+
+-- name: requeue_url
+-- Requeue a URL in the given state. Earlier releases did not count visits, so a fetched URL has at least one.
+UPDATE urls SET state = 0, reason = admitted, detail = '', attempts = 0, due = 0, visits = max(visits, ?3 = 1), changed = ?1
+WHERE url = ?2 AND state = ?3;
+
+-- name: clear_failures
+-- Forget the errors of a host. Its usual delay still passes before the next request.
+UPDATE hosts SET failures = 0, delay_why = '', next_fetch = min(next_fetch, ? + coalesce(delay, ?)) WHERE host = ?;
+
+-- name: remove_seed
+DELETE FROM seeds WHERE url = ?;
+
+-- name: redirected_seeds
+-- Seeds that exist only because a seed redirects to them.
+SELECT seeds.url FROM seeds JOIN urls USING (url) WHERE urls.via = ? AND urls.admitted = 'seed' AND urls.redirects > 0;
+
+-- name: remove_named_forwards
+-- Remove a URL that the user named and no worker has admitted yet.
+DELETE FROM inbox WHERE url = ? AND via = '';
+
+-- name: withdraw_seed
+-- Refuse a queued seed that was never fetched.
+UPDATE urls SET state = 2, reason = 'seed_removed', detail = '', due = 9e999, changed = ?
+WHERE url = ? AND state = 0 AND visits = 0;

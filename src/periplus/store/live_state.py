@@ -7,6 +7,7 @@ processes on other machines can do the same with another database.
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,11 @@ from periplus.store.database import Database
 
 SILENT_SECONDS = 15.0  # without a report, after which a process counts as gone
 _SAMPLES_KEPT = 7 * 86_400.0  # seconds
+
+
+def this_node() -> str:
+    """The name of this machine in the rows of its processes."""
+    return socket.gethostname()
 
 
 class Action(StrEnum):
@@ -74,6 +80,24 @@ class WorkerRow:
         return now - self.seen > SILENT_SECONDS
 
 
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What a process writes at once: its row, and a sample when one is due."""
+
+    row: WorkerRow
+    sample: dict[str, Any] | None = None
+
+
+def write_publication(database: Database, publication: Publication) -> None:
+    """Replace the row of a process and add its sample, inside a transaction of the caller."""
+    row = publication.row
+    values = (row.node, row.role, row.number, row.pid, row.started, row.seen, row.state, row.commanded)
+    database.run("publish_worker", *values, json.dumps(row.figures))
+    if publication.sample is not None:
+        database.run("add_sample", row.seen, json.dumps(publication.sample))
+        database.run("remove_samples", row.seen - _SAMPLES_KEPT)
+
+
 class LiveState:
     """The rows of processes, commands and samples in the catalog."""
 
@@ -88,14 +112,18 @@ class LiveState:
 
     def publish(self, row: WorkerRow) -> None:
         """Replace the row of a process."""
-        values = (row.node, row.role, row.number, row.pid, row.started, row.seen, row.state, row.commanded)
         with self._database.transaction():
-            self._database.run("publish_worker", *values, json.dumps(row.figures))
+            write_publication(self._database, Publication(row))
 
     def remove(self, node: str, role: Role, number: int) -> None:
         """Remove the row of a process that has ended."""
         with self._database.transaction():
             self._database.run("remove_worker", node, role, number)
+
+    def remove_all(self, node: str, role: Role) -> None:
+        """Remove the rows that killed processes of a node left."""
+        with self._database.transaction():
+            self._database.run("remove_workers", node, role)
 
     def workers(self) -> list[WorkerRow]:
         """The rows of all processes, also of those that were killed."""
@@ -103,6 +131,19 @@ class LiveState:
             WorkerRow(node, Role(role), number, pid, started, seen, state, commanded, json.loads(figures))
             for node, role, number, pid, started, seen, state, commanded, figures in self._database.rows("worker_rows")
         ]
+
+    def rate_limit(self, now: float) -> float | None:
+        """How many pages a second each live crawl worker may start; None: as many as it can.
+
+        The builder of the index sets the limit of the whole crawl. A silent builder sets none.
+        """
+        since = now - SILENT_SECONDS
+        rows = (json.loads(figures) for (figures,) in self._database.rows("index_figures", since))
+        limits = [float(limit) for figures in rows if (limit := figures.get("rate_limit")) is not None]
+        if not limits:
+            return None
+        (workers,) = self._database.row("live_crawl_workers", since)
+        return min(limits) / max(int(workers), 1)
 
     # -- commands -----------------------------------------------------------------------------------------------
 
@@ -124,6 +165,11 @@ class LiveState:
         """The number of the newest command; 0 before the first."""
         (number,) = self._database.row("last_command")
         return int(number)
+
+    def is_paused(self, node: str) -> bool:
+        """Whether the last pause or resume of a node was a pause."""
+        row = self._database.row("last_pause", node)
+        return row is not None and row[0] == Action.PAUSE
 
     # -- samples ------------------------------------------------------------------------------------------------
 

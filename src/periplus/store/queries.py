@@ -71,6 +71,10 @@ class Queries:
         """Every seed ever given, oldest first."""
         return [url for (url,) in self._database.rows("seeds")]
 
+    def blocked_hosts(self) -> dict[str, float]:
+        """The hosts that the user has blocked, each with the time."""
+        return dict(self._database.rows("blocked_hosts"))
+
     def queue(self, most: int) -> list[tuple[str, str, int]]:
         """The first queued URLs, host by host, with host and depth."""
         return [*self._database.rows("queue", most)]

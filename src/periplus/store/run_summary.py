@@ -45,7 +45,7 @@ def _sum(total: Any, value: Any) -> Any:
 
 
 # Failures that are our own refusals, not errors of the host.
-_NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT, Reason.SCOPE_HOST})
+_NO_ERROR = frozenset({None, Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT, Reason.SCOPE_HOST, Reason.BLOCKED})
 _PDF = "application/pdf"
 _HTML = frozenset({"text/html", "application/xhtml+xml", ""})
 

@@ -35,6 +35,7 @@ def test_the_json_has_exactly_these_keys(home: Path) -> None:
         "index",
         "ranks",
         "next",
+        "crawl",
     ]
     assert list(found["urls"]) == ["known", "queued", "done", "refused", "failed", "fetched", "bytes"]
     assert list(found["archive"]) == ["files", "bytes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from typing import Annotated, Any
 
@@ -9,11 +10,14 @@ import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, moment, plural, print_json, print_table, size, summary_rows
+from periplus.control.state import crawl_state
 from periplus.inspector.runs import one_run, overview, shares
 from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
 
 app = typer.Typer(add_completion=False)
+
+_PENDING_SHOWN = 10
 
 
 @app.command()
@@ -28,10 +32,18 @@ def command(
     collection = open_collection(home)
     with closing(Catalog(collection.catalog)) as catalog:
         found = overview(collection, catalog) if run is None else one_run(collection, catalog, run)
+    if run is not None:
+        _show(found, _run_rows, as_json=as_json)
+        return
+    found["crawl"] = crawl_state(collection).shown()
+    _show(found, _collection_rows, as_json=as_json)
+
+
+def _show(found: dict[str, Any], rows: Callable[[dict[str, Any]], list[tuple[str, str]]], *, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:
-        print_table(_collection_rows(found) if run is None else _run_rows(found))
+        print_table(rows(found))
 
 
 def _collection_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -53,7 +65,28 @@ def _collection_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if run is not None:
         rows.append(("last run", f"{run['run_id']}: {run['outcome']}, started {moment(run['started'])}"))
     rows += [(kind, _generation(found[kind])) for kind in ("ranks", "index")]
-    return [*rows, ("next", found["next"])]
+    return [*rows, *_live_rows(found["crawl"]), ("next", found["next"])]
+
+
+def _live_rows(crawl: dict[str, Any]) -> list[tuple[str, str]]:
+    """The processes that run now, or were killed, and the commands that wait for them."""
+    rows = [("running", _process(one)) for one in crawl["processes"]]
+    if crawl["paused"]:
+        rows.append(("paused", "yes: `periplus resume` continues the crawl"))
+    if crawl["pending"]:
+        rows.append(("pending", ", ".join(one["action"] for one in crawl["pending"][:_PENDING_SHOWN])))
+    return rows
+
+
+def _process(one: dict[str, Any]) -> str:
+    name = f"{one['role']} {one['number']} on {one['node']}, process {one['pid']}"
+    if not one["is_alive"]:
+        return f"{name}: killed or not reporting since {moment(one['seen'])}"
+    figures = one["figures"]
+    if one["role"] != "crawl":
+        return f"{name}: {one['state']}"
+    done = f"{plural(figures['fetched'], 'page')}, {figures['pages_per_second']:.1f} pages/s"
+    return f"{name}: {one['state']}, {done}, {plural(figures['under_way'], 'active request')}"
 
 
 def _generation(state: dict[str, Any] | None) -> str:

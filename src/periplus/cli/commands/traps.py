@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
-from periplus.cli.output import plural, print_json, print_table, printable
+from periplus.cli.output import plural, print_json, print_table
+from periplus.cli.reply import Reply, show, wait_for_reply
 from periplus.config import load
+from periplus.control.orders import unlearn as give_unlearn
 from periplus.errors import UsageError
 from periplus.inspector.traps import to_unlearn, trap_report
 from periplus.store.catalog import Catalog
@@ -38,10 +40,10 @@ def command(
         raise UsageError("--pattern requires --unlearn")
     settings, collection = load(home).settings.frontier, open_collection(home)
     if unlearn and host is not None:
-        with collection.locked(), closing(Catalog(collection.catalog)) as catalog:
-            found = to_unlearn(catalog, settings, host, pattern)
-            queued = catalog.unlearn(found)
-        _show_unlearned(host, [one.pattern for one in found], queued, as_json=as_json)
+        with closing(Catalog(collection.catalog)) as catalog:
+            found = [one.pattern for one in to_unlearn(catalog, settings, host, pattern)]
+        queued = sum(give_unlearn(collection, host, one) for one in found)
+        _show_unlearned(host, found, queued, wait_for_reply(collection), as_json=as_json)
         return
     with closing(Catalog(collection.catalog)) as catalog:
         report = trap_report(catalog, settings, host)
@@ -54,9 +56,7 @@ def command(
         typer.echo("No URL pattern is a suspected trap.")
 
 
-def _show_unlearned(host: str, patterns: list[str], queued: int, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"host": host, "unlearned": patterns, "queued": queued})
-    else:
-        line = printable(f"Unlearned {', '.join(patterns)} of {host}; queued {plural(queued, 'URL')}.")
-        typer.echo(f"{line} Run `periplus crawl` to fetch them.")
+def _show_unlearned(host: str, patterns: list[str], queued: int, reply: Reply, *, as_json: bool) -> None:
+    when = "The running crawl fetches them." if reply.is_running else "Run `periplus crawl` to fetch them."
+    sentence = f"Unlearned {', '.join(patterns)} of {host}; queued {plural(queued, 'URL')}. {when}"
+    show(sentence, {"host": host, "unlearned": patterns, "queued": queued}, reply, as_json=as_json)

@@ -1,0 +1,21 @@
+"""Which share of the web does a host fall into?
+
+All hosts of a registrable domain fall into one share, by hash. A crawl with several workers divides the shares among
+them; a URL that is forwarded to its owner is stored with its share.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import xxhash
+
+from periplus.url import registrable_domain
+
+SHARES = 1024  # many more than workers, so that shares divide evenly
+
+
+@lru_cache(maxsize=65536)
+def share_of(host: str) -> int:
+    """The share that a host falls into."""
+    return xxhash.xxh3_64_intdigest(registrable_domain(host).encode()) % SHARES

@@ -20,11 +20,12 @@ from web.serving import serving
 @pytest.mark.parametrize(
     ("state", "line"),
     [
-        (CrawlState(True, 3, 1.2), "1,234 pages, newest 1 second ago, crawling"),
-        (CrawlState(True, 3, 90.0), "1,234 pages, newest 90 seconds ago, crawling"),
-        (CrawlState(True, 3, 600.0), "1,234 pages, newest 10 minutes ago, crawling"),
-        (CrawlState(True, 3, 9000.0), "1,234 pages, newest 2 hours ago, crawling"),
-        (CrawlState(True, 3), "1,234 pages, crawling"),
+        (CrawlState(True, False, 3, 1.2), "1,234 pages, newest 1 second ago, crawling"),
+        (CrawlState(True, False, 3, 90.0), "1,234 pages, newest 90 seconds ago, crawling"),
+        (CrawlState(True, False, 3, 600.0), "1,234 pages, newest 10 minutes ago, crawling"),
+        (CrawlState(True, False, 3, 9000.0), "1,234 pages, newest 2 hours ago, crawling"),
+        (CrawlState(True, False, 3), "1,234 pages, crawling"),
+        (CrawlState(True, True, 3), "1,234 pages, crawl paused"),
     ],
 )
 def test_the_line_says_how_fresh_the_newest_page_is(state: CrawlState, line: str) -> None:
@@ -32,8 +33,8 @@ def test_the_line_says_how_fresh_the_newest_page_is(state: CrawlState, line: str
 
 
 def test_one_page_is_singular() -> None:
-    assert CrawlState(True, 1).starting_line == "1 page so far, crawling …"
-    assert CrawlState(False, 0).starting_line == "0 pages so far, nothing is being crawled."
+    assert CrawlState(True, False, 1).starting_line == "1 page so far, crawling …"
+    assert CrawlState(False, False, 0).starting_line == "0 pages so far, nothing is being crawled."
 
 
 def test_the_newest_page_comes_from_the_row_of_the_builder(tmp_path: Path) -> None:
@@ -50,7 +51,10 @@ def test_the_newest_page_comes_from_the_row_of_the_builder(tmp_path: Path) -> No
 
 
 def test_the_start_page_shows_the_crawl_as_it_is_now() -> None:
-    engine, states = FakeEngine(), [CrawlState(True, 9, 5.0), CrawlState(True, 9, 6.0), CrawlState(False, 9)]
+    engine, states = (
+        FakeEngine(),
+        [CrawlState(True, False, 9, 5.0), CrawlState(True, False, 9, 6.0), CrawlState(False, False, 9)],
+    )
     sources = Sources(engine, FakeLibrary(engine), crawl=lambda: states.pop(0))
     with serving(create_app(sources, Serving())) as site:
         assert "newest 5 seconds ago, crawling" in site.get("/").text

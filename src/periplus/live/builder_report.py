@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import time
 from enum import StrEnum
 from threading import Event, Thread
@@ -15,7 +14,7 @@ from periplus.errors import PeriplusError
 from periplus.live.freshness import FreshnessMeter
 from periplus.live.rhythm import Rhythm, rate_limit
 from periplus.store.collection import Collection
-from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
 
 logger = logging.getLogger("periplus.live")
 
@@ -53,7 +52,7 @@ class BuilderReport:
         self._closed.set()
         self._thread.join()
         if kind is None:
-            self._rows.remove(_node(), Role.INDEX, 0)
+            self._rows.remove(this_node(), Role.INDEX, 0)
         self._rows.close()
 
     def step(self, step: Step) -> None:
@@ -79,7 +78,7 @@ class BuilderReport:
     def _publish(self) -> None:
         now = time.time()
         state = "idle" if self._state == "running" and self._step is Step.IDLE else self._state
-        row = WorkerRow(_node(), Role.INDEX, 0, os.getpid(), self._started, now, state, 0, self.figures())
+        row = WorkerRow(this_node(), Role.INDEX, 0, os.getpid(), self._started, now, state, 0, self.figures())
         self._rows.publish(row)
 
     def figures(self) -> dict[str, Any]:
@@ -102,7 +101,3 @@ class BuilderReport:
         now = time.time()
         rows = [row for row in self._rows.workers() if row.role is Role.SERVE and not row.is_silent(now)]
         return min((int(row.figures.get("generation", 0)) for row in rows), default=None)
-
-
-def _node() -> str:
-    return socket.gethostname()

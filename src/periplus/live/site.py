@@ -25,7 +25,7 @@ from periplus.site.listener import address_of, is_loopback
 from periplus.site.server import run
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
 from periplus.web.branding import load_branding
 from periplus.web.collection_site import site_of
 from periplus.web.crawl_line import CrawlReader
@@ -85,15 +85,13 @@ class SiteReport:
         if generation == self._last and now - self._reported < _REPORT_SECONDS:
             return
         figures = {"address": self._address, "generation": generation, "requests": self.requests}
-        row = WorkerRow(
-            socket.gethostname(), Role.SERVE, 0, os.getpid(), self._started, now, "running", 0, dict(figures)
-        )
+        row = WorkerRow(this_node(), Role.SERVE, 0, os.getpid(), self._started, now, "running", 0, dict(figures))
         self._write(lambda rows: rows.publish(row))
         self._last, self._reported = generation, now
 
     def remove(self) -> None:
         """Remove the row at the end."""
-        self._write(lambda rows: rows.remove(socket.gethostname(), Role.SERVE, 0))
+        self._write(lambda rows: rows.remove(this_node(), Role.SERVE, 0))
 
     def _write(self, write: Callable[[LiveState], None]) -> None:
         try:

@@ -32,6 +32,7 @@ class Status:
     address: str
     restarting: tuple[str, ...] = ()  # names of children that are not running
     is_crawl_finished: bool = False
+    is_paused: bool = False
 
 
 @dataclass(slots=True)
@@ -49,10 +50,11 @@ class StatusReader:
             with closing(Queries(self.collection.catalog, read_only=True)) as catalog:
                 counters = catalog.counters()
             with closing(LiveState(self.collection.catalog, read_only=True)) as rows:
-                index = next((row.figures for row in rows.workers() if row.role is Role.INDEX), self._index)
+                live = rows.workers()
         except PeriplusError:
             return None
-        pages, self._index = counters["fetched"], index
+        index = self._index = next((row.figures for row in live if row.role is Role.INDEX), self._index)
+        pages = counters["fetched"]
         return Status(
             pages,
             self._rate(pages),
@@ -66,6 +68,7 @@ class StatusReader:
             self.address,
             restarting,
             is_crawl_finished,
+            any(row.role is Role.CRAWL and row.state == "paused" for row in live),
         )
 
     def _rate(self, pages: int) -> float:

@@ -21,6 +21,7 @@ class CrawlState:
     """What the crawl does now."""
 
     is_crawling: bool = False
+    is_paused: bool = False
     pages: int = 0  # fetched so far
     newest_age: float | None = None  # seconds since the newest searchable page was fetched
 
@@ -29,7 +30,7 @@ class CrawlState:
         parts = [_counted(documents)]
         if self.newest_age is not None:
             parts.append(f"newest {_duration(self.newest_age)} ago")
-        return ", ".join([*parts, "crawling"])
+        return ", ".join([*parts, "crawl paused" if self.is_paused else "crawling"])
 
     @property
     def starting_line(self) -> str:
@@ -68,8 +69,10 @@ def _read(collection: Collection) -> CrawlState:
     except PeriplusError:
         return CrawlState()
     newest = max((row.figures.get("newest", 0.0) for row in live if row.role is Role.INDEX), default=0.0)
-    is_crawling = collection.in_use() or any(row.role is Role.CRAWL for row in live)
-    return CrawlState(is_crawling, pages, max(now - newest, 0.0) if newest else None)
+    states = {row.state for row in live if row.role is Role.CRAWL}
+    return CrawlState(
+        collection.in_use() or bool(states), "paused" in states, pages, max(now - newest, 0.0) if newest else None
+    )
 
 
 def _counted(pages: int) -> str:

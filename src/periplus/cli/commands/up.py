@@ -108,7 +108,8 @@ def _plain_lines() -> Callable[[Status], None]:
 
 def status_line(status: Status) -> str:
     """The status in one line."""
-    crawl = "crawl finished" if status.is_crawl_finished else f"{status.pages_per_second:.1f} pages/s"
+    rate = "paused" if status.is_paused else f"{status.pages_per_second:.1f} pages/s"
+    crawl = "crawl finished" if status.is_crawl_finished else rate
     parts = [
         f"{plural(status.pages, 'page')} ({crawl}, {status.queued:,} queued)",
         f"{status.searchable:,} searchable",

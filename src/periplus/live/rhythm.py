@@ -116,10 +116,10 @@ class Rhythm:
 def rate_limit(waiting: int, pages_per_second: float, oldest_age: float) -> float | None:
     """The pages per second that the crawl may fetch, so that pages do not wait too long; None: no limit.
 
-    *waiting*: all acknowledged pages that are not searchable. *pages_per_second*: that the builder makes searchable.
+    *waiting*: all acknowledged pages that are not searchable. *pages_per_second*: that the builder makes searchable; 0:
+    not known yet.
     """
-    if not pages_per_second:
-        return None
+    pages_per_second = pages_per_second or _USUAL_SPEED
     seconds = max(waiting / pages_per_second, oldest_age - DEADLINE / 2)
     if seconds < DEADLINE / 2:
         return None

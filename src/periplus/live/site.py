@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from periplus.config import Settings, load
 from periplus.errors import PeriplusError
+from periplus.live.collection_site import site_of
 from periplus.search.reload import ReloadingEngine
 from periplus.site.listener import address_of, is_loopback
 from periplus.site.server import run
@@ -27,7 +28,6 @@ from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
 from periplus.web.branding import load_branding
-from periplus.web.collection_site import site_of
 from periplus.web.crawl_line import CrawlReader
 from periplus.web.starting import starting_app
 

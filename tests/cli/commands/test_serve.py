@@ -17,9 +17,9 @@ import pytest
 
 from crawl.crawling import environment, start, typed, wait
 from periplus.config import Serving
+from periplus.live.collection_site import may_inspect
 from periplus.site.listener import is_loopback, listen
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.web.collection_site import may_inspect
 from search.library import Doc, index, shelve
 from site_figures import figures
 from web.serving import Site

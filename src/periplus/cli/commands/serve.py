@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from periplus.cli.options import DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT, Home, Host, Port
 from periplus.cli.output import plural
 from periplus.config import load
+from periplus.live.collection_site import bangs_of, site_of
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.site.access_log import AccessLog
@@ -23,7 +24,6 @@ from periplus.site.listener import address_of, is_loopback, listen
 from periplus.site.server import run
 from periplus.store.collection import open_collection
 from periplus.web.branding import load_branding
-from periplus.web.collection_site import bangs_of, site_of
 
 app = typer.Typer(add_completion=False)
 

@@ -24,6 +24,14 @@ def test_updates_become_rarer_as_the_index_grows() -> None:
     assert not rhythm.is_update_due(replace(BUSY, documents=100_000))
 
 
+def test_a_busy_machine_is_not_kept_busy_by_updates() -> None:
+    rhythm = Rhythm(0.0, updated=990.0, update_seconds=1.0)
+    assert rhythm.is_update_due(replace(BUSY, documents=100))
+    rhythm.note_update(990.0, 500, seconds=12.0, parsing=3.0)
+    assert not rhythm.is_update_due(replace(BUSY, documents=100))
+    assert round(rhythm.pages_per_second) == 33
+
+
 def test_no_page_waits_longer_than_the_deadline_for_its_update() -> None:
     rhythm = Rhythm(0.0, updated=990.0, pages_per_second=100.0)
     waiting = replace(BUSY, documents=500_000, oldest_age=DEADLINE - 10.0)

@@ -176,7 +176,7 @@ class _Builder:
         end = time.monotonic()
         if summary.build == "full" and not limits.vectors_later:
             self._rhythm.note_rebuild(end, end - began, summary.documents)
-        self._rhythm.note_update(end, pages, end - began + self._busy)
+        self._rhythm.note_update(end, pages, end - began, self._busy)
         self._busy = 0.0
         if summary.build != "none":
             _log_update(summary, pages)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 DEADLINE = 40.0  # seconds from fetch to searchable that the builder aims at; the promise is 60
 _SHORTEST, _LONGEST = 4.0, 30.0  # seconds between two updates
 _TIMES_OVERHEAD = 20.0  # the interval divided by the fixed time of an update
+_TIMES_UPDATE = 2.0  # the interval divided by the time of the last update, which is long on a busy machine
 _OVERHEAD, _OVERHEAD_PER_DOCUMENT = 0.3, 2e-5  # seconds; measured with bench/live.py
 _TIMES_REBUILD = 40.0  # the time between two rebuilds of a busy collection divided by that of a rebuild
 _REBUILD_PER_DOCUMENT = 2.5e-3  # seconds, before the first one was measured
@@ -41,6 +42,7 @@ class Rhythm:
 
     started: float
     updated: float = 0.0  # end of the last update
+    update_seconds: float = 0.0  # of the last one, without parsing
     pages_per_second: float = 0.0  # that the builder makes searchable while it works; 0: not known yet
     ranked: float = 0.0
     rank_seconds: float = 0.0
@@ -56,8 +58,9 @@ class Rhythm:
             return False
         if not found.documents:
             return True
-        interval = _TIMES_OVERHEAD * (_OVERHEAD + _OVERHEAD_PER_DOCUMENT * found.documents)
-        if found.now - self.updated >= min(max(interval, _SHORTEST), _LONGEST):
+        overhead = _OVERHEAD + _OVERHEAD_PER_DOCUMENT * found.documents
+        interval = max(_TIMES_OVERHEAD * overhead, _TIMES_UPDATE * self.update_seconds, _SHORTEST)
+        if found.now - self.updated >= min(interval, _LONGEST):
             return True
         return found.oldest_age + self.expected_seconds(found.waiting, found.documents) >= DEADLINE
 
@@ -91,11 +94,11 @@ class Rhythm:
 
     # -- what was done ------------------------------------------------------------------------------------------------
 
-    def note_update(self, end: float, pages: int, seconds: float) -> None:
-        """An update with this many new pages has ended; *seconds* include parsing."""
-        self.updated = end
-        if pages and seconds:
-            speed = pages / seconds
+    def note_update(self, end: float, pages: int, seconds: float, parsing: float) -> None:
+        """An update with this many new pages has ended after *seconds*; they took *parsing* seconds before."""
+        self.updated, self.update_seconds = end, seconds
+        if pages:
+            speed = pages / (seconds + parsing)
             self.pages_per_second = speed if not self.pages_per_second else (self.pages_per_second + speed) / 2
 
     def note_rank(self, end: float, seconds: float, pages: int) -> None:

@@ -61,6 +61,7 @@ def test_a_busy_collection_is_rebuilt_rarely() -> None:
     rhythm = Rhythm(0.0, rebuilt=900.0, rebuilt_documents=1_000, rebuild_per_document=0.002)
     busy = replace(BUSY, waiting=0)
     assert not rhythm.is_rebuild_due(busy), "a rebuild of 20 s may come after 800 s"
+    assert not Rhythm(990.0).is_rebuild_due(busy), "nor soon after the start"
     assert rhythm.is_rebuild_due(replace(busy, now=1800.0, quiet_since=1800.0))
 
 

@@ -29,6 +29,7 @@ from periplus.live.freshness import Freshness, FreshnessMeter
 from periplus.live.rhythm import Situation
 from periplus.reparse import reparse
 from periplus.reparse.reader_pool import ReaderPool
+from periplus.signals import Stopped
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.compaction import compact
@@ -64,8 +65,6 @@ def run_builder(options: BuilderOptions) -> dict[str, Any]:
 
     Returns the figures of its last row.
     """
-    stop = Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
     collection = open_collection(options.home)
     require_sound(collection.catalog)
     processes = max((os.cpu_count() or 1) // 2, 1)
@@ -75,9 +74,10 @@ def run_builder(options: BuilderOptions) -> dict[str, Any]:
     ):
         pool.start()
         builder = _Builder(options, collection, report, pool)
-        while not stop.is_set():
+        signal.signal(signal.SIGTERM, builder.stop)
+        while not builder.stopped.is_set():
             builder.look()
-            stop.wait(_LOOK_SECONDS)
+            builder.stopped.wait(_LOOK_SECONDS)
         report.drains()
         builder.finish()
         return report.figures()
@@ -96,12 +96,24 @@ class _Builder:
         self._seen = 0  # pages
         self._busy = 0.0  # seconds of parsing since the last update
         self._kept: set[str] = set()  # segments that could not be parsed
+        self._is_rebuilding = False
+        self.stopped = Event()
         self._read_live_generation()
+
+    def stop(self, number: int, frame: object) -> None:
+        """Handle SIGTERM: end after the current step; a rebuild, which may take minutes, is given up."""
+        del frame
+        self.stopped.set()
+        if self._is_rebuilding:
+            self._is_rebuilding = False
+            raise Stopped(number)
 
     def look(self) -> None:
         """Do what is due now."""
         try:
             self._do_what_is_due()
+        except Stopped:
+            logger.info("the rebuild was given up; the last index stays in use")
         except CollectionLocked as error:
             logger.info("%s; trying again", error.sentence)
             self._report.step(Step.IDLE)
@@ -189,7 +201,11 @@ class _Builder:
         return frozenset(name for name in names if place_of(name).revision > 0 or name in self._kept)
 
     def _rebuild(self) -> None:
-        summary = self._update(_REFRESH)
+        self._is_rebuilding = True
+        try:
+            summary = self._update(_REFRESH)
+        finally:
+            self._is_rebuilding = False
         if summary is not None and summary.build != "full":
             self._rhythm.note_refresh(summary.documents)
 

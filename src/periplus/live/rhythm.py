@@ -83,7 +83,7 @@ class Rhythm:
         if grown < _NEW_SHARE * found.documents and not (self.has_new_ranks and self._is_quiet(found)):
             return False
         pause = _TIMES_REBUILD * self.rebuild_per_document * found.documents
-        return self._is_quiet(found) or found.now - self.rebuilt >= pause
+        return self._is_quiet(found) or found.now - (self.rebuilt or self.started) >= pause
 
     def is_compaction_due(self, segments: int) -> bool:
         """Whether small segments are merged."""

@@ -75,8 +75,8 @@ class InformationPages:
         newest = (await self._facts()).newest
         documents = self._engine.documents
         crawl = await asyncio.to_thread(self._crawl) if self._crawl is not None else None
-        dates = {"newest": day(newest), "moment": moment(newest)}
-        return self._pages.response("home.html", headers=VOICE, documents=documents, crawl=crawl, **dates)
+        dates: dict[str, object] = {"newest": day(newest), "moment": moment(newest)}
+        return self._pages.response("home.html", 200, VOICE, documents=documents, crawl=crawl, **dates)
 
     async def help(self, request: Request) -> Response:
         """How to search."""

@@ -80,7 +80,20 @@ def test_the_supervisor_loads_no_heavy_library(tmp_path: Path) -> None:
     ],
 )
 def test_the_status_line(changes: dict[str, object], line: str) -> None:
-    figures = {"pages": 1200, "pages_per_second": 9.5, "queued": 30, "searchable": 1100, "waiting": 100}
-    figures |= {"freshness": 12.3, "freshness_p95": 20.0, "step": "idle", "rate_limit": None, "address": "http://here/"}
+    figures: dict[str, object] = {
+        "pages": 1200,
+        "pages_per_second": 9.5,
+        "queued": 30,
+        "searchable": 1100,
+        "waiting": 100,
+    }
+    figures |= {
+        "waiting": 100,
+        "freshness": 12.3,
+        "freshness_p95": 20.0,
+        "step": "idle",
+        "rate_limit": None,
+        "address": "http://here/",
+    }
     assert status_line(Status(**figures | changes)) == line  # type: ignore[arg-type]
     assert re.fullmatch(r"[^\n]+", line)

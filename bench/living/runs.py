@@ -21,7 +21,7 @@ from living.readers import Readers
 from living.web_process import WebServer
 
 WARM_UP = 10.0  # seconds of a polite run that are not counted: a crawl starts with one page of every host
-_STOP_SECONDS = 60.0
+_STOP_SECONDS = 300.0
 
 
 @dataclass(frozen=True)

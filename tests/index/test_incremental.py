@@ -246,7 +246,7 @@ def test_when_the_index_has_doubled_it_is_built_anew(tmp_path: Path) -> None:
     shelve(tmp_path, pages(20, 40))
     assert index(collection).build == "update"
     shelve(tmp_path, pages(40, 41))
-    assert index(collection).why == "more than half of the documents are newer than the last full build"
+    assert index(collection).why == "more than 50% of the documents are newer than the last full build"
     shelve(tmp_path, pages(41, 42))
     assert index(collection).build == "update"
 

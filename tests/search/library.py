@@ -19,6 +19,7 @@ from pyarrow import parquet
 from periplus.config import Indexing, Settings, load
 from periplus.graph.rank_writer import writing_ranks
 from periplus.index.build import IndexSummary, build_index
+from periplus.index.lineage import Continuation
 from periplus.model import (
     Decision,
     Fetch,
@@ -163,7 +164,7 @@ def settings(**flags: Any) -> Settings:
 
 def index(collection: Collection, *, full: bool = False, **flags: Any) -> IndexSummary:
     """Build and publish a generation; without *full* only when something has changed."""
-    return build_index(collection, Indexing(memory_mb=128, **flags), full=full)
+    return build_index(collection, Indexing(memory_mb=128, **flags), limits=Continuation(full=full))
 
 
 @contextmanager

@@ -96,7 +96,7 @@ def test_an_answer_in_parts_is_sent_as_it_comes() -> None:
     async def endless(request: Request) -> Response:
         return StreamingResponse(iter([b"first ", b"second"]), media_type="text/plain")
 
-    pages = Pages(app._TEMPLATES, layout="page.html")
+    pages = Pages(app.TEMPLATES, layout="page.html")
     with serving(build([Route("/parts", endless)], pages)) as site:
         assert site.get("/parts", {"Accept-Encoding": "gzip"}).body == b"first second"
 
@@ -268,7 +268,7 @@ def test_a_cookie_is_not_kept_for_others() -> None:
     async def greet(request: Request) -> Response:
         return Response("Hello", headers={"set-cookie": "reader=1"})
 
-    pages = Pages(app._TEMPLATES, layout="page.html")
+    pages = Pages(app.TEMPLATES, layout="page.html")
     versioned = Versioned({"/"}, lambda: "1")
     with serving(build([Route("/", greet)], pages, versioned, 1 << 20)) as site:
         for _ in range(2):
@@ -282,7 +282,7 @@ def test_a_reader_with_another_variant_gets_another_stored_answer() -> None:
     async def greet(request: Request) -> Response:
         return Response(f"{request.headers.get('x-reader', '')} {next(answers)}")
 
-    pages = Pages(app._TEMPLATES, layout="page.html")
+    pages = Pages(app.TEMPLATES, layout="page.html")
     versioned = Versioned({"/"}, lambda: "1", lambda scope: str(dict(scope["headers"]).get(b"x-reader", b"")))
     with serving(build([Route("/", greet)], pages, versioned, 1 << 20)) as site:
         found = [site.get("/", {"X-Reader": name}) for name in ("owner", "other", "owner", "other")]

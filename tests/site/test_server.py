@@ -19,7 +19,8 @@ from uvicorn import Server
 
 from periplus.config import Serving
 from periplus.errors import PortTaken, UsageError
-from periplus.site.server import address_of, listen, run
+from periplus.site.listener import address_of, listen
+from periplus.site.server import run
 from periplus.web.app import Sources, create_app
 from web.engines import ARCHIVED, FakeEngine, FakeLibrary
 from web.serving import Site, searching
@@ -29,7 +30,8 @@ SCRIPT = """
 import sys
 import time
 from periplus.config import Serving
-from periplus.site.server import listen, run
+from periplus.site.listener import listen
+from periplus.site.server import run
 from periplus.web.app import Sources, create_app
 from web.engines import FakeEngine, FakeLibrary
 

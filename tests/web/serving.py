@@ -17,7 +17,8 @@ from starlette.types import ASGIApp
 from uvicorn import Server
 
 from periplus.config import Serving
-from periplus.site.server import configuration, listen
+from periplus.site.listener import listen
+from periplus.site.server import configuration
 from periplus.web.app import Sources, create_app
 from periplus.web.bangs import Bangs
 from periplus.web.branding import Branding

@@ -26,6 +26,7 @@ from periplus.signals import Stopped, stop_signals, stoppable
 COMMANDS = {
     "demo": "Try it offline: crawl, rank and serve the documentation on this machine.",
     "init": "Write a commented periplus.toml for a new collection.",
+    "up": "Crawl, index and serve at once, until Ctrl-C; the same command continues.",
     "crawl": "Crawl politely until the queue is empty, a budget is reached, or Ctrl-C; the same command continues.",
     "import": "Import pages from WARC or ARC files.",
     "seed": "Add seeds to a collection, take them back, or list them.",

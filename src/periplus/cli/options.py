@@ -1,4 +1,4 @@
-"""Options that several commands share: --home and --json."""
+"""Options that several commands share: --home, --json, --host and --port."""
 
 from __future__ import annotations
 
@@ -40,4 +40,7 @@ Home = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object instead of text.")]
+Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 means all.")]
+Port = Annotated[int, typer.Option(min=0, max=65_535, metavar="PORT", help="Port to listen on; 0: any free one.")]
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
 DEFAULT_HOME = Path("periplus-data")

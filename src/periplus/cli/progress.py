@@ -54,6 +54,17 @@ def step_progress(*, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
+def live_line(text: str) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
+    """A live line, as a function that replaces it and one that writes a lasting line above it."""
+    with Live(Text(text), console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+        live.refresh()
+        yield (
+            lambda text: live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True),
+            lambda text: live.console.print(Text(text)),
+        )
+
+
+@contextmanager
 def _live(text: str) -> Iterator[Callable[[str], None]]:
     """Live lines without a refresh thread, because the crawl forks processes meanwhile."""
     with Live(Text(text), console=Console(stderr=True), transient=True, auto_refresh=False) as live:

@@ -34,7 +34,7 @@ from periplus.store.batch import Settled
 from periplus.store.manifest import PageRow
 from periplus.url import Canonicalizer
 
-logger = logging.getLogger("periplus.crawl")
+logger = logging.getLogger("periplus.crawl.urls")  # a line for every URL
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED = 304

@@ -16,6 +16,7 @@ from periplus.errors import CollectionLocked
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import rank
 from periplus.index.build import build_index
+from periplus.index.lineage import Continuation
 from periplus.reparse import reparse
 from periplus.store.block_list import read_block_list
 from periplus.store.catalog import Catalog
@@ -58,7 +59,7 @@ def _index(collection: Collection, settings: Settings, on_step: OnStep) -> int:
     reparse(collection, settings, everything=False)
     on_step("building the index")
     rules = page_rules(settings.scope, read_block_list(collection.home))
-    return build_index(collection, settings.index, rules=rules, full=True).generation
+    return build_index(collection, settings.index, rules=rules, limits=Continuation(full=True)).generation
 
 
 def _remove_older(folder: Path, kind: Kind, newest: int | None) -> None:

@@ -7,7 +7,7 @@ does not change. A full build writes everything anew.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from periplus.errors import DamagedFile, NoIndex
 from periplus.garbage import rare_garbage_collection
 from periplus.index.forward import ForwardIndex
 from periplus.index.left_out import PageRules
-from periplus.index.lineage import Lineage, continued
+from periplus.index.lineage import Continuation, Lineage, continued
 from periplus.index.media import write_furniture
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import DOCUMENTS
@@ -82,23 +82,23 @@ def build_index(
     settings: Indexing,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
     rules: PageRules | None = None,
-    *,
-    full: bool = False,
+    limits: Continuation | None = None,
+    only: Container[str] | None = None,
 ) -> IndexSummary:
     """Bring the index up to date with the live segments; searches use the last generation until the end.
 
     The new generation is verified before it is published. When nothing has changed, there is none. Pages that *rules*
-    refuse are left out. *full*: write everything anew, also when an update would do.
+    refuse are left out. *limits*: when an update would do. *only*: the names of the segments of pages to index.
     """
     started = time.monotonic()
     generations = Generations(collection.index, INDEX_KIND)
     with (
         rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
-        _live_segments(collection) as segments,
+        _live_segments(collection, only) as segments,
         generations.writing() as folder,
         Plan(collection, segments, settings, folder / "spill", rules) as plan,
     ):
-        lineage = continued(generations, plan, settings, full=full)
+        lineage = continued(generations, plan, settings, limits or Continuation())
         before = lineage.before
         with closing(before) if before is not None else nullcontext():
             if before is not None and not plan.added and not len(plan.removed) and _same_ranks(before, plan):
@@ -130,7 +130,7 @@ def _summary(generation: Path, plan: Plan, lineage: Lineage, build: str, started
 
 
 @contextmanager
-def _live_segments(collection: Collection) -> Iterator[dict[Path, Path | None]]:
+def _live_segments(collection: Collection, only: Container[str] | None) -> Iterator[dict[Path, Path | None]]:
     """The segments of pages to index, after a check of every byte, each with its links; None: they are damaged."""
     with collection.reading_segments():
         with closing(Catalog(collection.catalog)) as catalog:
@@ -138,6 +138,8 @@ def _live_segments(collection: Collection) -> Iterator[dict[Path, Path | None]]:
                 [segment_file(collection.segments, segment) for segment in catalog.segments(kind)]
                 for kind in ("pages", "links")
             )
+        if only is not None:
+            pages = [file for file in pages if file.path.name in only]
         if not pages:
             raise NoIndex("nothing to index", "no page has been crawled", "Run `periplus crawl URL` first.")
         require_intact(pages)
@@ -151,7 +153,8 @@ def _write_generation(
     """Write and check all files of a generation; returns the facts for its `meta.json`."""
     languages = lineage.languages(plan.languages)
     base = plan.base(lineage.before.folder, lineage.first) if lineage.before is not None else None
-    written, media = _write_documents(folder, plan, settings, languages, base, progress)
+    written_settings = settings.model_copy(update={"vectors": lineage.has_vectors(settings)})
+    written, media = _write_documents(folder, plan, written_settings, languages, base, progress)
     plan.save_numbers(folder / DOCUMENTS)
     plan.save_near_copies(folder / NEAR_COPIES)
     write_sites(folder, plan.sites.values())

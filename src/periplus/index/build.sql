@@ -5,7 +5,7 @@
 -- refused_hosts (host, reason) and refused_urls (url_id, reason): what the scope refuses, imported (url_id): pages that
 -- are indexed although the scope refuses them, known_templates (host), known_sites (host) and known_furniture (host): hosts that were
 -- compared by an earlier build, styles (host, style): a hash of what the pages of a host repeat, previous (number, url_id,
--- fingerprint): the documents of the generation that is continued. The texts of pages are not read here, so that
+-- fingerprint, links): the documents of the generation that is continued. The texts of pages are not read here, so that
 -- everything fits in memory.
 
 -- name: versions
@@ -201,11 +201,13 @@ WHERE source_id IN (SELECT url_id FROM numbered WHERE is_new)
 GROUP BY source_id, fetched_at;
 
 -- name: fingerprints
--- A hash of everything that a document is made of. Anchor texts are compared without their order.
+-- Hashes of everything that a document is made of: `links` of what the links to it say, without the order of the anchor
+-- texts, and `fingerprint` of the rest.
 CREATE OR REPLACE TEMP TABLE fingerprints AS
 SELECT documents.ordinal,
-       hash(documents.version, documents.content_id, documents.prior, coalesce(styles.style, 0),
-            list_sort(coalesce(anchors.anchors, [])), coalesce(copies.urls, []), feed_dates.published) AS fingerprint
+       hash(documents.version, documents.content_id, coalesce(styles.style, 0), coalesce(copies.urls, []),
+            feed_dates.published) AS fingerprint,
+       hash(documents.prior, list_sort(coalesce(anchors.anchors, []))) AS links
 FROM documents
 LEFT JOIN feed_dates ON feed_dates.url_id = documents.url_id
 LEFT JOIN styles ON styles.host = documents.host
@@ -214,13 +216,16 @@ LEFT JOIN copies ON copies.ordinal = documents.ordinal;
 
 -- name: numbered
 -- The documents with their numbers: unchanged ones keep theirs, the others are numbered in the order of the segments.
--- Not TEMP, so that `links` can run beside `rows`. Parameter: the first new number.
+-- Not TEMP, so that `links` can run beside `rows`. Parameters: the first new number, and whether documents with other
+-- links to them are unchanged, which therefore keep the old hash of those.
 CREATE OR REPLACE TABLE numbered AS
-SELECT documents.ordinal, documents.url_id, fingerprints.fingerprint, previous.number IS NULL AS is_new,
+SELECT documents.ordinal, documents.url_id, fingerprints.fingerprint, coalesce(previous.links, fingerprints.links) AS links,
+       previous.number IS NULL AS is_new,
        coalesce(previous.number, ? - 1 + row_number() OVER (PARTITION BY previous.number IS NULL
                                                             ORDER BY documents.segment, documents.place)) AS number
 FROM documents JOIN fingerprints ON fingerprints.ordinal = documents.ordinal
-LEFT JOIN previous ON previous.url_id = documents.url_id AND previous.fingerprint = fingerprints.fingerprint;
+LEFT JOIN previous ON previous.url_id = documents.url_id AND previous.fingerprint = fingerprints.fingerprint
+                  AND (previous.links = fingerprints.links OR ?);
 
 -- name: count_new
 SELECT count(*) FILTER (WHERE is_new) FROM numbered;
@@ -232,7 +237,7 @@ WHERE numbered.number IS NULL ORDER BY previous.number;
 
 -- name: numbers
 -- The documents of the generation, for the next update.
-SELECT number, url_id, fingerprint FROM numbered ORDER BY number;
+SELECT number, url_id, fingerprint, links FROM numbered ORDER BY number;
 
 -- name: qualities
 -- The quality of every document: three quarters that of the page and one quarter that of its host, which is the mean

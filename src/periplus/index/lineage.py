@@ -7,8 +7,9 @@ full one when too much has changed.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from periplus import __version__
@@ -16,7 +17,9 @@ from periplus.config import Indexing
 from periplus.errors import PeriplusError
 from periplus.index.pagestore import PageStore
 from periplus.index.plan import Plan
+from periplus.index.vectors import FOLDER as VECTORS
 from periplus.store.generations import Generation, Generations
+from periplus.text.analyzer import LANGUAGES
 
 MOST_REMOVED = 0.2  # share of the document numbers that are not in use
 MOST_NEW = 0.5  # share of the documents that are newer than the last full build: then the index has doubled
@@ -25,11 +28,27 @@ _SETTINGS = ("prior_strength", "forward_words", "vectors", "media")
 
 
 @dataclass(frozen=True, slots=True)
+class Continuation:
+    """When a build continues the live generation, and what it leaves to later builds.
+
+    A live crawl updates the index every minute: its limits are wider, and it leaves more to later builds.
+    """
+
+    full: bool = False  # never: write everything anew
+    most_removed: float = field(default_factory=lambda: MOST_REMOVED)
+    most_new: float = field(default_factory=lambda: MOST_NEW)
+    all_languages: bool = False  # a full build has fields for all languages, so that a page in another one can be added
+    ranks_later: bool = False  # keep documents of which only the prior or the anchor texts have changed
+    vectors_later: bool = False  # a full build writes no word vectors; updates of it have none either
+
+
+@dataclass(frozen=True, slots=True)
 class Lineage:
     """The generation that a build continues."""
 
     before: Generation | None  # None: the build is a full one
     why: str = ""  # it is a full one
+    limits: Continuation = field(default_factory=Continuation)
 
     @property
     def first(self) -> int:
@@ -38,8 +57,16 @@ class Lineage:
 
     def languages(self, documents: dict[str, int]) -> dict[str, int]:
         """The documents by language; 0 in a language that has fields in the index, but no document any more."""
-        with_fields: dict[str, int] = self.before.meta["languages"] if self.before is not None else {}
+        with_fields: Iterable[str] = LANGUAGES if self.limits.all_languages else ()
+        if self.before is not None:
+            with_fields = self.before.meta["languages"]
         return dict(sorted({**dict.fromkeys(with_fields, 0), **documents}.items()))
+
+    def has_vectors(self, settings: Indexing) -> bool:
+        """Whether the build writes vectors of words and documents."""
+        if self.before is None:
+            return settings.vectors and not self.limits.vectors_later
+        return settings.vectors and (self.before.folder / VECTORS).is_dir()
 
     def facts(self, plan: Plan, settings: Indexing) -> dict[str, Any]:
         """What `meta.json` has for the next build."""
@@ -52,21 +79,21 @@ class Lineage:
         }
 
 
-def continued(generations: Generations, plan: Plan, settings: Indexing, *, full: bool) -> Lineage:
+def continued(generations: Generations, plan: Plan, settings: Indexing, limits: Continuation) -> Lineage:
     """Choose the generation to continue, and number the documents of the plan; the caller closes the generation."""
-    before, why = (None, "--full was given") if full else _usable(generations, settings)
+    before, why = (None, "--full was given") if limits.full else _usable(generations, settings)
     if before is not None:
         with ExitStack() as undo:
             undo.callback(before.close)
             try:
-                why = _compared(before, plan)
+                why = _compared(before, plan, limits)
             except PeriplusError as error:
                 why = error.sentence
             if not why:
                 undo.pop_all()
                 return Lineage(before)
     plan.number_documents()
-    return Lineage(None, why)
+    return Lineage(None, why, limits)
 
 
 def _usable(generations: Generations, settings: Indexing) -> tuple[Generation | None, str]:
@@ -98,15 +125,15 @@ def _unusable(before: Generation, settings: Indexing) -> str:
         return error.sentence
 
 
-def _compared(before: Generation, plan: Plan) -> str:
+def _compared(before: Generation, plan: Plan, limits: Continuation) -> str:
     """Number the documents of the plan after those of a generation; returns why that is not worth it, or nothing."""
     if new := plan.languages.keys() - before.meta["languages"].keys():
         return f"no page was in the language {min(new)} before"
     first = int(before.meta["numbers"])
-    plan.number_documents(before.folder, first)
+    plan.number_documents(before.folder, first, ranks_later=limits.ranks_later)
     numbers = first + plan.added
-    if numbers - plan.total > MOST_REMOVED * numbers:
-        return f"more than {MOST_REMOVED:.0%} of the documents were removed since the last full build"
-    if numbers - before.meta["documents_in_full_build"] > MOST_NEW * plan.total:
-        return "more than half of the documents are newer than the last full build"
+    if numbers - plan.total > limits.most_removed * numbers:
+        return f"more than {limits.most_removed:.0%} of the documents were removed since the last full build"
+    if numbers - before.meta["documents_in_full_build"] > limits.most_new * plan.total:
+        return f"more than {limits.most_new:.0%} of the documents are newer than the last full build"
     return ""

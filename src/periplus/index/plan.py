@@ -53,6 +53,7 @@ _NO_DOCUMENTS = pa.table(
         "number": pa.array([], pa.int64()),
         "url_id": pa.array([], pa.binary(16)),
         "fingerprint": pa.array([], pa.uint64()),
+        "links": pa.array([], pa.uint64()),
     }
 )
 
@@ -159,11 +160,12 @@ class Plan:
 
     # -- which of them are new ------------------------------------------------------------------------------------
 
-    def number_documents(self, before: Path | None = None, first: int = 0) -> None:
+    def number_documents(self, before: Path | None = None, first: int = 0, *, ranks_later: bool = False) -> None:
         """Number the documents from 0 on; or continue a generation, whose unchanged documents keep their numbers.
 
-        *first*: the first new number. Sets `added`, the number of new documents, and `removed`, the numbers of the
-        documents of the generation that are gone or changed.
+        *first*: the first new number. *ranks_later*: documents of which only the prior or the anchor texts have changed
+        count as unchanged; a later build without this option notices. Sets `added`, the number of new documents, and
+        `removed`, the numbers of the documents of the generation that are gone or changed.
         """
         with _plain_errors():
             self._compare_sites(before)
@@ -172,7 +174,7 @@ class Plan:
                 self._database.register("previous", _NO_DOCUMENTS)
             else:
                 self._database.register("previous", self._database.read_parquet(str(before / DOCUMENTS)))
-            self._database.execute(self._sql["numbered"], [first])
+            self._database.execute(self._sql["numbered"], [first, ranks_later])
             self.added = self._count(self._sql["count_new"])
             removed = self._database.execute(self._sql["removed"]).fetchnumpy()["number"]
             self.removed: NDArray[np.intp] = np.asarray(removed, np.intp)
@@ -231,7 +233,7 @@ class Plan:
             yield from _texts(Path(segment), hosts)
 
     def save_numbers(self, path: Path) -> None:
-        """Write number, URL id and fingerprint of every document, for the next update."""
+        """Write number, URL id and fingerprints of every document, for the next update."""
         with _plain_errors():
             self._database.sql(self._sql["numbers"]).write_parquet(str(path))
 

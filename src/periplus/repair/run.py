@@ -14,6 +14,7 @@ from periplus.errors import DamagedFile
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import rank
 from periplus.index.build import build_index
+from periplus.index.lineage import Continuation
 from periplus.inspector.verify import Problem, verify
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
@@ -224,7 +225,7 @@ class _Repair:
         reparse(self._collection, self._settings, everything=False)
         self._on_step("building the index")
         rules = page_rules(self._settings.scope, read_block_list(self._collection.home))
-        summary = build_index(self._collection, self._settings.index, rules=rules, full=True)
+        summary = build_index(self._collection, self._settings.index, rules=rules, limits=Continuation(full=True))
         self._remove_damaged(_INDEX)
         self._did(f"built the index, generation {summary.generation}")
 

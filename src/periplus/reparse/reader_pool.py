@@ -1,7 +1,8 @@
 """Parses segments in several processes, and recovers when one of them crashes.
 
-The pool starts one process per 500 pages, up to the number of cores. When a process dies, another one parses its
-segment again, with every page in the sandbox. So the page that crashed the process is found and reported.
+`read_all` starts one process per 500 pages, up to the number of cores. A `ReaderPool` keeps its processes for further
+segments. When a process dies, another one parses its segment again, with every page in the sandbox. So the page that
+crashed the process is found and reported.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 import signal
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -54,40 +55,51 @@ def read_all(
         with SegmentReader(collection.home, settings, is_child=False) as reader:
             yield from ((segment, reader.reparse(segment, sandboxed=True)) for segment in todo)
         return
-    processes = min(os.cpu_count() or 1, len(todo), pages // _PAGES_PER_PROCESS)
-    readers = _Readers(collection.home, settings, [_Job(segment) for segment in todo])
-    try:
-        yield from readers.read(processes)
-    finally:
-        readers.stop()
+    with closing(ReaderPool(collection.home, settings, min(os.cpu_count() or 1, pages // _PAGES_PER_PROCESS))) as pool:
+        yield from pool.read(todo)
 
 
-class _Readers:
-    """The reader processes; each parses one segment at a time."""
+class ReaderPool:
+    """Reader processes, which are started when there is work for them; each parses one segment at a time."""
 
-    def __init__(self, home: Path, settings: Settings, jobs: Sequence[_Job]) -> None:
-        self._home, self._settings = home, settings
-        self._jobs = deque(jobs)
+    def __init__(self, home: Path, settings: Settings, processes: int) -> None:
+        """*processes*: at most so many."""
+        self._home, self._settings, self._processes = home, settings, processes
+        self._jobs: deque[_Job] = deque()
         self._readers: list[_Reader] = []
 
-    def read(self, processes: int) -> Iterator[tuple[PlannedSegment, Reading]]:
-        while self._jobs or any(reader.job for reader in self._readers):
-            self._assign_jobs(processes)
-            busy = {reader.connection: reader for reader in self._readers if reader.job}
-            for connection in wait(list(busy)):
-                yield from self._receive(busy[connection])  # type: ignore[index]  # only these were waited for
+    def read(self, todo: Sequence[PlannedSegment]) -> Generator[tuple[PlannedSegment, Reading], None, None]:
+        """Parse every segment again, in any order; processes that are busy when the caller stops early are killed."""
+        self._jobs = deque(_Job(segment) for segment in todo)
+        try:
+            while self._jobs or any(reader.job for reader in self._readers):
+                self._assign_jobs()
+                busy = {reader.connection: reader for reader in self._readers if reader.job}
+                for connection in wait(list(busy)):
+                    yield from self._receive(busy[connection])  # type: ignore[index]  # only these were waited for
+        finally:
+            self._kill([reader for reader in self._readers if reader.job])
 
-    def stop(self) -> None:
+    def start(self) -> None:
+        """Start a process before there is work: it takes a second to load its libraries."""
+        if not self._readers:
+            self._start_reader()
+
+    def close(self) -> None:
         """Kill all reader processes."""
-        for reader in self._readers:
+        self._kill(self._readers)
+
+    def _kill(self, readers: Sequence[_Reader]) -> None:
+        for reader in list(readers):
+            self._readers.remove(reader)
             reader.process.kill()
             reader.process.join()
             reader.connection.close()
 
-    def _assign_jobs(self, processes: int) -> None:
+    def _assign_jobs(self) -> None:
         while self._jobs:
             free = next((reader for reader in self._readers if reader.job is None), None)
-            if free is None and len(self._readers) == processes:
+            if free is None and len(self._readers) == self._processes:
                 return
             reader = free or self._start_reader()
             reader.job = self._jobs.popleft()

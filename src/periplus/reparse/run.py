@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PartialFailure, PeriplusError
-from periplus.reparse.plan import Plan
-from periplus.reparse.reader_pool import read_all
+from periplus.reparse.plan import Plan, PlannedSegment
+from periplus.reparse.reader_pool import ReaderPool, read_all
 from periplus.reparse.segment import Cause, Unread
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_replaced, remove_unfinished
@@ -55,17 +56,27 @@ def reparse(
     *,
     everything: bool,
     on_progress: OnProgress = lambda _done, _total: None,
+    pool: ReaderPool | None = None,
+    most: int | None = None,
 ) -> Reparsed:
-    """Parse again the pages that a crawl parsed quickly, or *everything*."""
+    """Parse again the pages that a crawl parsed quickly, or *everything*.
+
+    *pool*: processes of a caller who does this often, and has checked the catalog. *most*: stop after so many pages,
+    with the segment that reaches the number.
+    """
     started = time.monotonic()
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
-    with collection.locked("reparse"), _sound_catalog(collection) as catalog:
+    if pool is None:
+        require_sound(collection.catalog)
+    with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
         remove_unfinished(collection)
         remove_replaced(collection, catalog)
         plan = Plan(collection, catalog, settings, everything=everything)
-        total, done = sum(segment.pages.rows for segment in plan.segments), 0
-        with _removing_unfinished(collection), closing(read_all(collection, settings, plan.segments)) as readings:
+        segments = plan.segments if most is None else _first_pages(plan.segments, most)
+        total, done = sum(segment.pages.rows for segment in segments), 0
+        reading_all = pool.read(segments) if pool is not None else read_all(collection, settings, segments)
+        with _removing_unfinished(collection), closing(reading_all) as readings:
             for old, reading in readings:
                 _replace(catalog, old.pages, reading.successors)
                 unread += reading.unread
@@ -75,14 +86,13 @@ def reparse(
         plan.finished()
     seconds = round(time.monotonic() - started, 3)
     extractors = dict(failed_extractors.most_common())
-    return Reparsed(len(plan.segments), done, seconds, **_failures(unread), failed_extractors=extractors)
+    return Reparsed(len(segments), done, seconds, **_failures(unread), failed_extractors=extractors)
 
 
-@contextmanager
-def _sound_catalog(collection: Collection) -> Iterator[Catalog]:
-    require_sound(collection.catalog)
-    with closing(Catalog(collection.catalog)) as catalog:
-        yield catalog
+def _first_pages(segments: Sequence[PlannedSegment], most: int) -> list[PlannedSegment]:
+    """The first segments that have so many pages together."""
+    before = accumulate((segment.pages.rows for segment in segments), initial=0)
+    return [segment for segment, pages in zip(segments, before, strict=False) if pages < most]
 
 
 def _and_others(number: int) -> str:

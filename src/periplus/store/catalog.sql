@@ -228,6 +228,13 @@ ON CONFLICT (name) DO UPDATE SET committed = excluded.committed RETURNING archiv
 -- Store how many bytes of an archive file are in segments.
 UPDATE archives SET sealed = ? WHERE archive_id = ?;
 
+-- name: unsealed_pages
+-- How many acknowledged pages no segment has yet, and when the first of them was fetched.
+SELECT count(*), min(fetches.at)
+FROM archives JOIN fetches ON fetches.archive_id = archives.archive_id AND fetches.offset >= archives.sealed
+WHERE archives.committed > archives.sealed AND fetches.archive_id IS NOT NULL
+AND fetches.verdict = 'fetched' AND fetches.content_id IS NOT NULL;
+
 -- name: add_segment
 INSERT INTO segments (name, kind, rows, bytes, digest, worker, number, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 

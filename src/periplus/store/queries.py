@@ -117,6 +117,11 @@ class Queries:
         found = [SealedSegment(*row) for row in self._database.rows("segments")]
         return [segment for segment in found if kind is None or segment.kind == kind]
 
+    def unsealed_pages(self) -> tuple[int, float | None]:
+        """The number of acknowledged pages that no segment has yet, and when the first of them was fetched."""
+        number, first = self._database.row("unsealed_pages")
+        return int(number), first
+
     def last_segment(self, worker: int) -> int:
         """The number of a worker's newest segment; 0 before the first."""
         (number,) = self._database.row("last_segment", worker)

@@ -28,6 +28,7 @@ from periplus.web.boxes.boxes import Boxes
 from periplus.web.boxes.makers import box_makers
 from periplus.web.branding import Branding
 from periplus.web.completion import CompletionRoutes
+from periplus.web.crawl_line import ReadCrawl
 from periplus.web.engine_port import Engine
 from periplus.web.health import HealthCheck
 from periplus.web.information import InformationPages
@@ -51,7 +52,7 @@ _SEARCHES = ("search", "news", "images", "videos")
 _VERSIONED = frozenset({"/", "/search", *(f"/api/{version}{name}" for version in ("", "v1/") for name in _SEARCHES)})
 _DAY = 86_400  # seconds
 _PUBLIC_RATE = 10.0  # requests per second of a client
-_TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 
 
 class _Part(Protocol):
@@ -72,6 +73,7 @@ class Sources:
     bangs: Bangs = field(default_factory=Bangs)
     standing: Standing | None = None  # standing queries; None: there are no feeds
     beside: Beside = field(default_factory=Beside)  # another site on the same port, such as the console
+    crawl: ReadCrawl | None = None  # what the crawl does, for the start page; None: no crawl runs beside the site
 
 
 def create_app(
@@ -82,7 +84,7 @@ def create_app(
     *is_public*: the site listens on an address that other machines reach. *metrics_folder*: where several server
     processes save their figures.
     """
-    pages, metrics = Pages(_TEMPLATES, layout="page.html"), Metrics(metrics_folder)
+    pages, metrics = Pages(TEMPLATES, layout="page.html"), Metrics(metrics_folder)
     sources.branding.apply(pages)
     sources.bangs.apply(pages)
     pages.define(inspects=sources.report is not None, playground=settings.playground)
@@ -93,6 +95,8 @@ def create_app(
     owner = Owner(sources.owner, settings, is_public=is_public)
     routes = search_routes(sources, settings, pages, metrics, owner)
     paths = _VERSIONED & {route.path for route in routes}
+    if sources.crawl is not None:
+        paths -= {"/"}  # it shows how many pages a crawl has fetched
     versioned = Versioned(paths, _version(sources.engine, settings, pages), owner.variant)
     options = _front_options(settings, metrics, is_public=is_public)
     memory = settings.memory_cache_mb << 20
@@ -113,7 +117,7 @@ def search_routes(
     boxes, media = Boxes(box_makers(settings, engine, queue)), MediaTabs(engine, pages, queue, settings).answer
     extras = ResultExtras(boxes, sources.bangs, owner, media)
     parts: list[_Part] = [
-        InformationPages(engine, pages, look, sources.bangs),
+        InformationPages(engine, pages, look, sources.bangs, sources.crawl),
         ResultPage(engine, pages, queue, extras),
         *([Playground(engine, pages, queue, owner)] if settings.playground else []),
         OwnerRoutes(owner, pages, saves_weights=settings.playground),

@@ -18,6 +18,7 @@ from periplus.site.headers import VOICE
 from periplus.site.pages import Pages
 from periplus.web.bangs import Bangs
 from periplus.web.branding import Branding
+from periplus.web.crawl_line import ReadCrawl
 from periplus.web.display import clock, day, moment, visible, web_link
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
@@ -58,8 +59,11 @@ OPERATORS = (
 class InformationPages:
     """The handlers of the start page, `/help` and `/about`."""
 
-    def __init__(self, engine: Engine, pages: Pages, branding: Branding, bangs: Bangs) -> None:
-        self._engine, self._pages, self._branding, self._bangs = engine, pages, branding, bangs
+    def __init__(
+        self, engine: Engine, pages: Pages, branding: Branding, bangs: Bangs, crawl: ReadCrawl | None = None
+    ) -> None:
+        """*crawl*: reads what the crawl beside the site does."""
+        self._engine, self._pages, self._branding, self._bangs, self._crawl = engine, pages, branding, bangs, crawl
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -70,9 +74,9 @@ class InformationPages:
         del request
         newest = (await self._facts()).newest
         documents = self._engine.documents
-        return self._pages.response(
-            "home.html", headers=VOICE, documents=documents, newest=day(newest), moment=moment(newest)
-        )
+        crawl = await asyncio.to_thread(self._crawl) if self._crawl is not None else None
+        dates: dict[str, object] = {"newest": day(newest), "moment": moment(newest)}
+        return self._pages.response("home.html", 200, VOICE, documents=documents, crawl=crawl, **dates)
 
     async def help(self, request: Request) -> Response:
         """How to search."""

@@ -16,9 +16,9 @@ from threading import Event
 import pytest
 
 from crawl.crawling import environment, start, typed, wait
-from periplus.cli.commands.serve import may_inspect
 from periplus.config import Serving
-from periplus.site.server import is_loopback, listen
+from periplus.live.collection_site import may_inspect
+from periplus.site.listener import is_loopback, listen
 from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, index, shelve
 from site_figures import figures

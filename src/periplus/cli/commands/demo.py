@@ -25,7 +25,8 @@ from periplus.errors import PortTaken, UsageError
 from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.url_report import read_url_report
 from periplus.model import Results
-from periplus.site.server import address_of, listen, run
+from periplus.site.listener import address_of, listen
+from periplus.site.server import run
 from periplus.store.collection import open_collection
 from periplus.web.app import Sources, create_app
 from periplus.web.branding import load_branding

@@ -15,6 +15,7 @@ from periplus.config import load
 from periplus.errors import UsageError
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
+from periplus.index.lineage import Continuation
 from periplus.reparse import reparse
 from periplus.store.block_list import read_block_list
 from periplus.store.collection import open_collection
@@ -76,7 +77,7 @@ def _build(home: Path, *, full: bool, as_json: bool) -> None:
         compact(collection, on_progress=progress)
     with counter_progress("indexing", "pages") as progress:
         rules = page_rules(settings.scope, read_block_list(home))
-        summary = build_index(collection, settings.index, progress, rules, full=full)
+        summary = build_index(collection, settings.index, progress, rules, Continuation(full=full))
     if as_json:
         print_json(asdict(summary) | {"unread": reading.unread, "failed_extractors": reading.failed_extractors})
     else:

@@ -53,7 +53,7 @@ def command(
     typer.echo(f"{path} is written.")
     if not contact:
         typer.echo("Without a contact, only private addresses are crawled: write it under [identity].")
-    typer.echo(f"Next: `periplus crawl{_home_option(home)}`, then rank, index and serve.")
+    typer.echo(f"Next: `periplus up{_home_option(home)}` crawls, indexes and serves.")
 
 
 def _asked(question: str) -> str:

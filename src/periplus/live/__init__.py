@@ -1,0 +1,1 @@
+"""How does one command crawl, index and serve at once?"""

@@ -1,0 +1,185 @@
+"""Runs `periplus up`: checks that everything can start, then crawls, indexes and serves in one process tree.
+
+The supervisor, this process, has three children. *crawl* fetches pages, with workers of its own. *builder* makes them
+searchable, with parser processes of its own. *site* serves the search site.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from periplus.crawl.run import Request, Result
+from periplus.errors import UsageError
+from periplus.live import log
+from periplus.live.status import Status, StatusReader
+from periplus.live.supervisor import ChildSpec, ChildState, Supervisor
+from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection, create_collection
+from periplus.store.database import require_sound
+from periplus.url import Canonicalizer, parse
+
+if TYPE_CHECKING:
+    from periplus.live.builder import Hook
+
+logger = logging.getLogger("periplus.live")
+
+SEGMENT_SECONDS = 3.0  # age at which a segment is sealed: a page waits for that before it can be indexed
+_STATUS_SECONDS = 1.0
+_ROTATE_SECONDS = 60.0
+_NICE = {"crawl": 5, "builder": 5, "site": 0}  # searches come first
+
+
+@dataclass(frozen=True, slots=True)
+class UpRequest:
+    """What `periplus up` has to do."""
+
+    crawl: Request
+    listener: socket.socket
+    hooks: Sequence[Hook] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """How the caller shows what happens."""
+
+    status: Callable[[Status], None] = lambda _: None
+    message: Callable[[str], None] = lambda _: None
+
+
+def live_settings(request: Request) -> Request:
+    """The request of a crawl whose pages are to be searchable soon: segments are sealed early."""
+    store = request.settings.store
+    store = store.model_copy(update={"segment_seconds": min(store.segment_seconds, SEGMENT_SECONDS)})
+    settings = request.settings.model_copy(update={"store": store})
+    return replace(request, settings=settings, recrawl=replace(request.recrawl, continuous=True))
+
+
+def prepare(request: Request) -> Collection:
+    """Check that the crawl can start, and create the collection; raises the same errors as `periplus crawl`."""
+    settings = request.settings
+    canonicalizer = Canonicalizer.of(settings.addresses)
+    for url in (*request.seeds, *request.sitemaps, *request.entries, *settings.scope.seeds):
+        parse(url, canonicalizer)
+    if not settings.identity.contact and not settings.fetch.allow_private:
+        raise UsageError(
+            "no contact is set",
+            "sites must be able to reach the person who crawls them",
+            "Run `periplus init`, or set identity.contact in periplus.toml.",
+        )
+    collection = create_collection(request.home)
+    with collection.locked():
+        require_sound(collection.catalog)
+        with closing(Catalog(collection.catalog, create=True)) as catalog:
+            if not (request.seeds or request.sitemaps or settings.scope.seeds or catalog.seeds()):
+                raise UsageError("nothing to crawl", "no seed was given, now or before", "Name a URL: periplus up URL")
+    return collection
+
+
+def up(request: UpRequest, callbacks: Callbacks, address: str) -> dict[str, Any]:
+    """Crawl, index and serve until a signal; returns a summary."""
+    started = time.time()
+    crawl = live_settings(request.crawl)
+    collection = prepare(crawl)
+    log.start_log(collection.home / log.FILE_NAME)
+    logger.info("up: %s", address)
+    supervisor = Supervisor(_children(request, crawl, started), _logged(callbacks.message))
+    reader = _Reader(collection, address, supervisor, callbacks.status)
+    supervisor.on_tick = reader.tick
+    supervisor.run()
+    return reader.summary(time.time() - started)
+
+
+def _children(request: UpRequest, crawl: Request, started: float) -> list[ChildSpec]:
+    """The children in the order in which they are stopped."""
+    works: dict[str, Callable[[], Any]] = {
+        "crawl": partial(_crawl, crawl),
+        "builder": partial(_build, crawl, started, request.hooks),
+        "site": partial(_serve, crawl, request.listener),
+    }
+    return [ChildSpec(name, work, _NICE[name], name != "builder") for name, work in works.items()]
+
+
+def _logged(show: Callable[[str], None]) -> Callable[[str], None]:
+    def message(text: str) -> None:
+        logger.info("%s", text)
+        show(text)
+
+    return message
+
+
+# -- the work of the children; each imports its libraries when it runs ------------------------------------------------
+
+
+def _crawl(request: Request) -> dict[str, Any]:
+    from periplus.crawl.run import crawl  # noqa: PLC0415
+
+    result: Result = crawl(request)
+    return {"ending": str(result.ending), **result.summary}
+
+
+def _build(request: Request, started: float, hooks: Sequence[Hook]) -> dict[str, Any]:
+    from periplus.live.builder import BuilderOptions, run_builder  # noqa: PLC0415
+
+    return run_builder(BuilderOptions(request.home, request.settings, started, hooks))
+
+
+def _serve(request: Request, listener: socket.socket) -> None:
+    from periplus.live.site import SiteOptions, run_site  # noqa: PLC0415
+
+    run_site(SiteOptions(request.home, request.settings, listener))
+
+
+# -- what the user sees -----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Shows the status once a second, and rotates the log."""
+
+    collection: Collection
+    address: str
+    supervisor: Supervisor
+    show: Callable[[Status], None]
+    last: Status | None = None
+    _reader: StatusReader | None = None
+    _shown: float = 0.0
+    _rotated: float = 0.0
+
+    def tick(self) -> None:
+        now = time.monotonic()
+        if now - self._shown >= _STATUS_SECONDS:
+            self._shown = now
+            self._read()
+            if self.last is not None:
+                self.show(self.last)
+        if now - self._rotated >= _ROTATE_SECONDS:
+            self._rotated = now
+            log.rotate(self.collection.home / log.FILE_NAME)
+
+    def _read(self) -> None:
+        self._reader = self._reader or StatusReader(self.collection, self.address)
+        children = self.supervisor.children
+        down = tuple(name for name, child in children.items() if child.state is ChildState.RESTARTING)
+        is_finished = children["crawl"].state is ChildState.FINISHED
+        self.last = self._reader.read(down, is_crawl_finished=is_finished) or self.last
+
+    def summary(self, seconds: float) -> dict[str, Any]:
+        """The object that `up --json` prints."""
+        self._read()
+        children, last = self.supervisor.children, self.last
+        ended = children["builder"].last
+        index = ended.result if ended is not None and ended.is_finished else {}
+        figures = {name: getattr(last, name, 0) for name in ("pages", "queued", "searchable", "waiting")}
+        figures["freshness_p95"] = getattr(last, "freshness_p95", 0.0)
+        if index:  # the builder has made more pages searchable since its last row
+            figures |= {"searchable": index["documents"], "waiting": index["waiting"]}
+            figures["freshness_p95"] = index["freshness_p95"]
+        restarts = {name: child.restarts for name, child in children.items()}
+        return {"seconds": round(seconds, 1), **figures, "address": self.address, "restarts": restarts}

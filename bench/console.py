@@ -38,7 +38,8 @@ from periplus.model import Decision, HostPolicy, Pattern, QueuedUrl, Reason, Url
 from periplus.site.access.credentials import Credentials
 from periplus.site.access.tokens import hash_token
 from periplus.site.access.visitors import AccessOptions
-from periplus.site.server import configuration, listen
+from periplus.site.listener import listen
+from periplus.site.server import configuration
 from periplus.store.batch import Batch, Refusal, Settled
 from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection

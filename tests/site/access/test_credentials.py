@@ -11,7 +11,7 @@ from periplus.config import Console
 from periplus.errors import UsageError
 from periplus.site.access.credentials import Credentials, CredentialsFile, require_safe_binding
 from periplus.site.access.tokens import hash_token
-from periplus.site.server import listen
+from periplus.site.listener import listen
 from periplus.store.settings_file import write_settings
 
 

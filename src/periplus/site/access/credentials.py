@@ -15,7 +15,7 @@ from pathlib import Path
 
 from periplus.config import FILE_NAME, Console, load
 from periplus.errors import UsageError
-from periplus.site.server import address_of, is_loopback
+from periplus.site.listener import address_of, is_loopback
 
 _CHECK_SECONDS = 1.0
 _log = logging.getLogger("periplus.site")

@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from periplus.config import Console, Serving
 from periplus.console.app import create_console
-from periplus.console.reader import Alert, Sources
+from periplus.console.reader import Sources
+from periplus.inspector.alerts import Alert
 from periplus.model import Copy, Decision, HostPolicy, Pattern, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
 from periplus.site.access.credentials import Credentials
 from periplus.site.access.visitors import AccessOptions
@@ -238,7 +239,7 @@ def _workers(live: LiveState, filling: Filling, last: int) -> None:
     live.publish(WorkerRow(NODE, Role.SERVE, 0, 4721, filling.now - 600, filling.now - 60, "running", 0, serve))
 
 
-ALERTS = [Alert("warning", "Freshness is 70 s.", "Lower fetch.concurrency, or wait.")]
+ALERTS = [Alert("stale", "Freshness is 70 s.", "Lower fetch.concurrency, or wait.")]
 
 
 @contextmanager

@@ -8,10 +8,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from periplus.config import Configuration, Settings, load
 from periplus.control.state import CrawlState, crawl_state
+from periplus.inspector.alerts import Alert
+from periplus.inspector.crawl_figures import crawl_alerts
 from periplus.model import Results
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
@@ -27,14 +29,6 @@ class Ranker(Protocol):
     def search(self, query: str, *, page: int = 1, size: int = 15) -> Results:
         """One page of results."""
         ...
-
-
-class Alert(NamedTuple):
-    """Something that needs the attention of the owner."""
-
-    level: str  # warning or error
-    sentence: str
-    remedy: str
 
 
 class Reader:
@@ -96,7 +90,7 @@ class Sources:
     home: Path  # of the collection
     ranker: Ranker | None = None  # None: the console cannot search
     reload: Callable[[], None] = lambda: None  # makes the search site open the live generation
-    alerts: Alerts = lambda _: []
+    alerts: Alerts = lambda reader: crawl_alerts(reader.collection, reader.settings.console)
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:

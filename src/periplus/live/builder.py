@@ -10,7 +10,6 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 from periplus.config import Settings
 from periplus.errors import CollectionLocked, NoIndex, PeriplusError
-from periplus.frontier.scope import page_rules
+from periplus.frontier.scope import ScopeRules, page_rules
 from periplus.index.build import IndexSummary, build_index
 from periplus.index.lineage import Continuation
 from periplus.index.vectors import FOLDER as VECTORS
@@ -29,7 +28,9 @@ from periplus.live.freshness import Freshness, FreshnessMeter
 from periplus.live.rhythm import Situation
 from periplus.reparse import reparse
 from periplus.reparse.reader_pool import ReaderPool
+from periplus.retention import prune
 from periplus.signals import Stopped
+from periplus.store.block_list import read_block_list
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.compaction import compact
@@ -39,12 +40,12 @@ from periplus.store.manifest import place_of
 
 logger = logging.getLogger("periplus.live")
 
-Hook = Callable[[Collection, Settings, int], None]  # called with the number of a new generation
-
 _LOOK_SECONDS = 0.5  # between two looks for new segments
 _LOCKED_SECONDS = 5.0  # until the next try while another command writes the index
 _LAST_SECONDS = 20.0  # that the last update before the end may take
 _FEWEST_MERGED = 16  # segments
+_PRUNE_SECONDS = 3_600.0
+_PRUNED_SHARE = 0.25  # of an archive file, from which on it is written again
 _PARSED_AT_ONCE = 2_000  # pages, before the builder looks whether the index must be updated
 _UPDATE = Continuation(most_removed=0.5, most_new=1.0, all_languages=True, ranks_later=True, vectors_later=True)
 _REFRESH = Continuation(most_removed=0.5, most_new=0.33, all_languages=True)
@@ -57,7 +58,6 @@ class BuilderOptions:
     home: Path
     settings: Settings
     started: float  # when `periplus up` was started
-    hooks: Sequence[Hook] = ()
 
 
 def run_builder(options: BuilderOptions) -> dict[str, Any]:
@@ -97,6 +97,7 @@ class _Builder:
         self._busy = 0.0  # seconds of parsing since the last update
         self._kept: set[str] = set()  # segments that could not be parsed
         self._is_rebuilding = False
+        self._next_prune = 0.0
         self.stopped = Event()
         self._read_live_generation()
 
@@ -142,6 +143,7 @@ class _Builder:
             self._compact()
         elif self._rhythm.is_rebuild_due(situation):
             self._rebuild()
+        self._prune(situation)
         self._look_after_ranks(situation)
         self._report.step(Step.IDLE)
 
@@ -177,9 +179,7 @@ class _Builder:
         names = self._parsed_segments()
         settings = self._options.settings
         try:
-            summary = build_index(
-                self._collection, settings.index, rules=page_rules(settings.scope), limits=limits, only=names
-            )
+            summary = build_index(self._collection, settings.index, rules=self._page_rules(), limits=limits, only=names)
         except NoIndex:  # nothing is parsed yet
             return None
         pages = self._meter.indexed(names, summary.generation)
@@ -192,8 +192,10 @@ class _Builder:
         self._busy = 0.0
         if summary.build != "none":
             _log_update(summary, pages)
-            self._call_hooks(summary.generation)
         return summary
+
+    def _page_rules(self) -> ScopeRules:
+        return page_rules(self._options.settings.scope, read_block_list(self._options.home))
 
     def _parsed_segments(self) -> frozenset[str]:
         with closing(Catalog(self._collection.catalog)) as catalog:
@@ -217,6 +219,17 @@ class _Builder:
         self._meter.merged(self._parsed_segments())
         logger.info("merged %d segments in %.1f s", merged.merged, merged.seconds)
 
+    def _prune(self, situation: Situation) -> None:
+        """Remove old versions from the archive once an hour, if the settings limit them."""
+        store = self._options.settings.store
+        if not (store.keep_versions or store.keep_days) or situation.now < self._next_prune:
+            return
+        self._next_prune = situation.now + _PRUNE_SECONDS
+        self._report.step(Step.PRUNE)
+        pruned = prune(self._collection, store, least_share=_PRUNED_SHARE)
+        if pruned.versions:
+            logger.info("removed %d old versions from the archive in %.1f s", pruned.versions, pruned.seconds)
+
     def _look_after_ranks(self, situation: Situation) -> None:
         seconds = self._rank.finished()
         if seconds is not None:
@@ -224,13 +237,6 @@ class _Builder:
             logger.info("ranked in %.1f s", seconds)
         if not self._rank.is_running and self._rhythm.is_rank_due(situation):
             self._rank.start(self._documents)
-
-    def _call_hooks(self, generation: int) -> None:
-        for hook in self._options.hooks:
-            try:
-                hook(self._collection, self._options.settings, generation)
-            except Exception:
-                logger.exception("a hook has failed")
 
     def _read_live_generation(self) -> None:
         """Go on from the generation of an earlier run."""

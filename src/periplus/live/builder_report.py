@@ -28,6 +28,7 @@ class Step(StrEnum):
     REPARSE = "reparse"
     INDEX = "index"
     COMPACT = "compact"
+    PRUNE = "prune"
 
 
 class BuilderReport:

@@ -14,6 +14,8 @@ from periplus.console.reader import Ranker
 from periplus.console.reader import Sources as ConsoleSources
 from periplus.console.routes import PREFIX as CONSOLE
 from periplus.evaluation.own_judgements import OwnJudgements
+from periplus.inspector.crawl_figures import crawl_figures
+from periplus.inspector.crawl_metrics import crawl_metrics
 from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.url_report import read_url_report
 from periplus.search.reload import ReloadingEngine
@@ -58,6 +60,7 @@ def site_of(
         standing,
         console_of(home, secret, engine, engine.reload, is_public=is_public),
         crawl,
+        lambda: crawl_metrics(crawl_figures(collection)),
     )
     return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
 

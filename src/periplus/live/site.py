@@ -20,7 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from periplus.config import Settings, load
 from periplus.errors import PeriplusError
-from periplus.live.collection_site import site_of
+from periplus.live.collection_site import console_of, site_of
+from periplus.live.standing_checks import StandingChecks
 from periplus.search.reload import ReloadingEngine
 from periplus.site.listener import address_of, is_loopback
 from periplus.site.server import run
@@ -56,7 +57,9 @@ def run_site(options: SiteOptions) -> None:
 def _make_site(options: SiteOptions, *, is_public: bool) -> ASGIApp:
     collection = open_collection(options.home)
     crawl = CrawlReader(collection)
-    starting = starting_app(options.settings, load_branding(options.settings, options.home), crawl)
+    secret = token_bytes()  # sessions of the console outlive the change from one site to the other
+    console = console_of(options.home, secret, None, lambda: None, is_public=is_public)
+    starting = starting_app(options.settings, load_branding(options.settings, options.home), crawl, console)
     opened: list[ReloadingEngine] = []
 
     def open_site() -> ASGIApp | None:
@@ -65,7 +68,8 @@ def _make_site(options: SiteOptions, *, is_public: bool) -> ASGIApp:
             return None
         engine = ReloadingEngine(collection, load(options.home).settings)
         opened.append(engine)
-        return site_of(options.home, token_bytes(), engine, is_public=is_public, crawl=crawl)
+        StandingChecks(collection, options.settings, engine).start()
+        return site_of(options.home, secret, engine, is_public=is_public, crawl=crawl)
 
     report = SiteReport(collection, address_of(options.listener), lambda: opened[0].generation if opened else 0)
     return LiveSite(starting, open_site, report)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from periplus.crawl.run import Request, Result
 from periplus.errors import UsageError
@@ -24,9 +24,6 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.database import require_sound
 from periplus.url import Canonicalizer, parse
-
-if TYPE_CHECKING:
-    from periplus.live.builder import Hook
 
 logger = logging.getLogger("periplus.live")
 
@@ -42,7 +39,6 @@ class UpRequest:
 
     crawl: Request
     listener: socket.socket
-    hooks: Sequence[Hook] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +96,7 @@ def _children(request: UpRequest, crawl: Request, started: float) -> list[ChildS
     """The children in the order in which they are stopped."""
     works: dict[str, Callable[[], Any]] = {
         "crawl": partial(_crawl, crawl),
-        "builder": partial(_build, crawl, started, request.hooks),
+        "builder": partial(_build, crawl, started),
         "site": partial(_serve, crawl, request.listener),
     }
     return [ChildSpec(name, work, _NICE[name], name != "builder") for name, work in works.items()]
@@ -124,10 +120,10 @@ def _crawl(request: Request) -> dict[str, Any]:
     return {"ending": str(result.ending), **result.summary}
 
 
-def _build(request: Request, started: float, hooks: Sequence[Hook]) -> dict[str, Any]:
+def _build(request: Request, started: float) -> dict[str, Any]:
     from periplus.live.builder import BuilderOptions, run_builder  # noqa: PLC0415
 
-    return run_builder(BuilderOptions(request.home, request.settings, started, hooks))
+    return run_builder(BuilderOptions(request.home, request.settings, started))
 
 
 def _serve(request: Request, listener: socket.socket) -> None:

@@ -32,7 +32,7 @@ from periplus.web.crawl_line import ReadCrawl
 from periplus.web.engine_port import Engine
 from periplus.web.health import HealthCheck
 from periplus.web.information import InformationPages
-from periplus.web.metrics_route import MetricsPage
+from periplus.web.metrics_route import MetricsPage, ReadText
 from periplus.web.owner import Owner, OwnerFiles
 from periplus.web.owner_routes import OwnerRoutes
 from periplus.web.page.cached_pages import CachedPages
@@ -74,6 +74,7 @@ class Sources:
     standing: Standing | None = None  # standing queries; None: there are no feeds
     beside: Beside = field(default_factory=Beside)  # another site on the same port, such as the console
     crawl: ReadCrawl | None = None  # what the crawl does, for the start page; None: no crawl runs beside the site
+    crawl_metrics: ReadText | None = None  # its figures, for /metrics
 
 
 def create_app(
@@ -129,7 +130,7 @@ def search_routes(
         *([StandingRoutes(sources.standing, owner, pages, settings.public_address)] if sources.standing else []),
         SettingsPage(pages, settings.public_address),
         SiteFiles(pages, settings.public_address, look.icon),
-        MetricsPage(metrics, is_open=settings.metrics),
+        MetricsPage(metrics, is_open=settings.metrics, crawl=sources.crawl_metrics),
         SearchApi(queue),
         CompletionRoutes(engine),
     ]

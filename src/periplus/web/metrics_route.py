@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,15 +14,16 @@ from periplus.site.client_address import is_forwarded, parsed_address
 from periplus.site.front import CLIENT
 from periplus.site.metrics import Metrics
 
+ReadText = Callable[[], str]
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class MetricsPage:
     """The handler of /metrics."""
 
-    def __init__(self, metrics: Metrics, *, is_open: bool) -> None:
-        """*is_open*: every client gets the figures."""
-        self._metrics, self._is_open = metrics, is_open
+    def __init__(self, metrics: Metrics, *, is_open: bool, crawl: ReadText | None = None) -> None:
+        """*is_open*: every client gets the figures. *crawl*: those of the crawl, in the same format."""
+        self._metrics, self._is_open, self._crawl = metrics, is_open, crawl
 
     def routes(self) -> list[Route]:
         """Path to handler."""
@@ -29,7 +33,8 @@ class MetricsPage:
         """The figures in the text format of Prometheus."""
         if not self._is_open and not _is_local(request):
             raise HTTPException(404)
-        return Response(self._metrics.text(), headers={"content-type": _TEXT, "cache-control": "no-store"})
+        crawl = await asyncio.to_thread(self._crawl) if self._crawl is not None else ""
+        return Response(self._metrics.text() + crawl, headers={"content-type": _TEXT, "cache-control": "no-store"})
 
 
 def _is_local(request: Request) -> bool:

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from periplus.config import Settings
-from periplus.site.app import build
+from periplus.site.app import Beside, build
 from periplus.site.error_pages import JSON, ErrorPages
 from periplus.site.pages import Pages
 from periplus.site.preferences import ReadPreferences
@@ -27,14 +27,15 @@ _RETRY = {"retry-after": str(_RETRY_SECONDS), "cache-control": "no-store"}
 _SENTENCE = "The index is being built: no page can be searched yet. Please try again in some seconds."
 
 
-def starting_app(settings: Settings, branding: Branding, crawl: ReadCrawl) -> ASGIApp:
-    """Builds the application that is served until the first generation is there."""
+def starting_app(settings: Settings, branding: Branding, crawl: ReadCrawl, beside: Beside) -> ASGIApp:
+    """Builds the application that is served until the first generation is there; *beside*: the console."""
     pages = Pages(TEMPLATES, layout="page.html")
     branding.apply(pages)
     pages.define(
         inspects=False, playground=False, has_weather=False, loads_images=settings.serve.load_images, has_bangs=False
     )
-    return ReadPreferences(build(_Routes(pages, crawl).routes(), pages))
+    routes = [*_Routes(pages, crawl).routes(), *beside.routes]
+    return ReadPreferences(build(routes, pages, guard=beside.guard))
 
 
 class _Routes:

@@ -61,6 +61,7 @@ def test_old_versions_go_but_for_the_newest() -> None:
 def test_the_newest_by_date_stays_although_an_older_one_was_imported_later() -> None:
     assert days(page(9, "b"), page(1, "a"), versions=1) == []
     assert days(page(5, "x"), page(9, "b"), page(1, "a"), versions=1) == [5]
+    assert days(page(9, "b"), page(1, "a"), keep_days=30) == []
 
 
 def test_redirects_do_not_push_out_the_page() -> None:

@@ -12,7 +12,7 @@ import pytest
 from control.running import crawling, until
 from crawl.crawling import run_crawl, settings_for, sound, wait
 from periplus.control.orders import drain
-from periplus.crawl.run import Progress, Request, crawl
+from periplus.crawl.run import Request, crawl
 from periplus.store.collection import open_collection
 from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
 from testweb import Page, Site, TestWeb, many_hosts, mesh
@@ -142,7 +142,3 @@ def test_the_index_slows_the_crawl_down_until_it_is_silent(tmp_path: Path) -> No
                 assert wait(running.child, 120).code == 0
         assert len([url for url in web.log.fetched() if "none" not in url]) == 300
     sound(tmp_path)
-
-
-def test_progress_says_that_the_crawl_is_paused(tmp_path: Path) -> None:
-    assert not Progress({}, 0, 0, 0).is_paused

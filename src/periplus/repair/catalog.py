@@ -51,6 +51,7 @@ def new_catalog(collection: Collection, settings: Settings) -> Iterator[RepairCa
             blocked = catalog.block_list()
             seeds = (url for url in salvage.seeds() if not blocked.blocks(url))
             catalog.add_salvaged(seeds, (item for item in salvage.urls() if not blocked.blocks(item.url)))
+            catalog.add_blocked(host for host in salvage.blocked_hosts() if not blocked.blocks_host(host))
         yield catalog
     for part in _files(collection.catalog)[1:]:  # the new catalog must not get the log of the old one
         part.unlink()

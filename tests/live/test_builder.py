@@ -16,12 +16,11 @@ import pytest
 from crawl.crawling import run_crawl, settings_for, sound
 from live.running import until
 from periplus.config import Settings
-from periplus.live import builder
 from periplus.live.builder import BuilderOptions, run_builder
 from periplus.live.builder_report import BuilderReport, Step
 from periplus.live.rhythm import Rhythm
 from periplus.search.engine import SearchEngine
-from periplus.store.collection import Collection, open_collection
+from periplus.store.collection import open_collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.live_state import LiveState, Role
 from testweb import TestWeb, mesh
@@ -39,12 +38,12 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-def started(home: Path, before: Callable[[], None] = lambda: None, hooks: tuple[builder.Hook, ...] = ()) -> BaseProcess:
+def started(home: Path, before: Callable[[], None] = lambda: None) -> BaseProcess:
     """A builder in a process of its own; *before* runs there first."""
 
     def work() -> None:
         before()
-        run_builder(BuilderOptions(home, settings_for(None), time.time(), hooks))
+        run_builder(BuilderOptions(home, settings_for(None), time.time()))
 
     process = get_context("fork").Process(target=work)
     process.start()
@@ -66,16 +65,8 @@ def stopped(process: BaseProcess) -> int | None:
     return process.exitcode
 
 
-def test_pages_become_searchable_and_hooks_hear_of_every_generation(home: Path, tmp_path: Path) -> None:
-    def hook(collection: Collection, settings: Settings, generation: int) -> None:
-        assert settings.index.generations
-        with (tmp_path / "heard").open("a") as file:
-            file.write(f"{generation} {documents(collection.home)}\n")
-
-    def broken(collection: Collection, settings: Settings, generation: int) -> None:
-        raise RuntimeError
-
-    process = started(home, hooks=(broken, hook))
+def test_pages_become_searchable(home: Path) -> None:
+    process = started(home)
     until(lambda: documents(home) == PAGES)
     rows = LiveState(home / "crawl.db", read_only=True)
     until(lambda: any(row.figures.get("documents") == PAGES for row in rows.workers()))
@@ -85,7 +76,6 @@ def test_pages_become_searchable_and_hooks_hear_of_every_generation(home: Path, 
     assert stopped(process) == 0
     assert rows.workers() == []
     rows.close()
-    assert (tmp_path / "heard").read_text().splitlines()[-1].endswith(f" {PAGES}")
     sound(home)
 
 

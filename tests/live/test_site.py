@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from live.running import until
 from periplus.config import Settings
 from periplus.live.site import LiveSite, SiteReport
+from periplus.site.app import Beside
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.live_state import LiveState, Role
@@ -49,7 +50,7 @@ class Later:
 
 def live_site(home: Path, later: Later, generation: Callable[[], int] = lambda: 0) -> LiveSite:
     collection = new_collection(home)
-    starting = starting_app(Settings(), Branding(), lambda: CrawlState(is_crawling=True, pages=12))
+    starting = starting_app(Settings(), Branding(), lambda: CrawlState(is_crawling=True, pages=12), Beside())
     return LiveSite(starting, later, SiteReport(collection, "http://site.test/", generation))
 
 

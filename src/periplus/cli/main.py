@@ -63,6 +63,7 @@ COMMANDS = {
 }
 _FAILURE = 1
 _KEPT_AFTER_STOP = {
+    "up": "Everything fetched is kept; the same command continues.",
     "demo": "What is complete is kept; the same command continues.",
     "crawl": "Everything fetched is kept; the same command continues.",
     "import": "Pages imported so far are kept; the same command continues.",

@@ -37,7 +37,8 @@ class BackgroundRank:
 
     def start(self, pages: int) -> None:
         """Begin to compute ranks."""
-        process = get_context("spawn").Process(target=_rank, args=(self._home, self._settings, os.getpid()))
+        context, arguments = get_context("spawn"), (self._home, self._settings, os.getpid())
+        process = context.Process(target=_rank, args=arguments, daemon=True)  # killed when the builder ends
         process.start()
         self._process, self._began, self.pages = process, time.monotonic(), pages
 

@@ -31,16 +31,16 @@ from periplus.reparse.reader_pool import ReaderPool
 from periplus.retention import prune
 from periplus.signals import Stopped
 from periplus.store.block_list import read_block_list
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.compaction import compact
 from periplus.store.database import require_sound
 from periplus.store.generations import INDEX_KIND, Generations, number_of, read_meta
 from periplus.store.manifest import place_of
+from periplus.store.queries import Queries
 
 logger = logging.getLogger("periplus.live")
 
-_LOOK_SECONDS = 0.5  # between two looks for new segments
+_LOOK_SECONDS = 1.0  # between two looks for new segments
 _LOCKED_SECONDS = 5.0  # until the next try while another command writes the index
 _LAST_SECONDS = 20.0  # that the last update before the end may take
 _FEWEST_MERGED = 16  # segments
@@ -118,19 +118,22 @@ class _Builder:
         except CollectionLocked as error:
             logger.info("%s; trying again", error.sentence)
             self._report.step(Step.IDLE)
-            time.sleep(_LOCKED_SECONDS)
+            self.stopped.wait(_LOCKED_SECONDS)
 
     def finish(self) -> None:
         """Make the last pages searchable, unless that takes long."""
         found = self._meter.measure()
-        seconds = self._rhythm.expected_seconds(found.sealed, self._documents)
         if not found.sealed:
             return
-        if seconds > _LAST_SECONDS:
+        if self._rhythm.expected_seconds(found.sealed, self._documents) > _LAST_SECONDS:
             logger.info("%d pages are left to index; the next start does it", found.sealed)
             return
-        self._reparse()
-        self._update(_UPDATE)
+        try:
+            while self._has_unparsed():
+                self._reparse()
+            self._update(_UPDATE)
+        except CollectionLocked as error:
+            logger.info("%s; the next start indexes the last pages", error.sentence)
 
     def _do_what_is_due(self) -> None:
         found = self._meter.measure()
@@ -158,9 +161,12 @@ class _Builder:
     # -- the steps ----------------------------------------------------------------------------------------------------
 
     def _has_unparsed(self) -> bool:
-        with closing(Catalog(self._collection.catalog)) as catalog:
-            names = {segment.name for segment in catalog.segments("pages")} - self._meter.searchable
-        return any(place_of(name).revision == 0 for name in names - self._kept)
+        names = self._segments() - self._meter.searchable - self._kept
+        return any(place_of(name).revision == 0 for name in names)
+
+    def _segments(self) -> set[str]:
+        with closing(Queries(self._collection.catalog, read_only=True)) as catalog:
+            return {segment.name for segment in catalog.segments("pages")}
 
     def _reparse(self) -> None:
         began = time.monotonic()
@@ -198,8 +204,7 @@ class _Builder:
         return page_rules(self._options.settings.scope, read_block_list(self._options.home))
 
     def _parsed_segments(self) -> frozenset[str]:
-        with closing(Catalog(self._collection.catalog)) as catalog:
-            names = {segment.name for segment in catalog.segments("pages")}
+        names = self._segments()
         return frozenset(name for name in names if place_of(name).revision > 0 or name in self._kept)
 
     def _rebuild(self) -> None:

@@ -19,6 +19,7 @@ from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
 logger = logging.getLogger("periplus.live")
 
 _EVERY = 1.0  # seconds
+_IDLE_REPORTS = 4  # a builder without work reports every so many seconds
 
 
 class Step(StrEnum):
@@ -37,6 +38,7 @@ class BuilderReport:
     def __init__(self, collection: Collection, since: float) -> None:
         self._collection = collection
         self._rows = LiveState(collection.catalog)
+        self._others = LiveState(collection.catalog, read_only=True)  # several threads read it, one at a time
         self.meter = FreshnessMeter(collection, since, self._served)
         self.rhythm = Rhythm(time.monotonic())
         self._started, self._state = time.time(), "running"
@@ -55,6 +57,7 @@ class BuilderReport:
         if kind is None:
             self._rows.remove(this_node(), Role.INDEX, 0)
         self._rows.close()
+        self._others.close()
 
     def step(self, step: Step) -> None:
         """The builder begins a step."""
@@ -70,17 +73,21 @@ class BuilderReport:
         self._state = "draining"
 
     def _publish_often(self) -> None:
+        quiet = _IDLE_REPORTS  # seconds since the last report; the first one comes at once
         while not self._closed.wait(_EVERY):
             try:
-                self._publish()
+                figures = self.figures()
+                is_idle = self._step is Step.IDLE and self._state == "running"
+                quiet += 1
+                if not is_idle or figures["waiting"] or quiet >= _IDLE_REPORTS:
+                    self._publish("idle" if is_idle else self._state, figures)
+                    quiet = 0
             except PeriplusError as error:
                 logger.warning("%s", error)
 
-    def _publish(self) -> None:
+    def _publish(self, state: str, figures: dict[str, Any]) -> None:
         now = time.time()
-        state = "idle" if self._state == "running" and self._step is Step.IDLE else self._state
-        row = WorkerRow(this_node(), Role.INDEX, 0, os.getpid(), self._started, now, state, 0, self.figures())
-        self._rows.publish(row)
+        self._rows.publish(WorkerRow(this_node(), Role.INDEX, 0, os.getpid(), self._started, now, state, 0, figures))
 
     def figures(self) -> dict[str, Any]:
         """The figures of the row."""
@@ -100,5 +107,5 @@ class BuilderReport:
     def _served(self) -> int | None:
         """The generation that the site has opened; None when no site runs."""
         now = time.time()
-        rows = [row for row in self._rows.workers() if row.role is Role.SERVE and not row.is_silent(now)]
+        rows = [row for row in self._others.workers() if row.role is Role.SERVE and not row.is_silent(now)]
         return min((int(row.figures.get("generation", 0)) for row in rows), default=None)

@@ -7,21 +7,23 @@ searchable, with parser processes of its own. *site* serves the search site.
 from __future__ import annotations
 
 import logging
+import math
 import socket
 import time
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from periplus.crawl.run import Request, Result
-from periplus.errors import UsageError
+from periplus.crawl.run import Request, Result, nothing_fetched
+from periplus.errors import NoCollection, PeriplusError, UsageError
 from periplus.live import log
 from periplus.live.status import Status, StatusReader
 from periplus.live.supervisor import ChildSpec, ChildState, Supervisor
 from periplus.store.catalog import Catalog
-from periplus.store.collection import Collection, create_collection
+from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.database import require_sound
 from periplus.url import Canonicalizer, parse
 
@@ -30,6 +32,7 @@ logger = logging.getLogger("periplus.live")
 SEGMENT_SECONDS = 3.0  # age at which a segment is sealed: a page waits for that before it can be indexed
 _STATUS_SECONDS = 1.0
 _ROTATE_SECONDS = 60.0
+_EXPLAIN_SECONDS = 20.0  # without a page
 _NICE = {"crawl": 5, "builder": 5, "site": 0}  # searches come first
 
 
@@ -69,13 +72,26 @@ def prepare(request: Request) -> Collection:
             "sites must be able to reach the person who crawls them",
             "Run `periplus init`, or set identity.contact in periplus.toml.",
         )
-    collection = create_collection(request.home)
+    has_seeds = bool(request.seeds or request.sitemaps or settings.scope.seeds)
+    collection = create_collection(request.home) if has_seeds else _existing_collection(request.home)
     with collection.locked():
         require_sound(collection.catalog)
-        with closing(Catalog(collection.catalog, create=True)) as catalog:
-            if not (request.seeds or request.sitemaps or settings.scope.seeds or catalog.seeds()):
-                raise UsageError("nothing to crawl", "no seed was given, now or before", "Name a URL: periplus up URL")
+        with closing(Catalog(collection.catalog, create=has_seeds)) as catalog:
+            if not has_seeds and not catalog.seeds():
+                raise _no_seed()
     return collection
+
+
+def _existing_collection(home: Path) -> Collection:
+    """Without a seed there must be a collection: a command that cannot start creates no files."""
+    try:
+        return open_collection(home)
+    except NoCollection:
+        raise _no_seed() from None
+
+
+def _no_seed() -> UsageError:
+    return UsageError("nothing to crawl", "no seed was given, now or before", "Name a URL: periplus up URL")
 
 
 def up(request: UpRequest, callbacks: Callbacks, address: str) -> dict[str, Any]:
@@ -85,8 +101,9 @@ def up(request: UpRequest, callbacks: Callbacks, address: str) -> dict[str, Any]
     collection = prepare(crawl)
     log.start_log(collection.home / log.FILE_NAME)
     logger.info("up: %s", address)
-    supervisor = Supervisor(_children(request, crawl, started), _logged(callbacks.message))
-    reader = _Reader(collection, address, supervisor, callbacks.status)
+    callbacks = Callbacks(callbacks.status, _logged(callbacks.message))
+    supervisor = Supervisor(_children(request, crawl, started), callbacks.message)
+    reader = _Reader(collection, address, supervisor, callbacks)
     supervisor.on_tick = reader.tick
     supervisor.run()
     return reader.summary(time.time() - started)
@@ -105,7 +122,8 @@ def _children(request: UpRequest, crawl: Request, started: float) -> list[ChildS
 def _logged(show: Callable[[str], None]) -> Callable[[str], None]:
     def message(text: str) -> None:
         logger.info("%s", text)
-        show(text)
+        with suppress(OSError):  # the terminal may be gone
+            show(text)
 
     return message
 
@@ -142,11 +160,12 @@ class _Reader:
     collection: Collection
     address: str
     supervisor: Supervisor
-    show: Callable[[Status], None]
+    callbacks: Callbacks
     last: Status | None = None
     _reader: StatusReader | None = None
     _shown: float = 0.0
     _rotated: float = 0.0
+    _explain_at: float = field(default_factory=lambda: time.monotonic() + _EXPLAIN_SECONDS)
 
     def tick(self) -> None:
         now = time.monotonic()
@@ -154,10 +173,21 @@ class _Reader:
             self._shown = now
             self._read()
             if self.last is not None:
-                self.show(self.last)
+                with suppress(OSError):  # the terminal may be gone
+                    self.callbacks.status(self.last)
+                self._explain_if_nothing_comes(self.last, now)
         if now - self._rotated >= _ROTATE_SECONDS:
             self._rotated = now
             log.rotate(self.collection.home / log.FILE_NAME)
+
+    def _explain_if_nothing_comes(self, status: Status, now: float) -> None:
+        """Say once why no page has come, as `periplus crawl` does at its end."""
+        if status.pages or now < self._explain_at or self.supervisor.signals:
+            return
+        self._explain_at = math.inf
+        with suppress(PeriplusError), closing(Catalog(self.collection.catalog)) as catalog:
+            if (problem := nothing_fetched(catalog, catalog.seeds(), {})) is not None:
+                self.callbacks.message(f"no page has been fetched yet: {problem.why}")
 
     def _read(self) -> None:
         self._reader = self._reader or StatusReader(self.collection, self.address)

@@ -19,7 +19,7 @@ def test_a_new_collection_is_crawled_with_two_commands(tmp_path: Path) -> None:
     with TestWeb([Site("a.test", {"/": Page("A", links=["/x"]), "/x": Page("X")})]) as web:
         outcome = typed("init", "http://a.test/", "--contact", "me@a.test", "--home", tmp_path)
         assert (outcome.code, outcome.err) == (0, "")
-        assert f"Next: `periplus crawl --home {tmp_path}`" in outcome.out
+        assert f"Next: `periplus up --home {tmp_path}`" in outcome.out
         assert typed("crawl", "--home", tmp_path, *reach(web), "--json").json["fetched"] == 2
         assert typed("crawl", "--home", tmp_path, *reach(web), "--json").json["fetched"] == 0, "known seeds are not new"
     assert typed("status", "--home", tmp_path, "--json").json["seeds"] == ["http://a.test/"]

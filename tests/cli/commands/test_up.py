@@ -37,6 +37,7 @@ def test_a_bad_seed_is_refused(tmp_path: Path) -> None:
 
 def test_without_a_seed_there_is_nothing_to_do(tmp_path: Path) -> None:
     assert "nothing to crawl" in complaint(tmp_path / "home", "--allow-private")
+    assert not (tmp_path / "home").exists()
 
 
 def test_a_collection_in_use_is_refused(tmp_path: Path) -> None:

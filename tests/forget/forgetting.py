@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from crawl.crawling import reach, run_crawl, typed
+from periplus.store.live_state import Action, LiveState, Role, WorkerRow
 from testweb import Page, Site, TestWeb, mesh
 
 SECRET = "http://a.test/secret-zanzibar"
@@ -54,6 +55,21 @@ def build(web: TestWeb, home: Path) -> None:
     (home / "judgements").mkdir()
     (home / "judgements" / "queries.tsv").write_text("q1\tpage\n")
     (home / "judgements" / "qrels.txt").write_text(f"q1 0 {SECRET} 1\nq1 0 http://a.test/other 0\n")
+    (home / "up.log").write_text(f"worker 0 exited while parsing {SECRET}\nblocked {HOST}\n")
+    _add_rows(home)
+
+
+def _add_rows(home: Path) -> None:
+    """Name what will be forgotten in commands, in the row of a killed process and in a feed."""
+    visits = {"visits": [{"url": url, "step": "fetch", "seconds": 1.0} for url in (SECRET, f"http://{HOST}/one")]}
+    with closing(LiveState(home / "crawl.db")) as live:
+        live.command(Action.ADD_SEEDS, {"urls": [SECRET, f"http://{HOST}/"]})
+        live.publish(WorkerRow("elsewhere", Role.CRAWL, 0, 1, 0.0, 0.0, "running", 0, visits))
+    assert typed("watch", "add", "unique", "--home", home).code == 0
+    with closing(sqlite3.connect(home / "standing" / "queries.db")) as database, database:
+        for url, title in ((SECRET, PHRASE), (f"http://{HOST}/one", HOST_PHRASE)):
+            row = (1, "new", url, title, title, 0.0, 0.0)
+            database.execute("INSERT INTO items VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def crawl_again(web: TestWeb, home: Path, *seeds: str) -> None:

@@ -35,6 +35,8 @@ def test_the_collection_has_something_to_forget(home: Path) -> None:
         "ranks/gen-1/",
         "index/gen-000001/",
         "qrels",
+        "up.log",
+        "standing/queries.db",
     ):
         assert part in places
 

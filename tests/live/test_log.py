@@ -15,7 +15,7 @@ from periplus.live import log
 def file(tmp_path: Path) -> Iterator[Path]:
     logger = logging.getLogger("periplus")
     before, level = list(logger.handlers), logger.level
-    yield tmp_path / log.FILE_NAME
+    yield tmp_path / "up.log"
     for handler in [handler for handler in logger.handlers if handler not in before]:
         logger.removeHandler(handler)
         handler.close()

@@ -1,4 +1,4 @@
-"""Removes what was forgotten from the caches of the site, the log of queries and the judgements of the owner."""
+"""Removes what was forgotten from the caches of the site, the logs and the judgements of the owner."""
 
 from __future__ import annotations
 
@@ -67,6 +67,16 @@ def _change(path: Path, change: Callable[[sqlite3.Connection], object]) -> None:
     if is_busy:
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def forget_logs(collection: Collection, blocked: BlockList) -> None:
+    """Remove forgotten URLs and hosts from the lines of the log."""
+    for path in collection.home.glob(f"{collection.log.name}*"):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        scrubbed = "".join(map(blocked.scrubbed, text.splitlines(keepends=True)))
+        if scrubbed != text:
+            with reporting_full_disk(collection.home):
+                write_file(path, scrubbed.encode())
 
 
 def forget_judgements(collection: Collection, blocked: BlockList, *, dry_run: bool = False) -> int:

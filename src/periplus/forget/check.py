@@ -75,6 +75,9 @@ class _Check:
             self._check("generations", path, self._index_generation)
         self._check("caches", self._collection.result_cache, self._database_text)
         self._check("caches", self._collection.query_log, self._database_text)
+        self._check("standing_queries", self._collection.standing_queries, self._database_text)
+        for path in sorted(self._collection.home.glob(f"{self._collection.log.name}*")):
+            self._check("logs", path, self._text)
         if number := forget_judgements(self._collection, self._blocked, dry_run=True):
             self._found("judgements/qrels.txt", f"{number} judgements name it")
 
@@ -136,6 +139,12 @@ class _Check:
     def _urls(self, place: str, urls: Iterable[str]) -> Iterator[str]:
         if any(map(self._blocked.blocks, urls)):
             yield place
+
+    def _text(self, path: Path) -> Iterator[str]:
+        """The lines of a text file that name something forgotten."""
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if self._names(line):
+                yield f"line {number}"
 
     def _database_text(self, path: Path) -> Iterator[str]:
         """The columns of a database that name something forgotten."""

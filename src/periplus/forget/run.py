@@ -17,12 +17,13 @@ from typing import Any
 from periplus.config import Settings
 from periplus.errors import CollectionLocked, UsageError
 from periplus.forget.archives import damaged_copies, erase_kept_files, erase_records
-from periplus.forget.caches import clear_caches, forget_judgements
+from periplus.forget.caches import clear_caches, forget_judgements, forget_logs
 from periplus.forget.generations import rebuild, remove_older
 from periplus.forget.receipt import Receipt, begin, finish, note_generations, read_receipt, unfinished
 from periplus.forget.segments import SegmentEraser, count_in_segments
 from periplus.forget.target import Target, parse_target
 from periplus.reparse import rename_planned
+from periplus.standing.saved_queries import SavedQueries
 from periplus.store.block_list import BlockList, new_block_list, read_block_list, write_block_list
 from periplus.store.cleanup import remove_replaced_archives, remove_unacknowledged, remove_unfinished
 from periplus.store.collection import Collection, open_collection
@@ -156,6 +157,7 @@ def _purge(
         if is_needed or not all(receipt.is_built for receipt in earlier):
             _purge_crawled(collection, blocked, on_step, everywhere=everywhere)
             forget_judgements(collection, blocked)
+            forget_logs(collection, blocked)
             generations = rebuild(collection, settings, on_step)
             note_generations(begun, generations)
         else:
@@ -183,6 +185,7 @@ def _purge_crawled(collection: Collection, blocked: BlockList, on_step: OnStep, 
         on_step("writing segments without forgotten rows")
         successors = list(SegmentEraser(blocked).successors(collection, catalog))
         rename_planned(collection, {old: new.name for old, new in successors})
+        SavedQueries(collection).forget(catalog.forgotten_urls())
         on_step("rewriting crawl.db")
         catalog.purge(successors)
         on_step("removing old segments")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from periplus.errors import UsageError
 
-FILE_NAME = "up.log"
 _LARGEST = 10 << 20  # bytes
 _EVERY_URL = "periplus.crawl.urls"  # the logger that writes a line for every URL
 _KEPT = 3  # older files: up.log.1 is the newest of them

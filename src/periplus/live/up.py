@@ -99,7 +99,7 @@ def up(request: UpRequest, callbacks: Callbacks, address: str) -> dict[str, Any]
     started = time.time()
     crawl = live_settings(request.crawl)
     collection = prepare(crawl)
-    log.start_log(collection.home / log.FILE_NAME)
+    log.start_log(collection.log)
     logger.info("up: %s", address)
     callbacks = Callbacks(callbacks.status, _logged(callbacks.message))
     supervisor = Supervisor(_children(request, crawl, started), callbacks.message)
@@ -178,7 +178,7 @@ class _Reader:
                 self._explain_if_nothing_comes(self.last, now)
         if now - self._rotated >= _ROTATE_SECONDS:
             self._rotated = now
-            log.rotate(self.collection.home / log.FILE_NAME)
+            log.rotate(self.collection.log)
 
     def _explain_if_nothing_comes(self, status: Status, now: float) -> None:
         """Say once why no page has come, as `periplus crawl` does at its end."""

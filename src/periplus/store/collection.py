@@ -80,6 +80,11 @@ class Collection:
         return self.home / "standing" / "queries.db"
 
     @property
+    def log(self) -> Path:
+        """The log of `periplus up`; older ones end with a number."""
+        return self.home / "up.log"
+
+    @property
     def forgotten(self) -> Path:
         """The folder of the block list and the receipts of `periplus forget`."""
         return self.home / FOLDER

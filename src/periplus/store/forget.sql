@@ -31,6 +31,9 @@ ORDER BY name, offset;
 SELECT name, offset, length FROM fetches JOIN archives USING (archive_id)
 WHERE fetch_id IN (SELECT fetch_id FROM kept_bodies);
 
+-- name: forgotten_urls
+SELECT url FROM urls WHERE forgotten(url);
+
 -- name: same_content
 -- Other URLs with the same bytes as a version of a forgotten URL.
 SELECT DISTINCT url FROM fetches WHERE verdict = 'fetched' AND bytes > 0 AND NOT forgotten(url) AND content_id IN (
@@ -107,3 +110,13 @@ WHERE scrubbed(arguments) <> arguments OR scrubbed(summary) <> summary;
 
 -- name: forget_worker_runs
 UPDATE run_workers SET summary = scrubbed(summary) WHERE scrubbed(summary) <> summary;
+
+-- name: forget_commands
+UPDATE commands SET arguments = scrubbed(arguments) WHERE scrubbed(arguments) <> arguments;
+
+-- name: forget_workers
+-- Rows of processes that were killed: they name the URLs that were under way.
+UPDATE workers SET figures = scrubbed(figures) WHERE scrubbed(figures) <> figures;
+
+-- name: forget_blocked_hosts
+DELETE FROM blocked_hosts WHERE forgotten_host(host);

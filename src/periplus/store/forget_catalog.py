@@ -30,6 +30,9 @@ _COUNTED = {  # what the receipt calls the rows that each statement removes or c
     "forget_hosts": "hosts",
     "forget_runs": "mentions",
     "forget_worker_runs": "mentions",
+    "forget_commands": "mentions",
+    "forget_workers": "mentions",
+    "forget_blocked_hosts": "blocked_hosts",
 }
 
 
@@ -56,6 +59,10 @@ class ForgetCatalog(RepairCatalog):
     def kept_positions(self) -> list[ArchivePosition]:
         """The archive records that stay, because revisit records of other URLs refer to them."""
         return [ArchivePosition(*row) for row in self._database.rows("kept_positions")]
+
+    def forgotten_urls(self) -> list[str]:
+        """The known URLs that are forgotten."""
+        return [url for (url,) in self._database.rows("forgotten_urls")]
 
     def same_content(self) -> list[str]:
         """Other URLs with the same bytes as a forgotten URL."""

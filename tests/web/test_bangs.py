@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 import pytest
 
+from periplus.config import Serving
 from periplus.errors import ConfigError
 from periplus.web import bangs as bangs_module
 from periplus.web.bangs import Bangs, load_bangs
@@ -102,16 +103,16 @@ def test_programs_and_feeds_are_not_sent_elsewhere(site: Site) -> None:
 
 
 def test_a_redirect_is_never_stored_and_a_page_ends_with_its_file(tmp_path: Path, bangs: Bangs) -> None:
-    engine = FakeEngine(fingerprint="f")
-    with searching(engine) as site:
+    engine, settings = FakeEngine(fingerprint="f"), Serving(boxes=[])  # a page that waits for a box is not stored
+    with searching(engine, settings) as site:
         page = site.get("/search?q=!w+rust")
         assert page.status == 200
     known = {"If-None-Match": page.headers["etag"]}
-    with searching(engine, bangs=bangs) as site:
+    with searching(engine, settings, bangs=bangs) as site:
         answers = [site.get("/search?q=!w+rust", known) for _ in range(2)]
         assert [answer.status for answer in answers] == [303, 303]
         other = site.get("/search?q=rust")
-    with searching(engine, bangs=loaded(tmp_path, "w https://other.example/?q={query}")) as site:
+    with searching(engine, settings, bangs=loaded(tmp_path, "w https://other.example/?q={query}")) as site:
         assert site.get("/search?q=!w+rust", known).headers["location"] == "https://other.example/?q=rust"
         assert site.get("/search?q=rust", {"If-None-Match": other.headers["etag"]}).status == 200
 

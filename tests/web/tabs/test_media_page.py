@@ -175,7 +175,7 @@ def test_no_payload_in_news_or_queries_becomes_markup() -> None:
 
 
 def test_an_answer_is_stored_by_tab() -> None:
-    with searching(engine(fingerprint="one", hits=[HARBOUR])) as site:
+    with searching(engine(fingerprint="one", hits=[HARBOUR]), Serving(boxes=[])) as site:
         web, images = (site.get(f"/search?q=x{tab}") for tab in ("", "&tab=images"))
         assert web.headers["etag"] != images.headers["etag"]
         again = site.get("/search?q=x&tab=images", {"if-none-match": images.headers["etag"]})

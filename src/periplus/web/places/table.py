@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +55,6 @@ class PlaceTable:
         self._places = places.split(b"\n")
         self._names = b"\n" + names + b"\n"
         self._qualifiers = dict(line.split("\t") for line in qualifiers.decode().split("\n"))
-        self._areas = _areas(self._places)
 
     def named(self, name: str) -> list[Place]:
         """The places with this normalised name, those with the most people first."""
@@ -64,6 +63,10 @@ class PlaceTable:
     def area(self, qualifier: str) -> frozenset[str]:
         """The codes of the countries and regions with this normalised name or abbreviation."""
         return frozenset(self._qualifiers.get(qualifier, "").split())
+
+    @cached_property
+    def _areas(self) -> dict[str, _Area]:
+        return _areas(self._places)  # takes 50 ms, and few searches need it
 
     def with_one_zone(self, codes: frozenset[str]) -> Place | None:
         """The largest place in these countries or regions; None when they have several time zones."""

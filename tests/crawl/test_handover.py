@@ -23,6 +23,7 @@ from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
+from periplus.store.live_state import LiveState
 from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer, host_of
 
@@ -84,6 +85,7 @@ class Crawl:
         self.clock, self.shared = HandClock(), SharedState(2)
         self._collection = create_collection(home)
         self.catalog = Catalog(self._collection.catalog, create=True)
+        self.live = LiveState(self._collection.catalog)
         self.run = self.catalog.begin_run({})
         self.settings = settings_for(None, scope__hosts=[".*"], fetch__timeout=30.0, politeness__delay=1.0)
         self.fetcher = MovedRobots(self.clock)
@@ -102,13 +104,15 @@ class Crawl:
             cast("Fetcher", self.fetcher),
             self._committers[-1],
         )
-        parts = builder.build(PageReader(PageParser(Canonicalizer(), links_per_page=10)))
+        reader = PageReader(PageParser(Canonicalizer(), links_per_page=10))
+        parts = builder.build(reader, self.live, self.live.last_command())
         parts.handover.update(self.clock.now())
         return builder, parts
 
     def close(self) -> None:
         for committer in self._committers:
             committer.close()
+        self.live.close()
         self.catalog.close()
         self.shared.close()
 

@@ -104,7 +104,8 @@ class Crawl:
             cast("Fetcher", self.fetcher),
             self._committers[-1],
         )
-        parts = builder.build(PageReader(PageParser(Canonicalizer(), links_per_page=10)), self.live, known=0)
+        reader = PageReader(PageParser(Canonicalizer(), links_per_page=10))
+        parts = builder.build(reader, self.live, self.live.last_command())
         parts.handover.update(self.clock.now())
         return builder, parts
 

@@ -53,9 +53,14 @@ class LiveReport:
         self._context, self._live, self._politeness, self._request_step = context, live, politeness, request_step
         self._node, self._started = this_node(), time.time()
         self._written = self._sampled = -1e9  # monotonic seconds of the last report and the last sample
+        self._earliest = 0.0  # no report before this time
         self._fetched: deque[tuple[float, int]] = deque()
         self._last: WorkerState | None = None  # in the last report
         self.committed = 0.0  # time of the last commit
+
+    def is_early(self, commanded: int) -> bool:
+        """Whether no report can be due yet; quick, because every step of a worker asks."""
+        return time.monotonic() < self._earliest and self._last is not None and commanded == self._last.commanded
 
     def is_due(self, state: WorkerState, *, with_commit: bool = False) -> bool:
         """Whether to write a report now; a command that was carried out is reported at once."""
@@ -68,7 +73,7 @@ class LiveReport:
     def write(self, state: WorkerState) -> Publication:
         """Build the report; the caller writes it."""
         now = time.monotonic()
-        self._written, self._last = now, state
+        self._written, self._earliest, self._last = now, now + _WITH_COMMIT, state
         number = self._context.number
         figures = self._figures(state)
         row = WorkerRow(

@@ -258,8 +258,10 @@ class Worker:
 
     def _publish_report(self) -> None:
         """Write what this worker does, unless a commit has written it lately."""
+        if self._publishing is not None or self._report.is_early(self._commands.last):
+            return
         state = self._state()
-        if self._publishing is None and self._report.is_due(state):
+        if self._report.is_due(state):
             self._publishing = asyncio.create_task(self._parts.committer.publish(self._report.write(state)))
             self._publishing.add_done_callback(self._published)
 

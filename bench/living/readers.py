@@ -1,4 +1,7 @@
-"""Searches the site at a steady rate, and waits for sample pages to be found after their fetch."""
+"""Searches the site at a steady rate, and waits for sample pages to be found after their fetch.
+
+Whether a page is found changes with the generation of the index only, so the pages are searched once a generation.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import numpy as np
 from living.made_web import MadeWeb, own_word, word
 from living.web_process import WebServer
 
-_SAMPLES = 400  # pages that are waited for
+_SAMPLES = 200  # pages that are waited for
 _SEED = 5
 _LOOK_SECONDS = 1.0
 _COMMON_WORDS = 2_000  # of the vocabulary, from which searches are made
@@ -23,7 +26,7 @@ _TIMEOUT = 10.0
 
 
 class Readers:
-    """Two threads: one sends searches at a steady rate, the other looks for sample pages once a second."""
+    """Two threads: one sends searches at a steady rate, the other looks for sample pages in every generation."""
 
     def __init__(self, web: MadeWeb, server: WebServer, port: int, rate: float, start: int) -> None:
         self._web, self._server, self._port, self._rate, self._position = web, server, port, rate, start
@@ -36,7 +39,7 @@ class Readers:
         self._times: list[float] = []  # seconds of searches
         self._errors = 0
         self._first_result = 0.0
-        self.documents = 0
+        self.documents = self._generation = 0
         self._closed = threading.Event()
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._search, self._look)]
 
@@ -82,17 +85,21 @@ class Readers:
 
     def _look(self) -> None:
         while not self._closed.wait(_LOOK_SECONDS):
-            status, body = self._get("/healthz")
-            if status == 200:
-                self.documents = json.loads(body)["documents"]
-                self._first_result = self._first_result or time.time()
             requests, self._position = self._server.requests(self._position)
             self._fetched |= {url: at for at, url in requests if url in self._words}
-            for url in list(self._fetched)[:_SAMPLES] if self.documents else ():
-                status, body = self._get("/api/search", q=self._words[url])
-                if status == 200 and json.loads(body)["total"]:
-                    self._found.append(time.time() - self._fetched.pop(url))
-                    self._words.pop(url)
+            status, body = self._get("/healthz")
+            health = json.loads(body) if status == 200 else {"generation": self._generation}
+            if health["generation"] != self._generation:
+                self._first_result = self._first_result or time.time()
+                self._generation, self.documents = health["generation"], health["documents"]
+                self._find(time.time())
+
+    def _find(self, now: float) -> None:
+        for url in list(self._fetched):
+            status, body = self._get("/api/search", q=self._words[url])
+            if status == 200 and json.loads(body)["total"]:
+                self._found.append(now - self._fetched.pop(url))
+                self._words.pop(url)
 
     def _get(self, path: str, **query: str) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT)

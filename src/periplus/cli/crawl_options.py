@@ -113,6 +113,8 @@ UntilBytes = Annotated[
 Rounds = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Crawl in N rounds; links found in a round wait for the next.")
 ]
+Depth = Annotated[int | None, typer.Option(min=0, metavar="N", help="Maximum link distance from a seed.")]
+Concurrency = Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum concurrent requests.")]
 Delay = Annotated[float | None, typer.Option(min=0, metavar="SECONDS", help="Seconds between two requests to a host.")]
 Continuous = Annotated[
     bool, typer.Option("--continuous", metavar="", help="Never stop: recrawl pages when they are due.")

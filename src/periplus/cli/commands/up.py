@@ -6,15 +6,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated
 
 import typer
 
 from periplus.cli.crawl_options import (
     AllowPrivate,
+    Concurrency,
     ConnectTo,
     CrawlOptions,
     Delay,
+    Depth,
     ScopeHosts,
     ScopePaths,
     Seeds,
@@ -45,10 +46,10 @@ def command(
     host: Host = DEFAULT_HOST,
     port: Port = DEFAULT_PORT,
     until_pages: UntilPages = None,
-    depth: Annotated[int | None, typer.Option(min=0, metavar="N", help="Maximum link distance from a seed.")] = None,
+    depth: Depth = None,
     delay: Delay = None,
     workers: Workers = 1,
-    concurrency: Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum concurrent requests.")] = None,
+    concurrency: Concurrency = None,
     scope_host: ScopeHosts = None,
     scope_path: ScopePaths = None,
     connect_to: ConnectTo = None,

@@ -114,9 +114,11 @@ class Console:
 
     def _page(self, page: Page) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
-            query = dict(request.query_params)
+            query = {name: value for name, value in request.query_params.items() if name not in ("said", "seal")}
             data, moment = await self._viewed(page, query)
-            return self._rendered(f"{page.name or 'overview'}.html", request, title=page.title, data=data, now=moment)
+            name = page.name or "overview"
+            api = f"{PREFIX}/api/{name}" + (f"?{urlencode(query, errors='replace')}" if query else "")
+            return self._rendered(f"{name}.html", request, title=page.title, data=data, now=moment, api=api)
 
         return answer
 
@@ -141,7 +143,6 @@ class Console:
         back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         common: dict[str, Any] = {
             "path": request.url.path,
-            "parameters": dict(query),
             "back": back,
             "notice": _notice(query),
         }

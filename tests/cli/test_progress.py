@@ -115,6 +115,15 @@ def test_the_remaining_time_and_the_round_are_shown(
     assert f", {words}; " in line
 
 
+def test_a_pause_is_said_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with crawl_progress(None, quiet=False) as watch:
+        watch(figures(5))
+        watch(replace(figures(5), is_paused=True))
+        watch(replace(figures(5), is_paused=True))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("paused (`periplus resume` continues): 5 pages, ")
+
+
 def test_with_json_no_progress_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_PLAIN_SECONDS", 0.0)
     with crawl_progress(None, quiet=True) as watch:

@@ -10,7 +10,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from periplus.model import Fetch, HostPolicy, QueuedUrl, RobotsFile, UrlState, Verdict
@@ -79,6 +79,8 @@ class MemoryStore:
             contents.refused[reason.value] += count
         contents.hosts.update(batch.policies)
         contents.robots.update({file.origin: file for file in batch.robots})
+        for host in batch.retried:
+            _retry(contents, host)
         self._contents = contents
         return number
 
@@ -156,6 +158,15 @@ def _settle(contents: _Contents, settled: Settled) -> None:
     contents.urls[settled.item.url] = again, settled.state
     if settled.fetch is not None:
         contents.fetches.append(settled.fetch)
+
+
+def _retry(contents: _Contents, host: str) -> None:
+    for url, (item, state) in contents.urls.items():
+        waits = state is UrlState.QUEUED and item.due < math.inf
+        if item.host == host and (waits or state is UrlState.FAILED):
+            contents.urls[url] = item._replace(attempts=0, due=0.0), UrlState.QUEUED
+    if (policy := contents.hosts.get(host)) is not None:
+        contents.hosts[host] = replace(policy, failures=0, why="")
 
 
 def _ask_again(contents: _Contents, item: QueuedUrl, state: UrlState) -> None:

@@ -394,6 +394,21 @@ def test_the_acknowledged_size_of_an_archive_is_the_last_one(kept: Kept) -> None
         assert len(store.archives()) == 3
 
 
+@every_store
+def test_the_failed_urls_of_a_retried_host_are_queued_and_due(kept: Kept) -> None:
+    items = [queued(f"https://example.org/{name}") for name in ("failed", "waiting", "fetched", "later")]
+    later = items[3]._replace(due=math.inf)
+    other = queued("https://other.example/")
+    kept.commit(Batch(admitted=[*items[:3], later, other]))
+    kept.commit(Batch(settled=[failed(items[0]), retried(items[1], due=AT + 99), done(items[2]), failed(other)]))
+    kept.commit(Batch(retried=["example.org"]))
+    with kept.open() as store:
+        found = {item.url: (item.attempts, item.due) for item in store.queue_of("example.org", 9, AT)}
+        assert found == {items[0].url: (0, 0.0), items[1].url: (0, 0.0)}
+        assert store.queue_of("other.example", 9, AT) == []
+    assert kept.counters("known", "queued", "done", "failed") == [5, 3, 1, 1]
+
+
 # --- all or nothing ---
 
 

@@ -242,3 +242,22 @@ def test_a_date_in_retry_after_is_compared_with_the_system_time() -> None:
     polite = PolitenessClock(Politeness(delay=1), ahead=lambda: 3_600.0)
     later = formatdate(NOW + 3_600 + 90, usegmt=True)
     assert wait_after(polite, answer(503, retry_after=later)) == 90
+
+
+# -- the user forgives a host -----------------------------------------------------------------------------------------
+
+
+def test_a_forgiven_host_is_fetched_after_its_usual_delay_and_has_no_errors() -> None:
+    polite = clock(delay=2, failures_to_park=2)
+    polite.after(HOST, answer(503), NOW)
+    parked = polite.after(HOST, answer(503), NOW + 10)
+    assert parked.parked
+    pause = polite.forgive(HOST, NOW + 11)
+    assert (pause.ready, pause.parked, pause.policy.failures) == (NOW + 12, "", 0)
+    assert polite.forgive(HOST, NOW + 50).ready == NOW + 50
+    assert polite.claim(HOST, NOW + 50) == 0
+    assert not polite.after(HOST, answer(503), NOW + 50).parked
+
+
+def test_a_forgiven_host_that_this_run_has_not_requested_has_its_delay_first() -> None:
+    assert clock(delay=2).forgive(HOST, NOW).ready == NOW + 2

@@ -202,3 +202,26 @@ def test_an_address_literal_is_a_host() -> None:
     assert rules.refusal("http://[::1]:8080/a", "[::1]", 0) is None
     assert rules.refusal("http://127.0.0.1:8080/a", "127.0.0.1", 0) is None
     assert rules.refusal("http://127.0.0.2/a", "127.0.0.2", 0) is not None
+
+
+def test_a_blocked_host_is_out_of_scope_until_it_is_unblocked() -> None:
+    rules = ScopeRules(Scope(hosts=[".*"]), blocked=["bad.example"])
+    refusal = rules.refusal("https://bad.example/", "bad.example", 0)
+    assert refusal == Decision(Verdict.REFUSED, Reason.BLOCKED, "bad.example is blocked")
+    assert rules.excludes_host("bad.example")
+    assert rules.covers_host("www.bad.example")
+    rules.set_blocked([])
+    assert rules.refusal("https://bad.example/", "bad.example", 0) is None
+
+
+def test_a_blocked_host_excludes_a_moved_robots_txt_also_without_patterns() -> None:
+    rules = ScopeRules(Scope(), SEEDS, blocked=["bad.example"])
+    assert rules.excludes_host("bad.example")
+    assert not rules.excludes_host("other.example")
+
+
+def test_a_host_without_seeds_leaves_the_scope() -> None:
+    rules = ScopeRules(Scope(), SEEDS)
+    assert rules.covers_host("example.org")
+    rules.remove_seed_host("example.org")
+    assert not rules.covers_host("example.org")

@@ -209,6 +209,22 @@ def test_a_pattern_that_was_unlearned_is_never_suspected_again() -> None:
     assert not traps.has_suspects(HOST)
 
 
+def test_a_suspected_pattern_that_the_user_unlearns_while_it_is_crawled_is_trusted_at_once() -> None:
+    traps = taught()
+    traps.changes()
+    pattern = next(iter(traps._hosts[HOST]))
+    assert traps.has_suspects(HOST)
+    for one in list(traps._hosts[HOST]):
+        traps.unlearn(HOST, one)
+    assert not traps.has_suspects(HOST)
+    assert {one.score for one in traps.changes()} == {NEVER_SUSPECTED}
+    for number in range(100):
+        traps.learn(f"{HOME}day/{number}", HOST, NONE)
+    assert not traps.has_suspects(HOST)
+    traps.unlearn("unknown.test", pattern)
+    assert not traps.has_suspects("unknown.test")
+
+
 def test_a_host_with_endless_patterns_costs_no_more_memory_than_others() -> None:
     traps = taught()
     for number in range(2_000):

@@ -174,6 +174,7 @@ def test_a_damaged_catalog_page_loses_no_page_and_no_queued_url(home: Path) -> N
     queued = "host_id, 0, 'link', 3, 3.0, 0, 'link', '', 0, 0, 0, 0"
     sql(home, f"INSERT INTO urls (url, {columns}) SELECT 'http://a.test/new', {queued} FROM urls LIMIT 1")
     before, pages = frontier(home), versions(home)
+    sql(home, "INSERT INTO blocked_hosts (host, since) VALUES ('ads.test', 1.0)")
     path = home / "crawl.db"
     data = bytearray(path.read_bytes())
     (root,) = sql(home, "SELECT rootpage FROM sqlite_master WHERE name = 'fetches_url'")[0]
@@ -183,6 +184,7 @@ def test_a_damaged_catalog_page_loses_no_page_and_no_queued_url(home: Path) -> N
     assert "kept/crawl-damaged.db" in report["kept"]
     assert versions(home) == pages
     assert frontier(home) == before
+    assert sql(home, "SELECT host FROM blocked_hosts") == [("ads.test",)]
 
 
 def test_the_log_of_a_damaged_catalog_is_not_applied_to_the_new_one(home: Path) -> None:

@@ -62,13 +62,13 @@ def _live(text: str) -> Iterator[Callable[[str], None]]:
 
 
 def _plain_lines(meter: _RateMeter) -> Callable[[Progress], None]:
-    last = time.monotonic()
+    last, was_paused = time.monotonic(), False
 
     def show(progress: Progress) -> None:
-        nonlocal last
+        nonlocal last, was_paused
         rate = meter.rate(progress)
-        if time.monotonic() - last >= _PLAIN_SECONDS:
-            last = time.monotonic()
+        if time.monotonic() - last >= _PLAIN_SECONDS or progress.is_paused != was_paused:
+            last, was_paused = time.monotonic(), progress.is_paused
             sys.stderr.write("; ".join(_parts(progress, rate)) + "\n")
             sys.stderr.flush()
 

@@ -49,6 +49,7 @@ def new_catalog(collection: Collection, settings: Settings) -> Iterator[RepairCa
         if kept is not None:
             salvage = Salvage(kept, Canonicalizer.of(settings.addresses))
             catalog.add_salvaged(salvage.seeds(), salvage.urls())
+            catalog.add_blocked(salvage.blocked_hosts())
         yield catalog
     for part in _files(collection.catalog)[1:]:  # the new catalog must not get the log of the old one
         part.unlink()

@@ -17,6 +17,11 @@ _KEYS_AT_ONCE = 1 << 20  # of the seen filter, 8 MB
 class RepairCatalog(Catalog):
     """The catalog of a collection that is being repaired; no other process may use it."""
 
+    def add_blocked(self, hosts: Iterable[str]) -> None:
+        """Block the hosts that were blocked in a damaged catalog."""
+        with self._database.transaction():
+            self._database.many("block_host", ((host, time.time()) for host in hosts))
+
     def add_salvaged(self, seeds: Iterable[str], urls: Iterable[QueuedUrl]) -> None:
         """Add the seeds and URLs of a damaged catalog; every URL becomes queued."""
         now = time.time()

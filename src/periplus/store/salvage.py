@@ -1,4 +1,4 @@
-"""Reads what is left of a damaged `crawl.db`: its seeds and its URLs.
+"""Reads what is left of a damaged `crawl.db`: its seeds, its URLs and the blocked hosts.
 
 A damaged page of the file hides the rows on it; the rows before and after it are read. The values of a row may be
 damaged too, so each is checked.
@@ -29,6 +29,10 @@ class Salvage:
     def seeds(self) -> set[str]:
         """The seeds."""
         return set(self._rows("SELECT url FROM seeds ORDER BY url", lambda row: self._canonical(row[0])))
+
+    def blocked_hosts(self) -> set[str]:
+        """The hosts that the user has blocked."""
+        return set(self._rows("SELECT host FROM blocked_hosts ORDER BY host", lambda row: str(row[0].decode())))
 
     def urls(self) -> Iterator[QueuedUrl]:
         """The URLs that were not refused, as queued; some may come twice."""

@@ -1,4 +1,4 @@
-"""Weights are written into periplus.toml, and nothing else in it changes."""
+"""Values are written into periplus.toml, and nothing else in it changes."""
 
 from __future__ import annotations
 
@@ -105,3 +105,24 @@ def test_a_name_with_dots_is_quoted_and_found_again() -> None:
     once = with_values("", "scope.domain_pages", {"example.org": 5})
     assert once == '[scope.domain_pages]\n"example.org" = 5\n'
     assert with_values(once, "scope.domain_pages", {"example.org": 7}) == once.replace("5", "7")
+
+
+def test_texts_are_written_with_quotes_and_removed() -> None:
+    text = "[console]\npassword = 'old' # mine\n"
+    changed = with_values(text, "console", {"password": 'a "b" \\'})
+    assert changed == '[console]\npassword = "a \\"b\\" \\\\" # mine\n'
+    assert with_values(text, "console", {"password": None}) == "[console]\n"
+
+
+def test_a_table_inside_a_table_can_be_edited_before_and_after_it() -> None:
+    text = with_values("", "console.tokens", {"a": "1"})
+    text = with_values(text, "console", {"password": "x"})
+    text = with_values(text, "console.tokens", {"b": "2"})
+    assert tomllib.loads(text) == {"console": {"tokens": {"a": "1", "b": "2"}, "password": "x"}}
+
+
+def test_the_reason_for_refusing_a_text_does_not_repeat_it() -> None:
+    with pytest.raises(ConfigError) as error:
+        with_values("console.password = 'x'\n", "console", {"password": "secret"})
+    assert "secret" not in str(error.value)
+    assert "Write a line [console]" in str(error.value)

@@ -116,3 +116,9 @@ def test_a_large_form_may_arrive_together_with_its_head(site: Site) -> None:
     with site.connect() as connection:
         connection.sendall(head + body)
         assert everything(connection).startswith(b"HTTP/1.1 404")
+
+
+def test_a_complete_head_that_is_too_large_is_refused(site: Site) -> None:
+    with site.connect() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 70_000 + b"\r\n\r\n")
+        assert everything(connection).startswith(b"HTTP/1.1 431")

@@ -44,7 +44,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().data_received(head)
         if not rest or self.transport.is_closing():
             return
-        if self._in_head and self._head_bytes >= HEAD_BYTES:
+        if self._head_bytes >= HEAD_BYTES:
             self.transport.write(_TOO_LARGE)
             self.transport.close()
         else:
@@ -58,7 +58,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stops the timer; the head is complete."""
         self._stop_timer()
-        self._in_head = False
+        self._in_head, self._head_bytes = False, 0
         super().on_headers_complete()
         self.cycle.scope[STOPPING] = self._stopping  # type: ignore[literal-required]  # our own key
         self._cycles = [cycle for cycle in self._cycles if not cycle.response_complete] + [self.cycle]

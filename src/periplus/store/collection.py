@@ -64,6 +64,11 @@ class Collection:
         return self.home / "cache" / "queries.db"
 
     @property
+    def logins(self) -> Path:
+        """The file with recent attempts to log in to the console, and ended sessions; see `site/access`."""
+        return self.home / "cache" / "logins.json"
+
+    @property
     def judgements(self) -> Path:
         """The folder of the results that the owner judged on the site."""
         return self.home / "judgements"

@@ -42,13 +42,18 @@ def cookie_of(answer: Answer) -> str:
 
 
 def test_a_person_comes_back_to_the_page_that_was_asked_for(site: GuardedSite) -> None:
-    asked = site.site.get("/console/hosts/a?q=b%20c&d=é".replace("é", "%C3%A9"), {"Accept": "text/html"})
-    assert asked.headers["location"] == "/console/login?next=/console/hosts/a%3Fq%3Db%2520c%26d%3D%25C3%25A9"
+    asked = site.site.get("/console/hosts/%C3%A9?q=b%20c&d=%C3%A9", {"Accept": "text/html"})
+    assert asked.headers["location"] == "/console/login?next=/console/hosts/%25C3%25A9%3Fq%3Db%2520c%26d%3D%25C3%25A9"
     form = site.site.get(asked.headers["location"], {"Accept": "text/html"}).page
     target = str(form.select("input[name=next]")[0].attrs["value"])
     answer = log_in(site, target=target)
-    assert (answer.status, answer.headers["location"]) == (303, "/console/hosts/a?q=b%20c&d=%C3%A9")
+    assert (answer.status, answer.headers["location"]) == (303, "/console/hosts/%C3%A9?q=b%20c&d=%C3%A9")
     assert site.send(Target(answer.headers["location"], "GET"), {"Cookie": cookie_of(answer)}).status == 200
+
+
+def test_a_very_long_address_is_not_returned_to(site: GuardedSite) -> None:
+    asked = site.site.get(f"/console/hosts/a?q={'a' * 3_000}", {"Accept": "text/html"})
+    assert (asked.status, asked.headers["location"]) == (303, "/console/login?next=")
 
 
 @pytest.mark.parametrize(

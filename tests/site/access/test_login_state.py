@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
-import multiprocessing
 import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -32,7 +35,7 @@ def state(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Login
 
 
 def test_a_client_has_five_attempts_a_minute(state: LoginState, clock: Clock) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in range(5):
         assert state.attempt("192.0.2.1") == 0
         clock.now += 2
     assert state.attempt("192.0.2.1") == 50, "until the first attempt is a minute old"
@@ -80,22 +83,36 @@ def test_a_logout_is_remembered_until_the_session_would_have_ended(state: LoginS
     assert not state.has_ended("a")
 
 
-def _try(path: Path, waits: multiprocessing.SimpleQueue[int]) -> None:
-    state = LoginState(path)
-    for _ in range(4):
-        waits.put(state.attempt("192.0.2.1"))
+_PROCESS = """
+import sys
+from pathlib import Path
+from periplus.site.access.login_state import LoginState
+state = LoginState(Path(sys.argv[1]))
+print(*(state.attempt("192.0.2.1") for _ in range(4)))
+"""
 
 
 def test_several_processes_count_together(tmp_path: Path) -> None:
-    path, context = tmp_path / "logins.json", multiprocessing.get_context("spawn")
-    waits = context.SimpleQueue()
-    processes = [context.Process(target=_try, args=(path, waits)) for _ in range(3)]
-    for process in processes:
-        process.start()
-    found = [waits.get() for _ in range(12)]
-    for process in processes:
-        process.join()
-    assert found.count(0) == ATTEMPTS
+    command = [sys.executable, "-c", _PROCESS, str(tmp_path / "logins.json")]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    waits = " ".join(process.communicate(timeout=120)[0] for process in processes).split()
+    assert (len(waits), waits.count("0")) == (12, ATTEMPTS)
+
+
+def test_an_attempt_waits_while_another_process_counts(tmp_path: Path, clock: Clock) -> None:
+    path, waits = tmp_path / "logins.json", list[int]()
+    for _ in range(ATTEMPTS):
+        LoginState(path, clock).attempt("192.0.2.1")
+    with path.open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        counted = file.read()
+        file.truncate(0)  # the other process has read the file, and not written it yet
+        thread = threading.Thread(target=lambda: waits.append(LoginState(path, clock).attempt("192.0.2.1")))
+        thread.start()
+        thread.join(1)
+        os.pwrite(file.fileno(), counted, 0)
+    thread.join()
+    assert waits == [60]
 
 
 def test_a_restart_forgets_nothing_and_only_the_owner_can_read_it(tmp_path: Path, clock: Clock) -> None:
@@ -108,7 +125,7 @@ def test_a_restart_forgets_nothing_and_only_the_owner_can_read_it(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"attempts": 1}', b"\xff\xfe", b'{"attempts": [[1]], "ended": 2}\n']
+    "content", [b"", b"{", b"[]", b'{"version": 1, "attempts": 1}', b"\xff\xfe", b'{"version": 1, "attempts": [[1]]}\n']
 )
 def test_a_damaged_file_counts_as_empty(tmp_path: Path, content: bytes, clock: Clock) -> None:
     path = tmp_path / "logins.json"

@@ -26,6 +26,11 @@ def test_a_client_on_another_machine_is_not_local(client: str) -> None:
     assert not is_local(scope(client, host="localhost"))
 
 
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost@evil.example", "192.0.2.1", "["])
+def test_a_name_of_another_site_is_not_local(host: str) -> None:
+    assert not is_local(scope(host=host))
+
+
 def test_a_request_with_two_names_has_none() -> None:
     two = scope(host="localhost")
     two["headers"] = [*two["headers"], (b"host", b"localhost")]

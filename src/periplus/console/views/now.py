@@ -56,7 +56,7 @@ def last_samples(reader: Reader) -> list[Sample]:
 
 
 def workers(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
-    """Every process by node, and the URLs that crawl workers fetch now, the longest step first, then those that wait."""
+    """Every process by node, and the URLs under way: the longest step first, then those that wait."""
     del sources, query
     nodes = by_node(reader.state)
     for node in nodes:

@@ -106,9 +106,7 @@ class _Guard:
             raise HTTPException(401, _NOT_LOGGED_IN, CHALLENGE)
         if scope["method"] not in SAFE_METHODS:
             return self._login.form(401, _ENDED)
-        query = scope["query_string"].decode("latin-1")
-        target = f"{scope['path']}?{query}" if query else scope["path"]
-        return RedirectResponse(f"{self._login.path}?next={quote(target[:_LONGEST_TARGET])}", 303)
+        return RedirectResponse(f"{self._login.path}?next={quote(_requested(scope))}", 303)
 
     async def _require_own_form(self, scope: Scope, receive: Receive, found: Visitor) -> Receive:
         """Refuses a form that no page of the console has sent; returns the form for the handler."""
@@ -122,6 +120,13 @@ class _Guard:
         if not hmac.compare_digest(token.encode("utf-8", "surrogatepass"), found.form_token.encode()):
             raise HTTPException(403, _OLD_FORM)
         return receive if body is None else _replayed(body, receive)
+
+
+def _requested(scope: Scope) -> str:
+    """Path and query of a request, as the browser wrote them; empty when they are too long to return to."""
+    path, query = scope.get("raw_path") or quote(scope["path"]).encode(), scope["query_string"]
+    target = (path + b"?" + query if query else path).decode("latin-1")
+    return target if len(target) <= _LONGEST_TARGET else ""
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

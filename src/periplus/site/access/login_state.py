@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 import orjson
 
@@ -51,7 +52,7 @@ class LoginState:
     def __init__(self, path: Path | None = None, clock: Callable[[], float] = time.time) -> None:
         """*path*: the file that the processes share; None: this process only."""
         self._path, self._clock = path, clock
-        self._own = _Content()
+        self._own, self._lock = _Content(), Lock()
 
     def attempt(self, client: str) -> int:
         """Counts a login attempt, and returns 0; after too many, counts nothing and returns the seconds to wait."""
@@ -85,8 +86,9 @@ class LoginState:
         """Yields the content; writes it afterwards."""
         descriptor = self._open()
         if descriptor is None:
-            self._own.forget_old(self._clock())
-            yield self._own
+            with self._lock:
+                self._own.forget_old(self._clock())
+                yield self._own
             return
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH if is_reading else fcntl.LOCK_EX)
@@ -130,6 +132,8 @@ def _decoded(text: bytes) -> _Content:
     """The content of the file; empty when it is new or damaged. Bytes after the first line were not truncated yet."""
     try:
         found = orjson.loads(text.partition(b"\n")[0])
+        if found["version"] != _VERSION:
+            return _Content()
         attempts = [(float(at), str(client)) for at, client in found["attempts"]]
         return _Content(attempts, {str(session): int(end) for session, end in found["ended"].items()})
     except (ValueError, TypeError, KeyError, AttributeError):

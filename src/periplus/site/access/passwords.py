@@ -1,6 +1,6 @@
 """Hashes the password of a console with scrypt, and checks a password against the hash.
 
-The hash has the parameters of scrypt in it, so that later releases can raise them. One check takes about 0.2 seconds of
+The hash has the parameters of scrypt in it, so that later releases can raise them. One check takes about 0.3 seconds of
 CPU time and 32 MiB. At most two run at once in a process, each in a thread.
 """
 

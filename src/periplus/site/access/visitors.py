@@ -40,9 +40,9 @@ class AccessOptions:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Someone who may use the console."""
+    """Someone who may use the console, or nobody in particular on the login page."""
 
-    kind: Literal["local", "session", "token"]
+    kind: Literal["local", "session", "token", "nobody"]
     name: str = ""  # of the token
     form_token: str = field(default="", repr=False)  # for the field `token` of every form
     session: Session | None = field(default=None, repr=False)
@@ -53,7 +53,7 @@ class Visitor:
         return self.session is not None
 
 
-_NOBODY = Visitor("local")
+_NOBODY = Visitor("nobody")
 _current: ContextVar[Visitor] = ContextVar("visitor", default=_NOBODY)
 
 

@@ -266,6 +266,7 @@ def test_a_console_with_a_password_shows_nothing_before_the_login(tmp_path: Path
         for action in ACTIONS:
             assert served.get(f"/console/api/{action.name}", method="POST").status == 401
         assert served.get("/console/events?view=overview").status == 401
+        assert len(served.get("/console/login").page.select("input[type=password]")) == 1
         assert served.get("/console/api/overview", {"Authorization": "Bearer t"}).status == 200
 
 

@@ -62,6 +62,51 @@ def test_a_table_in_an_unusual_form_is_refused(text: str) -> None:
         with_values(text, "ranking", VALUES)
 
 
+# --- lists ---
+
+LISTS = """[scope]
+hosts = [ # ours
+    "a[.]example",   # the first
+    # about b
+    "b.example"  # without a comma
+]
+paths = ["^/x#y"]  # one # two
+depth = 3
+"""
+
+
+def test_a_list_keeps_the_comments_of_the_elements_that_stay() -> None:
+    assert with_values(LISTS, "scope", {"hosts": ["a[.]example", "c.example"]}) == LISTS.replace(
+        '    "b.example"  # without a comma\n', '    "c.example",\n'
+    )
+    assert with_values(LISTS, "scope", {"hosts": ["a[.]example", "b.example", "c.example"]}) == LISTS.replace(
+        '"b.example"  # without a comma\n', '"b.example",  # without a comma\n    "c.example",\n'
+    )
+
+
+def test_a_list_in_one_line_keeps_the_comment_behind_it() -> None:
+    assert with_values(LISTS, "scope", {"paths": ["^/x#y", "z"]}) == LISTS.replace('["^/x#y"]', '["^/x#y", "z"]')
+
+
+def test_a_list_in_another_order_is_written_anew() -> None:
+    edited = with_values(LISTS, "scope", {"hosts": ["b.example", "a[.]example"]})
+    assert 'hosts = ["b.example", "a[.]example"]\npaths' in edited
+
+
+@pytest.mark.parametrize("value", [[], None, ['quote " and \\ backslash'], ["ü"], ["#"], ["]"]])
+@pytest.mark.parametrize("name", ["hosts", "paths", "new"])
+def test_any_list_is_read_back_as_it_was_written(name: str, value: list[str] | None) -> None:
+    content = tomllib.loads(with_values(LISTS, "scope", {name: value}))["scope"]
+    assert content.get(name) == value
+    assert content["depth"] == 3
+
+
+def test_a_name_with_dots_is_quoted_and_found_again() -> None:
+    once = with_values("", "scope.domain_pages", {"example.org": 5})
+    assert once == '[scope.domain_pages]\n"example.org" = 5\n'
+    assert with_values(once, "scope.domain_pages", {"example.org": 7}) == once.replace("5", "7")
+
+
 def test_texts_are_written_with_quotes_and_removed() -> None:
     text = "[console]\npassword = 'old' # mine\n"
     changed = with_values(text, "console", {"password": 'a "b" \\'})

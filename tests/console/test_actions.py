@@ -185,6 +185,14 @@ def test_no_action_without_the_token_of_a_form(site: Site, home: Path, action: s
     assert (home / "periplus.toml").read_text() == SETTINGS
 
 
+def test_a_program_uses_the_api_and_not_the_forms(site: Site, home: Path) -> None:
+    before = commands(home)
+    answer = send(site, "/console/do/pause", {}, TOKEN | {"Sec-Fetch-Site": ""})
+    assert answer.status == 403
+    assert commands(home) == before
+    assert site.get("/console/hosts?said=x&seal=", TOKEN).page.select(".hint[role=status]") == []
+
+
 @pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example/console/", "/console/\\evil", "/search", ""])
 def test_a_form_returns_to_a_page_of_the_console_only(site: Site, back: str) -> None:
     assert do(site, "pause", back=back).headers["location"].startswith("/console/?said=")

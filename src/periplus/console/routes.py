@@ -114,9 +114,11 @@ class Console:
 
     def _page(self, page: Page) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
-            query = dict(request.query_params)
+            query = {name: value for name, value in request.query_params.items() if name not in ("said", "seal")}
             data, moment = await self._viewed(page, query)
-            return self._rendered(f"{page.name or 'overview'}.html", request, title=page.title, data=data, now=moment)
+            name = page.name or "overview"
+            api = f"{PREFIX}/api/{name}" + (f"?{urlencode(query, errors='replace')}" if query else "")
+            return self._rendered(f"{name}.html", request, title=page.title, data=data, now=moment, api=api)
 
         return answer
 
@@ -141,7 +143,6 @@ class Console:
         back = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         common: dict[str, Any] = {
             "path": request.url.path,
-            "parameters": dict(query),
             "back": back,
             "notice": _notice(query),
         }
@@ -151,6 +152,7 @@ class Console:
 
     def _form(self, action: Action) -> Callable[[Request], Any]:
         async def answer(request: Request) -> Response:
+            _require_person()
             form = await read_form(request, _FORM_BYTES)
             if not form.get("confirmed"):
                 if action.name == "scope":
@@ -219,12 +221,16 @@ def _with_notice(back: str, sentence: str) -> str:
 
 def _notice(query: Mapping[str, str]) -> str:
     """The sentence in the address of the page, if this site has written it."""
-    text = query.get("said", "")
-    return text if text and hmac.compare_digest(query.get("seal", "").encode(), _seal(text).encode()) else ""
+    text, key = query.get("said", ""), visitor().form_token
+    is_ours = bool(key) and hmac.compare_digest(query.get("seal", "").encode(), _seal(text).encode())
+    return text if is_ours else ""
 
 
 def _seal(text: str) -> str:
     key = visitor().form_token
-    if not key:
-        raise HTTPException(403, "A program cannot send the forms of the console; use its API.")
     return hmac.digest(key.encode(), text.encode("utf-8", "replace"), "sha256").hex()[:32]
+
+
+def _require_person() -> None:
+    if not visitor().form_token:
+        raise HTTPException(403, "A program cannot send the forms of the console. Send the request to /console/api/.")

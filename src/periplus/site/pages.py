@@ -36,7 +36,8 @@ class Pages:
         self._defined: dict[str, object] = {}
         self.headers: dict[str, str] = {}  # of every page that does not set them itself
         self.define(static=self.assets.address, assets=self.assets, layout=layout, preferences=preferences)
-        self.define(site_name="Periplus", logo="logo.svg", inspects=False, playground=False, saves_feeds=False)
+        self.define(site_name="Periplus", logo="logo.svg", inspects=False, playground=False)
+        self.define(saves_feeds=False, has_console=False)
 
     def define(self, **values: object) -> None:
         """Sets values that every template can use."""

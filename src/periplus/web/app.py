@@ -89,7 +89,7 @@ def create_app(
     sources.branding.apply(pages)
     sources.bangs.apply(pages)
     pages.define(inspects=sources.report is not None, playground=settings.playground)
-    pages.define(saves_feeds=sources.standing is not None)
+    pages.define(saves_feeds=sources.standing is not None, has_console=bool(sources.beside.routes))
     pages.define(
         has_weather="weather" in settings.boxes and bool(settings.weather_address), loads_images=settings.load_images
     )

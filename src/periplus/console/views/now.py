@@ -56,7 +56,7 @@ def last_samples(reader: Reader) -> list[Sample]:
 
 
 def workers(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
-    """Every process by node, and the URLs that crawl workers fetch now, the longest step first."""
+    """Every process by node, and the URLs under way: the longest step first, then those that wait."""
     del sources, query
     nodes = by_node(reader.state)
     for node in nodes:
@@ -66,7 +66,8 @@ def workers(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
             for visit in process.pop("visits", ())
             if process["state"] != "silent"
         ]
-        node["visits"] = sorted(visits, key=lambda visit: -visit["seconds"])[:_VISITS_SHOWN]
+        waits = {"delay", "store"}  # after the URLs that are requested or parsed
+        node["visits"] = sorted(visits, key=lambda one: (one["step"] in waits, -one["seconds"]))[:_VISITS_SHOWN]
     queued = reader.catalog.counters()["queued"]
     return {"crawl": crawl_word(reader.state), "paused": reader.state.is_paused, "queued": queued, "nodes": nodes}
 

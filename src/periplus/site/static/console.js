@@ -22,6 +22,13 @@ const units = {
   },
 };
 
+function clock(time, step) {
+  const at = new Date(time * 1000);
+  if (step >= 86400) return at.toLocaleDateString("en", { day: "numeric", month: "short" });
+  const seconds = step < 60 ? { second: "2-digit" } : {};
+  return at.toLocaleTimeString("en", { hour12: false, hour: "2-digit", minute: "2-digit", ...seconds });
+}
+
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 class Chart {
@@ -46,7 +53,7 @@ class Chart {
       cursor: { drag: { x: false, y: false }, points: { size: 6 } },
       scales: { y: { range: (_, least, most) => [Math.min(least ?? 0, 0), most > 0 ? most * 1.08 : 1] } },
       axes: [
-        { ...axis, space: 70, size: 26, values: (_, times) => times.map((time) => new Date(time * 1000).toLocaleTimeString("en", { hour12: false, hour: "2-digit", minute: "2-digit" })) },
+        { ...axis, space: 80, size: 26, values: (_, times) => times.map((time) => clock(time, times[1] - times[0])) },
         { ...axis, size: 58, space: 28, values: (_, values) => values.map(this.show) },
       ],
       series: [{}, ...this.labels.map((label, number) => ({ label, stroke: strokes[number], width: 2, points: { show: false }, spanGaps: true }))],
@@ -108,6 +115,10 @@ function follow(view) {
   });
   addEventListener("pagehide", () => events.close());
 }
+
+const views = document.querySelector(".views");
+const current = views?.querySelector("[aria-current]");
+if (current) views.scrollLeft = current.offsetLeft - views.clientWidth / 2; // on a narrow screen
 
 const area = document.querySelector(".charts[data-series]");
 if (area && window.uPlot) await drawCharts(area);

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from crawl.crawling import catalog_of, environment, sound
+from crawl.crawling import catalog_of, environment, sound, typed
 from live.running import Up, until, up
+from periplus.control.state import crawl_state
+from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb
 
 pytestmark = pytest.mark.slow
@@ -26,7 +28,7 @@ PAGES = {
 
 @pytest.fixture
 def web() -> Iterator[TestWeb]:
-    with TestWeb([Site("museum.test", PAGES)]) as running:
+    with TestWeb([Site("museum.test", dict(PAGES))]) as running:
         yield running
 
 
@@ -108,3 +110,43 @@ def test_a_second_signal_stops_now(tmp_path: Path) -> None:
         ended = running.stop()
     assert ended.code == 0, ended.err
     sound(home)
+
+
+def test_a_stopped_crawl_starts_again_when_told(web: TestWeb, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with up(web, home, "http://museum.test/") as running:
+        until(lambda: running.documents() == 4)
+        collection = open_collection(home)
+        assert typed("stop", "--home", home).code == 0
+        until(lambda: not crawl_state(collection).is_running)
+        assert finds(running, "shipwrights", "http://museum.test/ships/argo"), "the site goes on"
+        web.site("museum.test").pages["/new"] = Page("Anchors", "An anchor of lead.")
+        assert typed("seed", "add", "http://museum.test/new", "--home", home).code == 0
+        assert typed("start", "--home", home).code == 0
+        until(lambda: finds(running, "anchor lead", "http://museum.test/new"))
+        assert running.stop().json["restarts"]["crawl"] == 0
+    assert set(web.log.fetched().values()) == {1}
+    sound(home)
+
+
+def test_a_standing_query_reports_a_page_soon_after_it_was_fetched(web: TestWeb, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with up(web, home, "http://museum.test/") as running:
+        until(lambda: running.documents() == 4)
+        feed = typed("watch", "add", "anchor", "--home", home, "--json").json["feed"]
+        web.site("museum.test").pages["/new"] = Page("Anchors", "An anchor of lead.")
+        assert typed("seed", "add", "http://museum.test/new", "--home", home).code == 0
+        until(lambda: "http://museum.test/new" in running.site.get(feed).text)
+        assert running.stop().code == 0
+
+
+def test_the_console_and_the_metrics_show_what_happens(web: TestWeb, tmp_path: Path) -> None:
+    with up(web, tmp_path / "home", "http://museum.test/") as running:
+        assert running.site.get("/console/").status == 200
+        until(lambda: running.documents() == 4)
+        overview = running.site.get("/console/api/overview").json
+        assert overview["urls"]["fetched"] == 4
+        metrics = running.site.get("/metrics").text
+        assert "periplus_crawl_pages_total 4\n" in metrics
+        assert 'periplus_crawl_workers{state="' in metrics
+        assert running.stop().code == 0

@@ -32,6 +32,7 @@ COMMANDS = {
     "seed": "Add seeds to a collection, take them back, or list them.",
     "pause": "Pause the crawl: requests under way finish, and no new ones start.",
     "resume": "Continue a paused crawl.",
+    "start": "Start the crawl of a running `periplus up` again.",
     "stop": "End the running crawl when its requests under way have finished.",
     "block": "Fetch nothing more from a host.",
     "unblock": "Fetch from a blocked host again.",

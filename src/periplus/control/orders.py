@@ -11,13 +11,14 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from periplus.config import Settings, load
+from periplus.control.state import crawl_state
 from periplus.errors import UsageError
 from periplus.frontier.scope import ScopeRules
 from periplus.frontier.shares import share_of
 from periplus.model import Decision, Reason
 from periplus.store.batch import ForwardedUrl
 from periplus.store.collection import Collection
-from periplus.store.live_state import Action, LiveState
+from periplus.store.live_state import Action, LiveState, Role
 from periplus.store.queries import Queries
 from periplus.store.user_changes import UserChanges
 from periplus.url import Canonicalizer, host_of, parse
@@ -43,6 +44,17 @@ def drain(collection: Collection, node: str = "", origin: str = "cli") -> int:
 def stop(collection: Collection, node: str = "", origin: str = "cli") -> int:
     """End the crawls that run now and drop their requests under way; their URLs stay queued."""
     return _tell(collection, Action.STOP, node, origin)
+
+
+def start(collection: Collection, node: str = "", origin: str = "cli") -> int:
+    """Begin a crawl again that was drained or stopped; a running `periplus up` does it.
+
+    Raises `UsageError` when no such process is running.
+    """
+    alive = [one.row for one in crawl_state(collection).processes if one.is_alive and one.row.role is Role.INDEX]
+    if not any(node in ("", row.node) for row in alive):
+        raise UsageError("no `periplus up` is running", hint="Start it: `periplus up` continues the crawl.")
+    return _tell(collection, Action.START, node, origin)
 
 
 def _tell(collection: Collection, action: Action, node: str, origin: str) -> int:

@@ -115,6 +115,14 @@ class Supervisor:
             if child.state is ChildState.RESTARTING and now >= child.restart_at:
                 self._start(child)
 
+    def start_again(self, name: str) -> bool:
+        """Start a child that has finished; False when it is still running, or all children are being stopped."""
+        child = self.children[name]
+        if self.signals or child.state is not ChildState.FINISHED:
+            return False
+        self._start(child)
+        return True
+
     # -- starting and restarting ------------------------------------------------------------------------------------
 
     def _start(self, child: Child) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 from periplus.crawl.run import Request, Result, nothing_fetched
 from periplus.errors import NoCollection, PeriplusError, UsageError
 from periplus.live import log
+from periplus.live.start_orders import StartOrders
 from periplus.live.status import Status, StatusReader
 from periplus.live.supervisor import ChildSpec, ChildState, Supervisor
 from periplus.store.catalog import Catalog
@@ -165,12 +166,18 @@ class _Reader:
     _reader: StatusReader | None = None
     _shown: float = 0.0
     _rotated: float = 0.0
+    _orders: StartOrders = field(init=False)
     _explain_at: float = field(default_factory=lambda: time.monotonic() + _EXPLAIN_SECONDS)
+
+    def __post_init__(self) -> None:
+        self._orders = StartOrders(self.collection)
 
     def tick(self) -> None:
         now = time.monotonic()
         if now - self._shown >= _STATUS_SECONDS:
             self._shown = now
+            if self._orders.is_start_wanted() and self.supervisor.start_again("crawl"):
+                self._orders.is_wanted = False
             self._read()
             if self.last is not None:
                 with suppress(OSError):  # the terminal may be gone

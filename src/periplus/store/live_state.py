@@ -33,6 +33,7 @@ class Action(StrEnum):
     RESUME = "resume"
     DRAIN = "drain"  # finish requests under way, commit, end
     STOP = "stop"  # drop requests under way, commit, end
+    START = "start"  # begin again; for the supervisor of `periplus up`
     ADD_SEEDS = "seed add"  # arguments: urls, sitemaps
     REMOVE_SEED = "seed remove"  # arguments: url
     BLOCK = "block"  # arguments: host

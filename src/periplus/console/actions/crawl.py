@@ -1,4 +1,4 @@
-"""Pause, resume, drain and stop crawls; add seeds and take them back."""
+"""Pause, resume, drain, stop and start crawls; add seeds and take them back."""
 
 from __future__ import annotations
 
@@ -83,6 +83,7 @@ def _retry(desk: Desk, form: Form) -> Outcome:
 ACTIONS = (
     Action("pause", _switch(orders.pause, "The crawl pauses"), "Pause"),
     Action("resume", _switch(orders.resume, "The crawl goes on"), "Resume"),
+    Action("start", _switch(orders.start, "The crawl starts again"), "Start"),
     Action(
         "drain",
         _switch(orders.drain, "The crawl finishes its requests and ends"),

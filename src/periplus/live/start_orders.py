@@ -1,0 +1,36 @@
+"""Has the user told the supervisor to start the crawl again?"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from periplus.errors import PeriplusError
+from periplus.store.collection import Collection
+from periplus.store.live_state import Action, LiveState, this_node
+
+
+@dataclass(slots=True)
+class StartOrders:
+    """Reads the commands since `periplus up` began: the last of start, drain and stop counts."""
+
+    collection: Collection
+    is_wanted: bool = False
+    _last: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        with closing(LiveState(self.collection.catalog)) as live:
+            self._last = live.last_command()
+
+    def is_start_wanted(self) -> bool:
+        """Whether the crawl is to start again as soon as it has ended."""
+        try:
+            with closing(LiveState(self.collection.catalog, read_only=True)) as live:
+                given = live.commands_after(self._last)
+        except PeriplusError:  # the catalog cannot be read now; the crawl says why
+            return False
+        for command in given:
+            self._last = command.command_id
+            if command.node in ("", this_node()) and command.action in (Action.START, Action.DRAIN, Action.STOP):
+                self.is_wanted = command.action is Action.START
+        return self.is_wanted

@@ -51,6 +51,7 @@ class Callbacks:
 
     status: Callable[[Status], None] = lambda _: None
     message: Callable[[str], None] = lambda _: None
+    started: Callable[[], None] = lambda: None  # everything was checked, and the processes start now
 
 
 def live_settings(request: Request) -> Request:
@@ -71,7 +72,7 @@ def prepare(request: Request) -> Collection:
         raise UsageError(
             "no contact is set",
             "sites must be able to reach the person who crawls them",
-            "Run `periplus init`, or set identity.contact in periplus.toml.",
+            "Run `periplus init`, or set identity.contact in periplus.toml; private addresses need --allow-private.",
         )
     has_seeds = bool(request.seeds or request.sitemaps or settings.scope.seeds)
     collection = create_collection(request.home) if has_seeds else _existing_collection(request.home)
@@ -101,6 +102,7 @@ def up(request: UpRequest, callbacks: Callbacks, address: str) -> dict[str, Any]
     crawl = live_settings(request.crawl)
     collection = prepare(crawl)
     log.start_log(collection.log)
+    callbacks.started()
     logger.info("up: %s", address)
     callbacks = Callbacks(callbacks.status, _logged(callbacks.message))
     supervisor = Supervisor(_children(request, crawl, started), callbacks.message)

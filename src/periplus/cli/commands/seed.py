@@ -49,7 +49,8 @@ def _added(outcomes: list[SeedOutcome], reply: Reply) -> str:
     refused = [one for one in outcomes if one.refusal is not None]
     known = sum(one.is_known and one.refusal is None for one in outcomes)
     added = len(outcomes) - len(refused)
-    when = "The running crawl fetches them." if reply.is_running else "Run `periplus crawl` to fetch them."
+    them = "it" if added == 1 else "them"
+    when = f"The running crawl fetches {them}." if reply.is_running else f"Run `periplus crawl` to fetch {them}."
     parts = [f"Added {plural(added, 'seed')}."]
     if known:
         parts.append(f"{known:,} of them {'was' if known == 1 else 'were'} crawled before.")

@@ -36,6 +36,8 @@ def command(
         _show(found, _run_rows, as_json=as_json)
         return
     found["crawl"] = crawl_state(collection).shown()
+    if address := _live_site(found["crawl"]):
+        found["next"] = f"Search at {address}; `periplus up` is running and indexes new pages."
     _show(found, _collection_rows, as_json=as_json)
 
 
@@ -76,6 +78,12 @@ def _live_rows(crawl: dict[str, Any]) -> list[tuple[str, str]]:
     if crawl["pending"]:
         rows.append(("pending", ", ".join(one["action"] for one in crawl["pending"][:_PENDING_SHOWN])))
     return rows
+
+
+def _live_site(crawl: dict[str, Any]) -> str:
+    """The address of the site of a running `periplus up`; empty when none is running."""
+    alive = {one["role"]: one["figures"] for one in crawl["processes"] if one["is_alive"]}
+    return str(alive["serve"].get("address", "")) if "index" in alive and "serve" in alive else ""
 
 
 def _process(one: dict[str, Any]) -> str:

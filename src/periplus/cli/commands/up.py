@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import typer
 
@@ -91,8 +92,9 @@ def _showing(address: str, *, quiet: bool) -> Iterator[Callbacks]:
         with live_line(f"starting; the site is at {address}") as (show, say):
             yield Callbacks(lambda status: show(status_line(status)), say)
         return
-    typer.echo(f"Serving at {address} (Ctrl-C to stop)", err=True)
-    yield Callbacks(_plain_lines() if not quiet else lambda _: None, lambda text: typer.echo(text, err=True))
+    say = partial(typer.echo, err=True)
+    started = partial(say, f"Serving at {address} (Ctrl-C to stop)")
+    yield Callbacks(_plain_lines() if not quiet else lambda _: None, say, started)
 
 
 def _plain_lines() -> Callable[[Status], None]:
@@ -110,7 +112,8 @@ def _plain_lines() -> Callable[[Status], None]:
 def status_line(status: Status) -> str:
     """The status in one line."""
     rate = "paused" if status.is_paused else f"{status.pages_per_second:.1f} pages/s"
-    crawl = "crawl finished" if status.is_crawl_finished else rate
+    ended = "crawl stopped" if status.queued else "crawl finished"
+    crawl = ended if status.is_crawl_finished else rate
     parts = [
         f"{plural(status.pages, 'page')} ({crawl}, {status.queued:,} queued)",
         f"{status.searchable:,} searchable",

@@ -71,7 +71,7 @@ def test_every_statement_the_catalog_asks_for_exists() -> None:
             if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Constant):
                 continue
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if called in {"run", "many", "row", "rows", "record", "records"}:
+            if called in {"run", "many", "row", "rows", "record", "records", "_requeue_in"}:
                 asked.add(node.args[0].value)
     assert asked == read_statements("periplus.store", "catalog.sql").keys()
 

@@ -14,11 +14,11 @@ SEED = "http://a.test/"
 KNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "depth", "admitted", "via", "attempts",
     "first_seen", "host_policy", "robots", "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality",
-    "rank", "words",
+    "rank", "words", "verdict",
 ]  # fmt: skip
 UNKNOWN = [
     "url", "url_id", "host", "domain", "known", "state", "reason", "detail", "via", "host_policy", "robots",
-    "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality", "rank", "words",
+    "plan", "versions", "left_out", "fetches", "copy_of", "copies", "quality", "rank", "words", "verdict",
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from search.library import Doc, index, opened, settings, shelve
 from web.serving import Site, searching
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/api.md").read_text(encoding="utf-8")
-EXAMPLE, _, ERROR = map(json.loads, re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+EXAMPLE, *_, ERROR = map(json.loads, re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
 OSTIA = "Claudius had a new harbour dug north of the river mouth."
 PHAROS = "It stood at the entrance of the great harbour."
 MEASURED = {"seconds": 0, "steps": {}, "score": 0, "explain": {}}  # differs from machine to machine or by weights

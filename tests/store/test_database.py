@@ -439,3 +439,12 @@ def test_damaged_text_in_a_message_of_sqlite_is_damage(tmp_path: Path) -> None:
     path.write_bytes(data.replace(b"CREATE TABLE hosts (", b"CREATE TABLE hosts \xff"))
     for act in (lambda: require_sound(path), lambda: Database(path)):
         assert "crawl.db is damaged" in error_line(DamagedFile, act)
+
+
+def test_a_damaged_name_in_the_schema_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db"
+    with opened(path):
+        pass
+    path.write_bytes(path.read_bytes().replace(b"started   REAL NOT NULL", b"startfd   REAL NOT NULL"))
+    with opened(path, create=False) as found, pytest.raises(DamagedFile, match=r"crawl\.db is damaged"):
+        found.row("worker_rows")

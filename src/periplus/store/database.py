@@ -37,6 +37,9 @@ _PRAGMAS = (
 
 _ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)  # the latter when SQLite quotes damaged text in its message
 
+# Every statement fits the schema of its version, so a name that is missing there was damaged.
+_DAMAGED_SCHEMA = ("no such column", "no such table", "has no column named")
+
 # A file that may not grow fails with one of these write errors; read errors mean something else.
 _WRITE_ERRORS = ("SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE", "SQLITE_IOERR_SHMSIZE")
 
@@ -239,7 +242,7 @@ def _failure(path: Path, error: sqlite3.DatabaseError | UnicodeDecodeError) -> C
             text,
             "Acknowledged pages are safe: free some space and run the same command again.",
         )
-    if isinstance(error, sqlite3.OperationalError):
+    if isinstance(error, sqlite3.OperationalError) and not any(sign in text for sign in _DAMAGED_SCHEMA):
         return CollectionError(f"{path} cannot be used", text)
     return DamagedFile(f"{path} is damaged", text)
 

@@ -19,7 +19,7 @@ from periplus.inspector.crawl_metrics import crawl_metrics
 from periplus.inspector.page_library import PageLibrary
 from periplus.inspector.url_report import read_url_report
 from periplus.search.reload import ReloadingEngine
-from periplus.site.access.credentials import CredentialsFile
+from periplus.site.access.credentials import CredentialsFile, may_serve_console
 from periplus.site.access.login_state import LoginState
 from periplus.site.access.request_source import is_local_site
 from periplus.site.access.visitors import AccessOptions
@@ -73,7 +73,7 @@ def console_of(
     *engine*: None before the first index. *reload*: makes the site use a generation after a roll-back.
     """
     settings, credentials = load(home).settings, CredentialsFile(home)
-    if not credentials() and not is_local_site(settings.serve, is_public=is_public):
+    if not may_serve_console(credentials(), settings.serve, is_public=is_public):
         return Beside()
     state = LoginState(open_collection(home).logins)
     access = AccessOptions(credentials, secret, settings.console, settings.serve, state, CONSOLE, is_public=is_public)

@@ -23,6 +23,7 @@ from periplus.live import log
 from periplus.live.start_orders import StartOrders
 from periplus.live.status import Status, StatusReader
 from periplus.live.supervisor import ChildSpec, ChildState, Supervisor
+from periplus.site.access.credentials import console_notice
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.database import require_sound
@@ -103,6 +104,8 @@ def up(request: UpRequest, callbacks: Callbacks, address: str) -> dict[str, Any]
     collection = prepare(crawl)
     log.start_log(collection.log)
     callbacks.started()
+    if notice := console_notice(crawl.settings, request.listener):
+        callbacks.message(notice)
     logger.info("up: %s", address)
     callbacks = Callbacks(callbacks.status, _logged(callbacks.message))
     supervisor = Supervisor(_children(request, crawl, started), callbacks.message)

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from guarded_console import password_hash
-from periplus.config import Console
-from periplus.errors import UsageError
-from periplus.site.access.credentials import Credentials, CredentialsFile, require_safe_binding
+from periplus.config import Serving, Settings
+from periplus.site.access.credentials import Credentials, CredentialsFile, console_notice, may_serve_console
 from periplus.site.access.tokens import hash_token
 from periplus.site.listener import listen
 from periplus.store.settings_file import write_settings
@@ -54,10 +53,17 @@ def test_credentials_are_not_shown() -> None:
     assert repr(Credentials("hash", {"backup": "hash"})) == "Credentials()"
 
 
-def test_a_console_without_a_password_listens_on_loopback_only() -> None:
+def test_a_site_that_others_may_reach_has_no_console_without_a_password_or_token() -> None:
+    nothing, token = Credentials(), Credentials(tokens={"backup": hash_token("a")})
+    behind_proxy = Serving(trusted_proxies=["10.0.0.1"])
+    assert may_serve_console(nothing, Serving(), is_public=False)
+    assert not may_serve_console(nothing, Serving(), is_public=True)
+    assert not may_serve_console(nothing, behind_proxy, is_public=False)
+    assert may_serve_console(Credentials(password_hash()), Serving(), is_public=True)
+    assert may_serve_console(token, behind_proxy, is_public=True)
+
+
+def test_a_site_without_a_console_says_why() -> None:
     with listen("127.0.0.1", 0) as local, listen("0.0.0.0", 0) as public:
-        require_safe_binding(Console(), local)
-        with pytest.raises(UsageError, match=r"cannot be served at http://0\.0\.0\.0:.*Run `periplus password`"):
-            require_safe_binding(Console(), public)
-        require_safe_binding(Console.model_validate({"password": password_hash()}), public)
-        require_safe_binding(Console.model_validate({"tokens": {"backup": hash_token("a")}}), public)
+        assert console_notice(Settings(), local) == ""
+        assert "Run `periplus password`" in console_notice(Settings(), public)

@@ -19,6 +19,7 @@ from periplus.config import load
 from periplus.live.collection_site import bangs_of, site_of
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
+from periplus.site.access.credentials import console_notice
 from periplus.site.access_log import AccessLog
 from periplus.site.listener import address_of, is_loopback, listen
 from periplus.site.server import run
@@ -54,6 +55,8 @@ def command(
                 pages = opened.documents
         listener = stack.enter_context(listen(host, port))
         typer.echo(f"Serving {plural(pages, 'page')} at {address_of(listener)} (Ctrl-C to stop)", err=True)
+        if notice := console_notice(settings, listener):
+            typer.echo(notice, err=True)
         run(partial(make_app, is_public=not is_loopback(listener)), listener, workers)
 
 

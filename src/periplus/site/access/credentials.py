@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from periplus.config import FILE_NAME, Console, load
+from periplus.config import FILE_NAME, Console, Serving, Settings, load
 from periplus.errors import UsageError
-from periplus.site.listener import address_of, is_loopback
+from periplus.site.access.request_source import is_local_site
+from periplus.site.listener import is_loopback
 
 _CHECK_SECONDS = 1.0
 _log = logging.getLogger("periplus.site")
@@ -38,14 +39,17 @@ class Credentials:
         return bool(self.password or self.tokens)
 
 
-def require_safe_binding(settings: Console, listener: socket.socket) -> None:
-    """Raises `UsageError` when other machines could reach a console that has neither password nor tokens."""
-    if not is_loopback(listener) and not Credentials.of(settings):
-        raise UsageError(
-            f"the console cannot be served at {address_of(listener)}",
-            "other machines reach that address, and the console has no password",
-            "Run `periplus password`, or listen on 127.0.0.1.",
-        )
+def may_serve_console(credentials: Credentials, serving: Serving, *, is_public: bool) -> bool:
+    """Whether a site has a console: there is a password or a token, or only this machine reaches the site."""
+    return bool(credentials) or is_local_site(serving, is_public=is_public)
+
+
+def console_notice(settings: Settings, listener: socket.socket) -> str:
+    """Why a site on this socket has no console; empty when it has one."""
+    credentials = Credentials.of(settings.console)
+    if may_serve_console(credentials, settings.serve, is_public=not is_loopback(listener)):
+        return ""
+    return "No console: other machines may reach this site, and the console has no password. Run `periplus password`."
 
 
 class CredentialsFile:

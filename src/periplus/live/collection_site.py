@@ -21,9 +21,9 @@ from periplus.inspector.url_report import read_url_report
 from periplus.search.reload import ReloadingEngine
 from periplus.site.access.credentials import CredentialsFile, may_serve_console
 from periplus.site.access.login_state import LoginState
-from periplus.site.access.request_source import is_local_site
 from periplus.site.access.visitors import AccessOptions
 from periplus.site.app import Beside
+from periplus.site.listener import is_local_site
 from periplus.standing.saved_queries import SavedQueries
 from periplus.store.collection import open_collection
 from periplus.web.app import Sources, create_app

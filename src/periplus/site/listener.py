@@ -1,4 +1,4 @@
-"""Listens on a port. Separate from the server, whose libraries a supervisor does not need."""
+"""Listens on a port, and tells who can reach it. Separate from the server, whose libraries a supervisor does not need."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import errno
 import socket
 from ipaddress import ip_address
 
+from periplus.config import Serving
 from periplus.errors import PortTaken, UsageError
 
 _BACKLOG = 2_048  # connections that may wait to be accepted
@@ -42,3 +43,8 @@ def address_of(listener: socket.socket) -> str:
 def is_loopback(listener: socket.socket) -> bool:
     """Whether only programs on this machine can connect to this socket."""
     return ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
+
+
+def is_local_site(settings: Serving, *, is_public: bool) -> bool:
+    """Whether only this machine reaches the site; *is_public*: it listens on an address that others reach."""
+    return not (is_public or settings.public_address or settings.trusted_proxies)

@@ -20,8 +20,9 @@ from starlette.types import Scope
 
 from periplus.config import Serving
 from periplus.evaluation.own_judgements import OwnJudgements, one_line
-from periplus.site.access.request_source import is_local, is_local_site, is_same_origin
+from periplus.site.access.request_source import is_local, is_same_origin
 from periplus.site.forms import read_form
+from periplus.site.listener import is_local_site
 
 _FORM_BYTES = 60_000
 _NOT_LOCAL = "Only the owner of this collection can do that: on the machine of the site, at its loopback address."

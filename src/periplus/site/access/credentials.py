@@ -15,8 +15,7 @@ from pathlib import Path
 
 from periplus.config import FILE_NAME, Console, Serving, Settings, load
 from periplus.errors import UsageError
-from periplus.site.access.request_source import is_local_site
-from periplus.site.listener import is_loopback
+from periplus.site.listener import is_local_site, is_loopback
 
 _CHECK_SECONDS = 1.0
 _log = logging.getLogger("periplus.site")

@@ -13,16 +13,10 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from periplus.config import Serving
 from periplus.site.client_address import parsed_address
 from periplus.site.front import CLIENT
 
 _PROXY_HEADERS = frozenset({b"forwarded", b"via", b"x-real-ip"})
-
-
-def is_local_site(settings: Serving, *, is_public: bool) -> bool:
-    """Whether only this machine reaches the site; *is_public*: it listens on an address that others reach."""
-    return not (is_public or settings.public_address or settings.trusted_proxies)
 
 
 def is_local(scope: Scope) -> bool:

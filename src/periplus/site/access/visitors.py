@@ -18,9 +18,10 @@ from starlette.types import Scope
 from periplus.config import Console, Serving
 from periplus.site.access.credentials import Credentials
 from periplus.site.access.login_state import LoginState
-from periplus.site.access.request_source import HostNames, is_local, is_local_site
+from periplus.site.access.request_source import HostNames, is_local
 from periplus.site.access.sessions import Session, Sessions, session_cookie
 from periplus.site.access.tokens import name_of_token
+from periplus.site.listener import is_local_site
 
 _BEARER = "bearer "
 

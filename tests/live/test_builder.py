@@ -10,6 +10,7 @@ from contextlib import closing
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -44,7 +45,7 @@ def started(home: Path, before: Callable[[], None] = lambda: None, hooks: tuple[
 
     def work() -> None:
         before()
-        run_builder(BuilderOptions(home, settings_for(None), time.time(), hooks))
+        run_builder(BuilderOptions(home, settings_for(None), time.time(), hooks), Event())
 
     process = get_context("fork").Process(target=work)
     process.start()
@@ -106,7 +107,9 @@ def test_a_builder_killed_in_a_step_loses_nothing(home: Path, step: Step) -> Non
     process.join(180)
     assert process.exitcode == -signal.SIGALRM
     again = started(home)
-    until(lambda: documents(home) == PAGES)
+    rows = LiveState(home / "crawl.db", read_only=True)
+    until(lambda: documents(home) == PAGES and any(row.pid == again.pid for row in rows.workers()))
+    rows.close()
     assert stopped(again) == 0
     sound(home)
 

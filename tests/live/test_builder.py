@@ -10,6 +10,7 @@ from contextlib import closing
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -43,7 +44,7 @@ def started(home: Path, before: Callable[[], None] = lambda: None) -> BaseProces
 
     def work() -> None:
         before()
-        run_builder(BuilderOptions(home, settings_for(None), time.time()))
+        run_builder(BuilderOptions(home, settings_for(None), time.time()), Event())
 
     process = get_context("fork").Process(target=work)
     process.start()
@@ -96,7 +97,9 @@ def test_a_builder_killed_in_a_step_loses_nothing(home: Path, step: Step) -> Non
     process.join(180)
     assert process.exitcode == -signal.SIGALRM
     again = started(home)
-    until(lambda: documents(home) == PAGES)
+    rows = LiveState(home / "crawl.db", read_only=True)
+    until(lambda: documents(home) == PAGES and any(row.pid == again.pid for row in rows.workers()))
+    rows.close()
     assert stopped(again) == 0
     sound(home)
 

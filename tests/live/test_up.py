@@ -85,7 +85,7 @@ def test_a_seed_that_cannot_be_fetched_is_explained(web: TestWeb, tmp_path: Path
     with up(web, home, "http://museum.test/nothing") as running:
         until(lambda: "no page has been fetched yet: http://museum.test/nothing" in (home / "up.log").read_text())
         ended = running.stop()
-    assert "no page has been fetched yet: http://museum.test/nothing: failed with http_404" in ended.err
+    assert "no page has been fetched yet: http://museum.test/nothing: failed with http_error (404)" in ended.err
 
 
 def test_the_process_tree_dies_with_its_supervisor(web: TestWeb, tmp_path: Path) -> None:

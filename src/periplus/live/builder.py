@@ -60,11 +60,12 @@ class BuilderOptions:
     started: float  # when `periplus up` was started
 
 
-def run_builder(options: BuilderOptions) -> dict[str, Any]:
+def run_builder(options: BuilderOptions, stopped: Event) -> dict[str, Any]:
     """Run the builder until SIGTERM; then make the last pages searchable if that takes only seconds.
 
-    Returns the figures of its last row.
+    *stopped* is set when the signal has come already. Returns the figures of the last row.
     """
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     collection = open_collection(options.home)
     require_sound(collection.catalog)
     processes = max((os.cpu_count() or 1) // 2, 1)
@@ -73,11 +74,11 @@ def run_builder(options: BuilderOptions) -> dict[str, Any]:
         closing(ReaderPool(options.home, options.settings, processes)) as pool,
     ):
         pool.start()
-        builder = _Builder(options, collection, report, pool)
+        builder = _Builder(options, collection, report, pool, stopped)
         signal.signal(signal.SIGTERM, builder.stop)
-        while not builder.stopped.is_set():
+        while not stopped.is_set():
             builder.look()
-            builder.stopped.wait(_LOOK_SECONDS)
+            stopped.wait(_LOOK_SECONDS)
         report.drains()
         builder.finish()
         return report.figures()
@@ -85,7 +86,12 @@ def run_builder(options: BuilderOptions) -> dict[str, Any]:
 
 class _Builder:
     def __init__(
-        self, options: BuilderOptions, collection: Collection, report: BuilderReport, pool: ReaderPool
+        self,
+        options: BuilderOptions,
+        collection: Collection,
+        report: BuilderReport,
+        pool: ReaderPool,
+        stopped: Event,
     ) -> None:
         self._options, self._collection, self._report, self._pool = options, collection, report, pool
         self._meter: FreshnessMeter = report.meter
@@ -96,15 +102,14 @@ class _Builder:
         self._seen = 0  # pages
         self._busy = 0.0  # seconds of parsing since the last update
         self._kept: set[str] = set()  # segments that could not be parsed
-        self._is_rebuilding = False
+        self._is_rebuilding, self._stopped = False, stopped
         self._next_prune = 0.0
-        self.stopped = Event()
         self._read_live_generation()
 
     def stop(self, number: int, frame: object) -> None:
         """Handle SIGTERM: end after the current step; a rebuild, which may take minutes, is given up."""
         del frame
-        self.stopped.set()
+        self._stopped.set()
         if self._is_rebuilding:
             self._is_rebuilding = False
             raise Stopped(number)
@@ -118,7 +123,7 @@ class _Builder:
         except CollectionLocked as error:
             logger.info("%s; trying again", error.sentence)
             self._report.step(Step.IDLE)
-            self.stopped.wait(_LOCKED_SECONDS)
+            self._stopped.wait(_LOCKED_SECONDS)
 
     def finish(self) -> None:
         """Make the last pages searchable, unless that takes long."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import math
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from periplus.crawl.run import Request, Result, nothing_fetched
@@ -145,9 +147,11 @@ def _crawl(request: Request) -> dict[str, Any]:
 
 
 def _build(request: Request, started: float) -> dict[str, Any]:
+    stopped = Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopped.set())  # the import takes a second
     from periplus.live.builder import BuilderOptions, run_builder  # noqa: PLC0415
 
-    return run_builder(BuilderOptions(request.home, request.settings, started))
+    return run_builder(BuilderOptions(request.home, request.settings, started), stopped)
 
 
 def _serve(request: Request, listener: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""Listens on a port, and tells who can reach it. Separate from the server, whose libraries a supervisor does not need."""
+"""Listens on a port, and tells who can reach it. A supervisor needs no library of the server for that."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def run() -> None:
     sys.argv = _without_help_command([argument for argument in sys.argv if argument != "--debug"])
     try:
         with stoppable():
-            sys.exit(app(standalone_mode=False))
+            sys.exit(app(prog_name="periplus", standalone_mode=False))
     except Stopped as stopped:
         _fail(_stop_message(stopped), stopped.exit_code, debug=debug)
     except TyperException as error:

@@ -32,7 +32,7 @@ def summary(listed: ListedGeneration) -> tuple[str, int, int | None, bool, int |
 
 def test_the_newest_generation_comes_first_and_the_live_one_is_marked(collection: Collection) -> None:
     found = list_generations(collection)
-    assert [summary(listed) for listed in found] == [("index", 2, 2, True, 4), ("index", 1, 1, False, 4)]
+    assert [summary(listed) for listed in found] == [("index", 2, 2, True, 5), ("index", 1, 1, False, 5)]
     assert {listed.problem for listed in found} == {""}
     assert all(abs(time.time() - listed.published) < 600 for listed in found)
     size = sum(path.stat().st_size for path in live_index(collection).rglob("*") if path.is_file())

@@ -89,7 +89,7 @@ def test_a_crawl_without_a_contact_is_refused(tmp_path: Path) -> None:
 
 def test_a_slip_of_the_finger_is_answered_with_what_to_do(tmp_path: Path) -> None:
     for arguments, words in (
-        (["crawl", "museum.test"], "A URL starts with http:// or https://"),
+        (["crawl", "ftp://museum.test"], "A URL starts with http:// or https://"),
         (["crawl"], "Name a URL: periplus crawl URL"),
         (["status"], "`periplus crawl URL` makes one"),
     ):

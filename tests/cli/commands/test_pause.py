@@ -35,7 +35,7 @@ def test_without_a_crawl_every_command_says_what_the_next_one_does(home: Path) -
     assert said("block", "--list", home=home) == "No host is blocked."
     assert said("retry", "a.test", home=home) == "Queued 1 URL of a.test. Run `periplus crawl` to fetch them."
     added = said("seed", "add", "b.test", home=home)
-    assert added == "Added 1 seed. Run `periplus crawl` to fetch them."
+    assert added == "Added 1 seed. Run `periplus crawl` to fetch it."
     listed = [line.split() for line in said("seed", "list", home=home).splitlines()]
     assert listed[1:] == [["http://a.test/", "done", "ok"], ["https://b.test/", "waiting"]]
     assert said("seed", "remove", "b.test", home=home) == "Removed the seed https://b.test/. b.test left the scope."
@@ -113,7 +113,7 @@ def test_a_running_crawl_is_paused_shown_resumed_and_stopped(tmp_path: Path) -> 
         shown = said("status", home=tmp_path)
         assert ": paused, " in shown
         assert "1 active request" in shown
-        assert said("seed", "add", "http://b.test/", home=tmp_path).endswith("The running crawl fetches them.")
+        assert said("seed", "add", "http://b.test/", home=tmp_path).endswith("The running crawl fetches it.")
         assert said("resume", home=tmp_path) == "Resumed."
         until(lambda: web.log.count("b.test") == 3, "the new seed")
         crawl.until_states("idle")

@@ -72,7 +72,7 @@ def test_the_supervisor_loads_no_heavy_library(tmp_path: Path) -> None:
         ({"waiting": 0}, "1,200 pages (9.5 pages/s, 30 queued) · 1,100 searchable · http://here/"),
         (
             {"is_crawl_finished": True, "waiting": 0},
-            "1,200 pages (crawl finished, 30 queued) · 1,100 searchable · http://here/",
+            "1,200 pages (crawl stopped, 30 queued) · 1,100 searchable · http://here/",
         ),
         (
             {"restarting": ("crawl",), "waiting": 0},

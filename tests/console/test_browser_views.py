@@ -42,7 +42,8 @@ def test_no_view_scrolls_sideways(browser: Browser, site: Site, width: int) -> N
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
         for name, (view, button) in FORMS.items():
             page.goto(site.base + VIEWS[view])
-            page.locator(button).first.click()
+            with page.expect_navigation():
+                page.locator(button).first.click()
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 

@@ -11,7 +11,16 @@ Any other exception is a bug, and shows a traceback only with ``--debug``.
     │   ├── NewerFormat                    written by a later release
     │   ├── CollectionLocked               another process is writing it
     │   ├── DamagedFile                    a file is damaged
-    │   └── NoIndex                        there is no index yet
+    │   ├── DatabaseUnavailable            the database of the fleet does not answer
+    │   ├── LeaseLost                      another worker owns the hosts of this one
+    │   ├── NoIndex                        there is no index yet
+    │   └── ShardsUnavailable              no shard of the index has answered
+    ├── StorageError              exit 1   the object store cannot be used
+    │   ├── StorageUnavailable             it does not answer, or refuses
+    │   │   └── BucketMissing              it has no such bucket
+    │   ├── ObjectMissing                  it has no object of a name
+    │   └── ObjectChanged                  another process has replaced an object
+    ├── SparkFailure              exit 1   Spark cannot be started, or a job of it failed
     ├── PortTaken                 exit 1   the port is in use
     ├── WorkerDied                exit 1   a worker process was killed
     ├── NothingToCrawl            exit 1   every seed was refused or unreachable
@@ -85,8 +94,48 @@ class DamagedFile(CollectionError):
     usual_hint = "Run `periplus repair`."
 
 
+class DatabaseUnavailable(CollectionError):
+    """The database of the fleet does not answer."""
+
+    usual_hint = "Start the server, or correct `fleet.database`, and run the same command again."
+
+
+class LeaseLost(CollectionError):
+    """Another worker of the fleet owns the hosts of this one; nothing more of it may be written."""
+
+    usual_hint = "Nothing acknowledged is lost; the worker starts anew."
+
+
 class NoIndex(CollectionError):
     """The collection has no index yet."""
+
+
+class ShardsUnavailable(CollectionError):
+    """No shard of the index has answered."""
+
+
+class StorageError(PeriplusError):
+    """The object store cannot be used."""
+
+
+class StorageUnavailable(StorageError):
+    """The object store does not answer, or refuses."""
+
+
+class BucketMissing(StorageUnavailable):
+    """The object store answers, and has no such bucket."""
+
+
+class ObjectMissing(StorageError):
+    """The object store has no object of that name."""
+
+
+class ObjectChanged(StorageError):
+    """Another process has replaced an object since it was read."""
+
+
+class SparkFailure(PeriplusError):
+    """Spark cannot be started or reached, or one of its jobs failed."""
 
 
 class PortTaken(PeriplusError):

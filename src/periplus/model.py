@@ -421,6 +421,8 @@ class Results:
     corrected: str = ""  # the query that the results are for, when the query as typed was corrected
     suggestion: str = ""  # a query that may have been meant
     left_out: tuple[str, ...] = ()  # stop words of the query, which the search ignores
+    missing_shards: tuple[int, ...] = ()  # parts of the index that gave no answer: results and counts are incomplete
+    shards: int = 1  # parts of the index, the missing ones too
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,3 +538,5 @@ class MediaResults:
     total_is_exact: bool  # False: `total` is a lower bound
     seconds: float
     hits: tuple[MediaHit, ...]
+    missing_shards: tuple[int, ...] = ()  # parts of the index that gave no answer
+    shards: int = 1  # parts of the index, the missing ones too

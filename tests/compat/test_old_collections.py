@@ -40,8 +40,9 @@ def found(home: Path, query: str) -> list[str]:
     return [hit["url"] for hit in outcome.json["results"]]
 
 
-def test_a_collection_of_this_format_is_searched_as_it_is_and_updated(tmp_path: Path) -> None:
-    home = unpacked(FOLDER / "catalog-8-index-5.tar.xz", tmp_path / "home")
+@pytest.mark.parametrize("name", ["catalog-8-index-5", "catalog-11-index-6"])  # the latter has two shards
+def test_a_collection_of_this_format_is_searched_as_it_is_and_updated(tmp_path: Path, name: str) -> None:
+    home = unpacked(FOLDER / f"{name}.tar.xz", tmp_path / "home")
     assert found(home, "harbour Rome")[0] == "http://a.test/ostia"
     assert typed("index", "--home", home, "--json").json["build"] in {"none", "full"}  # full: by another release
     assert found(home, "harbour Rome")[0] == "http://a.test/ostia"

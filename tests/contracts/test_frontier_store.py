@@ -20,7 +20,8 @@ from periplus.frontier import queues
 from periplus.frontier.queues import Queues
 from periplus.model import HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState
 from periplus.store.batch import ArchiveFile, Batch, Revisit, Settled, SitemapNotice, Written
-from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.open_catalog import open_catalog
 from store.records import AT, WRITTEN, batch_of, done, failed, queued, refused, retried
 
 URL = "https://example.org/a"
@@ -37,7 +38,7 @@ class Place(Protocol):
 class MemoryPlace:
     """Dictionaries that are never closed."""
 
-    def __init__(self, _: Path) -> None:
+    def __init__(self, _folder: Path, _url: str) -> None:
         self._store = MemoryStore()
 
     def open(self) -> FrontierStore:
@@ -47,20 +48,25 @@ class MemoryPlace:
         pass
 
 
-class SqlitePlace:
-    """A file."""
+class CatalogPlace:
+    """A file, or a schema of a PostgreSQL database."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "crawl.db"
+    def __init__(self, folder: Path, url: str) -> None:
+        own_schema = f"{url}&options=-csearch_path%3D{folder.name.lower()}" if url else ""
+        self._collection = Collection(folder, own_schema)
 
     def open(self) -> FrontierStore:
-        return Catalog(self._path, create=True)
+        return open_catalog(self._collection, create=True)
 
     def lose(self, store: FrontierStore) -> None:
         store.close()
 
 
-KINDS: dict[str, Callable[[Path], Place]] = {"memory": MemoryPlace, "sqlite": SqlitePlace}
+KINDS: dict[str, Callable[[Path, str], Place]] = {
+    "memory": MemoryPlace,
+    "sqlite": CatalogPlace,
+    "postgres": CatalogPlace,
+}
 every_store = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -105,8 +111,13 @@ class Kept:
 
 
 @pytest.fixture
-def kept(kind: str, tmp_path: Path) -> Kept:
-    return Kept(KINDS[kind](tmp_path))
+def url(kind: str, request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue("postgres")) if kind == "postgres" else ""
+
+
+@pytest.fixture
+def kept(kind: str, url: str, tmp_path: Path) -> Kept:
+    return Kept(KINDS[kind](tmp_path, url))
 
 
 # --- queues ---
@@ -507,11 +518,11 @@ class KilledCrawl:
 @given(seed=st.integers(0, 10**6))
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_crawl_that_is_killed_fetches_everything_and_nothing_twice(
-    kind: str, monkeypatch: pytest.MonkeyPatch, seed: int
+    kind: str, url: str, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(queues, "_MAX_PER_HOST", 3)
     with tempfile.TemporaryDirectory() as folder:
-        kept = Kept(KINDS[kind](Path(folder)))
+        kept = Kept(KINDS[kind](Path(folder), url))
         crawl = KilledCrawl(kept, seed)
         crawl.run()
         assert crawl.kills

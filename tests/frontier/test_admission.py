@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
 from periplus.model import Decision, QueuedUrl, Reason, Verdict
-from periplus.store.catalog import Catalog
+from periplus.store.catalog import Catalog, seen_chunk
+from periplus.store.shares import share_of
+from periplus.store.sqlite_database import SqliteDatabase
 from store.records import WRITTEN, batch_of, queued
 
 
@@ -25,7 +28,7 @@ class SiteAdmission:
         settings = Scope(**scope)
         self.admission = Admission(ScopeRules(settings, ["example.org"]), DomainCaps(settings))
         with tempfile.TemporaryDirectory() as folder:
-            catalog = Catalog(Path(folder) / "crawl.db", create=True)
+            catalog = Catalog(SqliteDatabase(Path(folder) / "crawl.db", create=True))
             catalog.commit(batch_of(*map(queued, known)), WRITTEN, 1, {})
             self.admission.catch_up(catalog)
             catalog.close()
@@ -165,3 +168,74 @@ def test_each_ip_address_is_its_own_domain() -> None:
     for host in ("192.0.2.1", "192.0.2.2", "[2001:db8::1]"):
         assert isinstance(site.admit(f"http://{host}/"), QueuedUrl)
         assert isinstance(site.admit(f"http://{host}/b"), Decision)
+
+
+# -- keys by share ------------------------------------------------------------------------------------------------
+
+MINE, OTHER = "https://example.org/known", "https://example.com/known"
+BOTH = {share_of("example.org"), share_of("example.com")}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+    with closing(SqliteDatabase(tmp_path / "crawl.db", create=True)) as database:
+        Catalog(database).commit(batch_of(queued(MINE), queued(OTHER)), WRITTEN, 1, {})
+        yield database
+
+
+def of_shares(database: SqliteDatabase, *shares: set[int]) -> Admission:
+    settings = Scope(hosts=[".*"])
+    admission = Admission(ScopeRules(settings, []), DomainCaps(settings))
+    for some in shares:
+        admission.catch_up(Catalog(database), some)
+    return admission
+
+
+def knows(admission: Admission, url: str) -> bool:
+    return admission.admit(url, depth=0, reason=Reason.LINK, via="") is None
+
+
+def test_a_worker_knows_the_urls_of_its_own_shares_only(database: SqliteDatabase) -> None:
+    admission = of_shares(database, {share_of("example.org")})
+    assert knows(admission, MINE)
+    assert not knows(admission, OTHER)
+    assert admission.forward("https://example.com/new", "example.com", 1, Reason.LINK) is True
+    assert admission.forward("https://example.com/new", "example.com", 1, Reason.LINK) is False, "forwarded before"
+
+
+def test_the_urls_of_a_share_are_known_when_a_worker_is_given_it(database: SqliteDatabase) -> None:
+    admission = of_shares(database, {share_of("example.org")}, {share_of("example.com")})
+    assert knows(admission, MINE)
+    assert knows(admission, OTHER)
+
+
+def test_keys_of_an_earlier_release_count_for_every_worker(database: SqliteDatabase) -> None:
+    with database.transaction():
+        ((keys, _),) = database.rows("take_seen", 0)
+        database.run("add_seen", keys, None)
+    for share in BOTH:
+        admission = of_shares(database, {share})
+        assert knows(admission, MINE)
+        assert knows(admission, OTHER)
+
+
+def test_merged_chunks_keep_the_shares_of_their_keys(database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 2)
+    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNK_BYTES", 16)  # two keys
+    catalog, old = Catalog(database), "https://old.test/"
+    catalog.commit(batch_of(queued("https://example.org/more")), WRITTEN, 1, {})
+    with database.transaction():
+        database.run("add_seen", seen_chunk([(old, "old.test")])[0], None)
+    catalog.pack_seen()
+    assert len(list(catalog.seen_keys())) == 3
+    admission = of_shares(database, {share_of("example.org")})
+    assert [knows(admission, url) for url in (MINE, "https://example.org/more", old, OTHER)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_domain_sizes_of_other_shares_are_not_counted(database: SqliteDatabase) -> None:
+    assert of_shares(database, {share_of("example.com")})._urls_of == {"example.com": 1}

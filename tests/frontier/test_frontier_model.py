@@ -18,6 +18,7 @@ from periplus.frontier.queues import Queues
 from periplus.model import QueuedUrl, Reason, UrlState
 from periplus.store.batch import Batch
 from periplus.store.catalog import Catalog
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import host_of, registrable_domain
 from store.records import WRITTEN, done, failed, refused, retried
 
@@ -47,7 +48,7 @@ class FrontierModel(RuleBasedStateMachine):
         self.scope = Scope(hosts=[".*[.]example"], depth=DEPTH, pages_per_domain=pages, hosts_per_domain=hosts)
         self.now = 1000.0
         self.disk: dict[str, Row] = {}
-        self.catalog = Catalog(Path(self.folder.name) / "crawl.db", create=True)
+        self.catalog = Catalog(SqliteDatabase(Path(self.folder.name) / "crawl.db", create=True))
         self.start_process()
 
     def start_process(self) -> None:

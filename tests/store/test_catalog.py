@@ -21,7 +21,10 @@ from periplus.errors import DiskFull
 from periplus.model import ArchivePosition, Decision, HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
 from periplus.store.batch import ArchiveFile, Batch, Refusal, Settled, Written
 from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
+from periplus.store.open_catalog import open_catalog
+from periplus.store.sqlite_database import SqliteDatabase
 from store.records import (
     AT,
     WRITTEN,
@@ -44,9 +47,13 @@ SETTLING: dict[UrlState, Callable[[QueuedUrl], Settled]] = {
 }
 
 
+def opened(path: Path) -> closing[Catalog]:
+    return closing(Catalog(SqliteDatabase(path, create=True)))
+
+
 @pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    with closing(Catalog(tmp_path / "crawl.db", create=True)) as found:
+def catalog(any_collection: Collection) -> Iterator[Catalog]:
+    with closing(open_catalog(any_collection, create=True)) as found:
         yield found
 
 
@@ -168,7 +175,10 @@ def many_hosts(number: int) -> Batch:
 
 
 def test_a_full_disk_loses_nothing_and_the_same_batch_works_when_there_is_room(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk", "2m") as disk, closing(Catalog(disk / "crawl.db", create=True)) as catalog:
+    with (
+        small_disk(tmp_path / "disk", "2m") as disk,
+        closing(Catalog(SqliteDatabase(disk / "crawl.db", create=True))) as catalog,
+    ):
         commit(catalog, batch_of(queued("https://example.org/")))
         ballast = fill(disk, leave=16_384)
         line = error_line(DiskFull, lambda: commit(catalog, many_hosts(2000)), exit_code=3)
@@ -183,15 +193,17 @@ def test_a_full_disk_loses_nothing_and_the_same_batch_works_when_there_is_room(t
 def test_a_limit_on_file_sizes_is_reported_like_a_full_disk(tmp_path: Path) -> None:
     code = """
 from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.store.batch import Batch, Written
-catalog = Catalog(home / "crawl.db", create=True)
+catalog = Catalog(SqliteDatabase(home / "crawl.db", create=True))
 limited()
 catalog.commit(Batch(seeds=[f"https://example.org/{n}" for n in range(9000)]), Written(0, "x", 1), 1, {})
 """
     kind, exit_code, line = under_limit(tmp_path, 100_000, code)
     assert (kind, exit_code) == ("DiskFull", "3")
     assert f"no space left to write {tmp_path / 'crawl.db'}" in line
-    with closing(Catalog(tmp_path / "crawl.db")) as catalog:
+    with closing(Catalog(SqliteDatabase(tmp_path / "crawl.db"))) as catalog:
         assert (catalog.seeds(), catalog.check()) == ([], [])
 
 
@@ -201,8 +213,10 @@ from itertools import count
 from pathlib import Path
 from periplus.model import QueuedUrl, Reason
 from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.store.batch import Batch, Written
-catalog = Catalog(Path(sys.argv[1]), create=True)
+catalog = Catalog(SqliteDatabase(Path(sys.argv[1]), create=True))
 for number in count(catalog.counters()["known"] // 20):
     urls = [f"https://host{number % 7}.example.org/{number}/{n}" for n in range(20)]
     items = [QueuedUrl(url, url.split("/")[2], 0, 0.0, Reason.LINK) for url in urls]
@@ -223,7 +237,7 @@ def test_a_killed_commit_leaves_the_old_state_or_the_new_one(tmp_path: Path) -> 
             child.kill()
             lines += child.stdout.readlines()
         acknowledged = int(lines[-1])
-        with closing(Catalog(path)) as catalog:
+        with closing(Catalog(SqliteDatabase(path))) as catalog:
             assert catalog.check() == []
             counters = catalog.counters()
             assert counters == catalog.recount()
@@ -248,7 +262,10 @@ BATCHES = st.lists(
 def test_the_running_figures_equal_a_recount(batches: list[dict[int, UrlState]]) -> None:
     states: dict[str, UrlState] = {}
     fetched = 0
-    with tempfile.TemporaryDirectory() as folder, closing(Catalog(Path(folder) / "crawl.db", create=True)) as catalog:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(Catalog(SqliteDatabase(Path(folder) / "crawl.db", create=True))) as catalog,
+    ):
         for changes in batches:
             batch = Batch()
             for number, state in changes.items():
@@ -381,9 +398,11 @@ def test_runs_are_stored_from_their_start_to_their_end(catalog: Catalog) -> None
 # --- readers beside the writer ---
 
 
-def test_a_reader_sees_whole_commits_while_the_writer_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "crawl.db"
-    with closing(Catalog(path, create=True)) as writer, closing(Catalog(path)) as reader:
+def test_a_reader_sees_whole_commits_while_the_writer_goes_on(any_collection: Collection) -> None:
+    with (
+        closing(open_catalog(any_collection, create=True)) as writer,
+        closing(open_catalog(any_collection)) as reader,
+    ):
 
         def write() -> None:
             for number in range(40):
@@ -405,9 +424,11 @@ def test_a_reader_sees_whole_commits_while_the_writer_goes_on(tmp_path: Path) ->
     assert known[-1] == 400
 
 
-def test_a_reader_in_the_middle_of_a_result_does_not_stop_the_writer(tmp_path: Path) -> None:
-    path = tmp_path / "crawl.db"
-    with closing(Catalog(path, create=True)) as writer, closing(Catalog(path)) as reader:
+def test_a_reader_in_the_middle_of_a_result_does_not_stop_the_writer(any_collection: Collection) -> None:
+    with (
+        closing(open_catalog(any_collection, create=True)) as writer,
+        closing(open_catalog(any_collection)) as reader,
+    ):
         commit(writer, batch_of(*(queued(f"https://example.org/{n}") for n in range(50))))
         answer = reader.known_urls()
         next(answer)
@@ -419,10 +440,16 @@ def test_a_reader_in_the_middle_of_a_result_does_not_stop_the_writer(tmp_path: P
 # --- speed ---
 
 
-def test_what_is_due_is_found_without_reading_what_is_not(catalog: Catalog) -> None:
-    for name in ("due_again", "next_due_again", "due_by_interval"):
-        statement = catalog._database._sql[name]
-        values = [0] * (statement.count("?") if "?1" not in statement else 4)
-        plan = catalog._database._connection.execute(f"EXPLAIN QUERY PLAN {statement}", values).fetchall()
+def test_what_is_due_is_found_without_reading_what_is_not(tmp_path: Path) -> None:
+    with opened(tmp_path / "crawl.db") as catalog:
+        database = catalog._database
+        assert isinstance(database, SqliteDatabase)
+        statements = [database._sql[name] for name in ("due_again", "next_due_again", "due_by_interval")]
+        values = [[0] * (text.count("?") if "?1" not in text else 4) for text in statements]
+        plans = [
+            database._connection.execute(f"EXPLAIN QUERY PLAN {text}", given).fetchall()
+            for text, given in zip(statements, values, strict=True)
+        ]
+    for plan in plans:
         assert any("urls_due" in row[3] for row in plan), plan
         assert not any(row[3].startswith("USE TEMP B-TREE FOR ORDER BY") for row in plan), plan

@@ -14,8 +14,8 @@ import pytest
 
 from periplus.errors import CollectionError, CollectionLocked, DamagedFile, DiskFull, NewerFormat, NoCollection
 from periplus.store.archive import ArchiveWriter
-from periplus.store.catalog import Catalog
 from periplus.store.collection import FORMAT, Collection, create_collection, open_collection
+from periplus.store.open_catalog import open_catalog
 from store.records import a_response, error_line, names_in
 from store.small_disk import fill, small_disk
 
@@ -30,7 +30,7 @@ def everything_in(folder: Path) -> dict[str, bytes | None]:
 def with_pages(home: Path) -> Collection:
     """A collection whose archive holds something."""
     collection = create_collection(home)
-    Catalog(collection.catalog, create=True).close()
+    open_catalog(collection, create=True).close()
     writer = ArchiveWriter(collection.archive, "w00-000001.warc.gz", 0)
     writer.append(a_response())
     writer.sync(writer.cut())

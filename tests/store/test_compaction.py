@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyarrow import parquet
@@ -18,11 +19,14 @@ from periplus.inspector.verify import verify
 from periplus.model import Link
 from periplus.reparse import reparse
 from periplus.store import compaction
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.compaction import compact
 from periplus.store.manifest import SealedSegment, place_of
+from periplus.store.open_catalog import open_catalog
 from search.library import Doc, index, opened, shelve
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 WORDS = ("harbour", "anchor", "compass", "rudder")
 
@@ -47,7 +51,7 @@ def stored(home: Path, segments: int) -> Collection:
 
 
 def live(collection: Collection, kind: str = "pages") -> list[SealedSegment]:
-    catalog = Catalog(collection.catalog)
+    catalog = open_catalog(collection)
     try:
         return catalog.segments(kind)
     finally:
@@ -140,7 +144,7 @@ def test_a_merged_segment_can_be_parsed_again_and_merged_again(tmp_path: Path) -
 
 def test_segments_of_different_workers_stay_apart(tmp_path: Path) -> None:
     collection = stored(tmp_path, 4)
-    catalog = Catalog(collection.catalog)
+    catalog = open_catalog(collection)
     for kind in ("pages", "links"):
         for segment in catalog.segments(kind)[2:]:
             moved = segment._replace(name=segment.name.replace("w00", "w01"))
@@ -219,3 +223,24 @@ def test_a_kill_at_any_write_leaves_the_old_or_the_new_state(tmp_path: Path, poi
         compact(collection, fewest=2)
         assert (rows(collection), rows(collection, "links")) == expected, call
         assert len(on_disk(collection)) == 2, call
+
+
+@pytest.mark.parametrize("is_fleet", [False, True])
+@pytest.mark.xdist_group("spark")
+@pytest.mark.slow
+def test_executors_of_spark_write_the_same_segments(tmp_path: Path, spark: SparkSession, is_fleet: bool) -> None:
+    from periplus.spark.tasks import SparkRunner
+
+    here = stored(tmp_path / "here", 5)
+    shutil.copytree(here.home, tmp_path / "there")
+    there = open_collection(tmp_path / "there")
+    if is_fleet:  # the executors have no folder with segments
+        (tmp_path / "objects").mkdir()
+        shutil.move(there.segments, tmp_path / "objects" / "segments")
+        there = replace(there, storage=f"file://{tmp_path}/objects")
+    compact(here, fewest=2)
+    assert compact(there, fewest=2, runner=SparkRunner(spark)).merged == 5
+    found = tmp_path / "objects" / "segments" if is_fleet else there.segments
+    assert live(there) == live(here)
+    for segment in [*live(here), *live(here, "links")]:
+        assert (found / segment.name).read_bytes() == (here.segments / segment.name).read_bytes()

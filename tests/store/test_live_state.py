@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
 from periplus.store.live_state import Action, LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    path = tmp_path / "crawl.db"
-    Catalog(path, create=True).close()
-    return path
-
-
-@pytest.fixture
-def live(path: Path) -> Iterator[LiveState]:
-    with closing(LiveState(path)) as opened:
+def live(any_collection: Collection) -> Iterator[LiveState]:
+    with closing(open_catalog(any_collection, LiveState, create=True)) as opened:
         yield opened
 
 
@@ -48,10 +41,10 @@ def test_a_process_that_does_not_report_counts_as_gone() -> None:
     assert worker(0, seen=100.0).is_silent(116.0)
 
 
-def test_another_process_reads_each_command_once_and_in_order(path: Path, live: LiveState) -> None:
+def test_another_process_reads_each_command_once_and_in_order(any_collection: Collection, live: LiveState) -> None:
     first = live.command(Action.PAUSE, {}, origin="console")
     second = live.command(Action.BLOCK, {"host": "slow.example"}, node="node")
-    with closing(LiveState(path, read_only=True)) as reader:
+    with closing(open_catalog(any_collection, LiveState, read_only=True)) as reader:
         commands = reader.commands_after(0)
         assert [(one.command_id, one.action, one.node) for one in commands] == [
             (first, Action.PAUSE, ""),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from periplus.model import Reason, UrlState
 from periplus.store.batch import Batch, ForwardedUrl, Settled
+from periplus.store.collection import Collection
 from periplus.store.live_state import Action, LiveState
+from periplus.store.open_catalog import open_catalog
 from periplus.store.user_changes import UserChanges
 from store.records import AT, WRITTEN, done, failed, queued, retried
 
@@ -19,8 +20,8 @@ OTHER = "https://other.example/"
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[UserChanges]:
-    with closing(UserChanges(tmp_path / "crawl.db", create=True)) as opened:
+def catalog(any_collection: Collection) -> Iterator[UserChanges]:
+    with closing(open_catalog(any_collection, UserChanges, create=True)) as opened:
         opened.commit(Batch(admitted=[queued(url) for url in (*URLS, OTHER)]), WRITTEN, 1, {})
         yield opened
 
@@ -82,12 +83,12 @@ def test_urls_that_a_worker_stores_after_the_block_are_refused_by_the_same_commi
     assert counted(catalog) == {"queued": 6}
 
 
-def test_every_change_is_a_command_with_its_arguments(catalog: UserChanges, tmp_path: Path) -> None:
+def test_every_change_is_a_command_with_its_arguments(catalog: UserChanges, any_collection: Collection) -> None:
     catalog.block("example.org", "cli")
     catalog.unblock("example.org", "console")
     catalog.retry_url(URLS[0], "api")
     catalog.add_seeds([ForwardedUrl(7, "https://new.example/", 0, Reason.SEED, "", 0)], "cli")
-    with closing(LiveState(tmp_path / "crawl.db")) as live:
+    with closing(open_catalog(any_collection, LiveState)) as live:
         given = [(one.action, one.arguments, one.origin) for one in live.commands_after(0)]
     assert given == [
         (Action.BLOCK, {"host": "example.org"}, "cli"),

@@ -1,7 +1,8 @@
 """Settings: which exist, what they mean, and which layer set each value."""
 
 from periplus.config.console_settings import Console
-from periplus.config.layers import FILE_NAME, Configuration, load
+from periplus.config.fleet_settings import Fleet
+from periplus.config.layers import FILE_NAME, Configuration, Places, load, shared_places
 from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
 from periplus.config.settings import (
     Addresses,
@@ -19,6 +20,7 @@ from periplus.config.settings import (
     sections,
     setting_keys,
 )
+from periplus.config.spark_settings import Spark
 from periplus.config.watch_settings import Watching
 
 __all__ = [
@@ -28,11 +30,13 @@ __all__ = [
     "Configuration",
     "Console",
     "Fetching",
+    "Fleet",
     "Frontier",
     "Identity",
     "Indexing",
     "LinkAnalysis",
     "Parsing",
+    "Places",
     "Politeness",
     "Ranking",
     "Recrawl",
@@ -41,9 +45,11 @@ __all__ = [
     "Settings",
     "SiteLook",
     "SiteProfile",
+    "Spark",
     "Storage",
     "Watching",
     "load",
     "sections",
     "setting_keys",
+    "shared_places",
 ]

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
@@ -25,6 +25,7 @@ from periplus.errors import ConfigError
 FILE_NAME = "periplus.toml"
 _ENVIRONMENT_PREFIX = "PERIPLUS_"
 _NOT_SETTINGS = frozenset({"PERIPLUS_HOME"})
+_PLACES = ("fleet.database", "fleet.storage", "fleet.node")
 _INVALID_KEY = "[key]"  # how pydantic marks an invalid key of a table
 _RENAMED = {"parse.pdf_seconds": "parse.seconds", "parse.pdf_memory_mb": "parse.memory_mb"}
 _PROBLEMS = {  # by the type of a pydantic error
@@ -95,6 +96,24 @@ def load(
             _require_single_value(key, value, origin)
             values[key], origins[key] = value, origin
     return Configuration(_validated(values, origins), origins)
+
+
+class Places(NamedTuple):
+    """Where a node of a fleet finds what all share; empty: everything is in the collection folder."""
+
+    database: str  # URL, with a password
+    storage: str  # URL
+    node: str  # the name of this node
+
+
+def shared_places(home: Path) -> Places:
+    """Read only the settings that say where the catalog and the files of a collection are."""
+    layers = {FILE_NAME: _from_file(home / FILE_NAME), "environment": _from_environment(os.environ)}
+    found = [(key, origin) for origin, layer in layers.items() for key in _PLACES if key in layer]
+    if not found:
+        return Places("", "", "")
+    fleet = _validated({key: layers[origin][key] for key, origin in found}, dict(found)).fleet
+    return Places(fleet.database.get_secret_value(), fleet.storage, fleet.node)
 
 
 def _from_file(path: Path) -> dict[str, Any]:

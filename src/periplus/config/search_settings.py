@@ -7,9 +7,17 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 
-from periplus.config.value_types import DarkColour, DisplayText, LightColour, NetworkText, Section, SiteAddress
+from periplus.config.value_types import (
+    SECRET,
+    DarkColour,
+    DisplayText,
+    LightColour,
+    NetworkText,
+    Section,
+    SiteAddress,
+)
 
 BoxName = Literal["calculator", "units", "definition", "time", "weather"]
 
@@ -93,6 +101,13 @@ class Indexing(Section):
         "12 seconds of processor time for 25,000 pages, and at most 60.",
     )
     media: bool = Field(default=True, description="Index the images and videos of pages, so that they can be searched.")
+    shards: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Number of shards of the index, so that several machines can serve it. An index with more than one "
+        "is always built in full.",
+    )
     generations: int = Field(
         default=3,
         ge=1,
@@ -289,6 +304,19 @@ class Serving(Section):
         default="https://api.open-meteo.com",
         description="Server of the weather box, with the interface of Open-Meteo. A private server is allowed only as "
         "an IP address, or as `localhost`. Empty: no weather box.",
+    )
+    node_token: SecretStr = Field(
+        default=SecretStr(""),
+        json_schema_extra=SECRET,
+        description="Secret that a broker sends to its shard nodes, the same on all of them. A shard node that other "
+        "machines reach needs one.",
+    )
+    node_timeout: float = Field(
+        default=2.0,
+        gt=0,
+        le=60,
+        description="Seconds that a broker waits for shard nodes at each step of a search. A shard without an answer "
+        "is left out, and the results are marked as partial.",
     )
 
 

@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from periplus.config.console_settings import Console
+from periplus.config.fleet_settings import Fleet
 from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
+from periplus.config.spark_settings import Spark
 from periplus.config.value_types import (
     ConnectRule,
     HeaderText,
@@ -392,6 +394,8 @@ class Settings(Section):
     site: SiteLook = SiteLook()
     watch: Watching = Watching()
     console: Console = Console()
+    fleet: Fleet = Fleet()
+    spark: Spark = Spark()
 
 
 def setting_keys() -> list[str]:

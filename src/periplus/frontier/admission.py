@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
+from numpy.typing import NDArray
 
 from periplus.config import Scope
 from periplus.frontier.caps import DomainCaps
@@ -12,7 +15,10 @@ from periplus.frontier.seen import SeenFilter
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, QueuedUrl, Reason
 from periplus.store.catalog import Catalog
+from periplus.store.shares import SHARES, share_of
 from periplus.url import host_of, registrable_domain, url_key
+
+_FORWARDED_KEYS = 1 << 20  # 8 to 15 MB
 
 
 class Admission:
@@ -23,21 +29,37 @@ class Admission:
         self._caps = caps
         self._seen = SeenFilter()
         self._forwarded = SeenFilter()
-        self._last_batch = 0
+        self._has_old_keys = False  # of chunks without shares
         self._hosts = SeenFilter()  # keys of host names
         self._urls_of: dict[str, int] = {}  # by registrable domain
         self._hosts_of: dict[str, int] = {}
 
-    def catch_up(self, catalog: Catalog) -> None:
-        """Load the URLs, domain sizes and hosts that are in the catalog since the last call."""
-        batches = []
-        for self._last_batch, keys in catalog.seen_keys(self._last_batch):  # noqa: B020  # continues after the last batch
-            batches.append(keys)
-        self._seen.add_many(np.frombuffer(b"".join(batches), "<u8"))
+    def catch_up(self, catalog: Catalog, shares: Collection[int] | None = None) -> None:
+        """Load the URLs, domain sizes and hosts of shares that this worker owns from now on; None: of all shares."""
+        if shares is not None and not shares:
+            return
+        is_mine = np.zeros(SHARES, bool)
+        is_mine[slice(None) if shares is None else list(shares)] = True
+        self._load_keys(catalog, None if shares is None else is_mine)
         for domain, size in catalog.domain_sizes().items():
-            self._urls_of[domain] = max(size, self._urls_of.get(domain, 0))
+            if is_mine[share_of(domain)]:
+                self._urls_of[domain] = max(size, self._urls_of.get(domain, 0))
         for host, domain in catalog.hosts():
-            self._count_host(url_key(host), domain)
+            if is_mine[share_of(domain)]:
+                self._count_host(url_key(host), domain)
+
+    def _load_keys(self, catalog: Catalog, is_mine: NDArray[np.bool_] | None) -> None:
+        """Load the seen keys of some shares; None: of all. Chunks without shares are loaded once, for any share."""
+        wanted = []
+        for chunk, shares in catalog.seen_keys():
+            keys = np.frombuffer(chunk, "<u8")
+            if shares is None:
+                wanted += [] if self._has_old_keys else [keys]
+            else:
+                wanted.append(keys if is_mine is None else keys[is_mine[np.frombuffer(shares, "<u2")]])
+        self._has_old_keys = True
+        if wanted:
+            self._seen.add_many(np.concatenate(wanted))
 
     def mark_seen(self, url: str) -> None:
         """Count a URL as known, so that links to it are never followed."""
@@ -51,6 +73,8 @@ class Admission:
         key = url_key(url)
         if key in self._seen or key in self._forwarded:
             return False
+        if len(self._forwarded) >= _FORWARDED_KEYS:
+            self._forwarded = SeenFilter()  # its owner knows a URL that is forwarded twice
         return self._scope_refusal(url, host, depth, reason) or self._forwarded.add(key)
 
     def recheck(self, item: QueuedUrl) -> Decision | None:
@@ -94,9 +118,11 @@ class Admission:
             self._hosts_of[domain] = self._hosts_of.get(domain, 0) + 1
 
 
-def open_admission(catalog: Catalog, settings: Scope, traps: Traps | None = None) -> Admission:
-    """Build the admission of a collection, with all URLs that the catalog knows."""
+def open_admission(
+    catalog: Catalog, settings: Scope, traps: Traps | None = None, shares: Collection[int] | None = None
+) -> Admission:
+    """Build the admission of a collection, with the URLs of some shares that the catalog knows; None: of all."""
     scope = ScopeRules(settings, map(host_of, catalog.seeds()), catalog.blocked_hosts(), catalog.block_list())
     admission = Admission(scope, DomainCaps(settings), traps)
-    admission.catch_up(catalog)
+    admission.catch_up(catalog, shares)
     return admission

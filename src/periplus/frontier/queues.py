@@ -186,6 +186,10 @@ class Queues:
             if not host.parked and (urls := len(host.heap) + len(host.not_due) + host.unbuffered):
                 yield host.name, urls
 
+    def names(self) -> Iterable[str]:
+        """The hosts that are known here, also without queued URLs."""
+        return self._hosts.keys()
+
     def withdraw(self, belongs: Callable[[str], bool]) -> list[str]:
         """Take no more URLs of hosts that move to another worker; returns the names of those known here."""
         hosts = [host for host in self._hosts.values() if belongs(host.name)]

@@ -77,6 +77,12 @@ class ArchiveWriter:
         """Continue the last of a worker's archive *files*, or create its first one."""
         return cls(folder, files[-1].name, files[-1].committed) if files else cls(folder, archive_name(worker, 1), 0)
 
+    @classmethod
+    def begin(cls, folder: Path, worker: int, files: Sequence[ArchiveFile]) -> ArchiveWriter:
+        """Create a worker's next archive file after *files*, which are complete."""
+        last = max((parse_archive_name(file.name)[1] for file in files), default=0)
+        return cls(folder, archive_name(worker, last + 1), 0)
+
     def next_file(self) -> ArchiveWriter:
         """Create the worker's next archive file; this one stays open."""
         worker, number = parse_archive_name(self.name)
@@ -98,6 +104,11 @@ class ArchiveWriter:
         offset = self.size
         length = self._add(answer)
         return Archived(ArchivePosition(self.name, offset, length), content_id, bool(profile))
+
+    @property
+    def has_waiting(self) -> bool:
+        """Whether there are records since the last cut."""
+        return bool(self._buffer)
 
     def cut(self) -> Pending:
         """Take the records since the last cut; another thread may `sync` them while this one appends."""
@@ -168,6 +179,12 @@ def read_response(folder: Path, position: ArchivePosition) -> Response:
         return _response(record)
 
 
+def response_of(member: bytes, position: ArchivePosition) -> Response:
+    """Parse the response of a record whose bytes were read elsewhere."""
+    with _record_of(member, position.name, position, WarcRecordType.response) as record:
+        return _response(record)
+
+
 def read_at(folder: Path, position: ArchivePosition) -> Record:
     """Read the response or revisit record at *position*."""
     with _first_record(folder, position, WarcRecordType.response | WarcRecordType.revisit) as record:
@@ -183,6 +200,15 @@ def _first_record(folder: Path, position: ArchivePosition, kinds: WarcRecordType
             member = os.pread(handle.fileno(), position.length, position.offset)
     except OSError as error:
         raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
+    with _record_of(member, path, position, kinds) as record:
+        yield record
+
+
+@contextmanager
+def _record_of(
+    member: bytes, path: Path | str, position: ArchivePosition, kinds: WarcRecordType
+) -> Iterator[WarcRecord]:
+    """Parse one record; errors in the block, too, mean that it is damaged."""
     try:
         # Decompressed as a whole: only the checksum at the end of a gzip member proves that it is complete.
         content = io.BytesIO(zlib.decompress(member, _GZIP))

@@ -10,17 +10,18 @@ import json
 import struct
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import batch as records
 from periplus.store.batch import Batch, ForwardedUrl, Revisit, Settled, Written
+from periplus.store.database import Database
 from periplus.store.host_changes import apply_block, retry_host
 from periplus.store.live_state import Publication, write_publication
 from periplus.store.manifest import SealedSegment
 from periplus.store.queries import STATE_COUNTERS, Queries
+from periplus.store.shares import share_of
 from periplus.url import registrable_domain, url_key
 
 _HOST_IDS_CACHED = 200_000
@@ -31,18 +32,26 @@ _SEEN_CHUNK_BYTES = 8 << 20  # size of a merged chunk
 class Catalog(Queries):
     """The database of a collection, for the crawl: everything that writes, and the queues."""
 
-    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
-        """As `Queries`; *read_only*: only the methods that read can be called."""
-        super().__init__(path, create=create, read_only=read_only)
+    def __init__(self, database: Database) -> None:
+        """As `Queries`; of a database that is open for reading, only the methods that read can be called."""
+        super().__init__(database)
         self._host_ids: dict[str, int] = {}
+
+    def fence(self, worker: int, token: int, on_commit: Callable[[], None]) -> None:
+        """Refuse every later transaction when the worker has lost its lease; see `Database.fence`."""
+        self._database.fence(worker, token, on_commit)
 
     # -- the acknowledgement ------------------------------------------------------------------------------------
 
     def commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int:
         """Make *batch* durable in one transaction; *written* names the synced archive file. Returns the archive id."""
+        return self._database.retry(lambda: self._commit(batch, written, run_id, summary))
+
+    def _commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int:
         many = self._database.many
         with self._database.transaction(undo=self._host_ids.clear):
             (archive_id,) = self._database.row("extend_archive", *written)
+            self._learn_hosts([*(item.host for item in batch.admitted), *batch.policies, *batch.qualities])
             counts = self._admit(batch.admitted)
             many("import_out_of_scope", ((url,) for url in batch.imported))
             counts.update(self._revisit(batch.revisits))  # before _settle: a revisit may be settled in the same batch
@@ -54,8 +63,6 @@ class Catalog(Queries):
             many("set_pattern", batch.patterns)
             counts.update(self._requeue_refused(batch.harmless))
             many("add_seed", ((url, time.time()) for url in batch.seeds))
-            many("count_refusal", ((*key, count) for key, count in batch.refused.items()))
-            many("count_refused_links", records.refused_by_reason(batch).items())
             many("add_refusal_sample", map(records.refusal_row, batch.samples))
             many("set_policy", ((*records.policy_row(p), self._host_id(p.host)) for p in batch.policies.values()))
             many("add_quality", ((*sums, self._host_id(host)) for host, sums in batch.qualities.items()))
@@ -63,14 +70,20 @@ class Catalog(Queries):
             many("add_forwarded_url", batch.forwarded)
             many("remove_forwarded_url", ((forward_id,) for forward_id in batch.received))
             counts.update(self._change_hosts(batch))
-            many("add_to_counter", counts.items())
             self._database.run("set_worker_summary", run_id, written.worker, json.dumps(summary))
             if batch.publication is not None:
                 write_publication(self._database, batch.publication)
+            # Other workers change these rows, too: last, so that they wait briefly; in order, so that none deadlocks.
+            many("count_refusal", ((*key, count) for key, count in sorted(batch.refused.items())))
+            many("count_refused_links", sorted(records.refused_by_reason(batch).items()))
+            many("add_to_counter", sorted(counts.items()))
         return int(archive_id)
 
     def publish(self, publication: Publication) -> None:
         """Write what a worker reports about itself when it has nothing to commit."""
+        self._database.retry(lambda: self._publish(publication))
+
+    def _publish(self, publication: Publication) -> None:
         with self._database.transaction():
             write_publication(self._database, publication)
 
@@ -84,12 +97,10 @@ class Catalog(Queries):
         return counts
 
     def _admit(self, items: list[QueuedUrl]) -> Counter[str]:
-        now = time.time()
-        rows = ((*records.admission_row(item), self._host_id(item.host), now) for item in items)
-        added = self._database.many("admit", rows)
+        now, ids = time.time(), self._host_ids  # of all hosts of the batch
+        added = self._database.many("admit", ((*records.admission_row(item), ids[item.host], now) for item in items))
         if items:
-            keys = [url_key(item.url) for item in items]
-            self._database.run("add_seen", struct.pack(f"<{len(keys)}Q", *keys))
+            self._database.run("add_seen", *seen_chunk((item.url, item.host) for item in items))
         return Counter({"known": added, "queued": added})
 
     def _settle(self, settled: list[Settled], run_id: int, archive_id: int) -> Counter[str]:
@@ -220,13 +231,24 @@ class Catalog(Queries):
         """Every URL ever admitted."""
         return (url for (url,) in self._database.rows("known_urls"))
 
-    def seen_keys(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """The chunks of the seen filter after chunk *after*: 8-byte keys of every URL ever admitted."""
-        return self._database.rows("seen", after)
+    def seen_keys(self) -> Iterator[tuple[bytes, bytes | None]]:
+        """The chunks of the seen filter: 8-byte keys of every URL ever admitted, and 2-byte shares of these URLs.
 
-    def forwarded_urls(self, after: int, limit: int) -> list[tuple[int, ForwardedUrl]]:
-        """URLs forwarded to the workers that own their domains, with ids greater than *after*."""
-        rows = self._database.rows("forwarded_urls", after, limit)
+        No shares: the chunk is of an earlier release, and each of its keys may be of any share.
+        """
+        return self._database.rows("seen")
+
+    def forwarded_urls(
+        self, after: int, limit: int, shares: Collection[int] | None = None
+    ) -> list[tuple[int, ForwardedUrl]]:
+        """URLs forwarded to the workers that own their domains, with ids greater than *after*.
+
+        *shares*: of these only; in the database of a fleet.
+        """
+        if shares is None:
+            rows = self._database.rows("forwarded_urls", after, limit)
+        else:
+            rows = self._database.rows("forwarded_to", after, limit, list(shares))
         return [
             (forward_id, ForwardedUrl(share, url, depth, Reason(reason), via, redirects))
             for forward_id, share, url, depth, reason, via, redirects in rows
@@ -237,11 +259,13 @@ class Catalog(Queries):
         (chunks,) = self._database.row("seen_chunks")
         if chunks <= _SEEN_CHUNKS:
             return
-        keys = b"".join(keys for _, keys in self.seen_keys())
         with self._database.transaction():
-            self._database.run("clear_seen")
-            merged = (keys[start : start + _SEEN_CHUNK_BYTES] for start in range(0, len(keys), _SEEN_CHUNK_BYTES))
-            self._database.many("add_seen", ((chunk,) for chunk in merged))
+            for without_shares in (True, False):
+                taken = list(self._database.rows("take_seen", without_shares))
+                keys = b"".join(keys for keys, _ in taken)
+                shares = None if without_shares else b"".join(shares for _, shares in taken)
+                starts = range(0, len(keys), _SEEN_CHUNK_BYTES)
+                self._database.many("add_seen", (_part_of_seen(keys, shares, start) for start in starts))
 
     def domain_sizes(self) -> dict[str, int]:
         """URLs admitted so far per registrable domain."""
@@ -257,11 +281,23 @@ class Catalog(Queries):
 
     # -- archive and segments -----------------------------------------------------------------------------------
 
-    def seal(self, worker: int, number: int, segments: list[SealedSegment], upto: dict[int, int]) -> None:
-        """Add segments to the manifest, and store how many bytes of each archive file they cover."""
+    def seal(
+        self, worker: int, number: int, segments: list[SealedSegment], upto: dict[int, int], *, is_stored: bool = True
+    ) -> None:
+        """Add segments to the manifest, and store how many bytes of each archive file they cover.
+
+        *is_stored*: readers may see them; otherwise after their upload.
+        """
+        self._database.retry(lambda: self._seal(worker, number, segments, upto, is_stored=is_stored))
+
+    def _seal(
+        self, worker: int, number: int, segments: list[SealedSegment], upto: dict[int, int], *, is_stored: bool
+    ) -> None:
         now = time.time()
         with self._database.transaction():
             self._database.many("add_segment", ((*segment, worker, number, now) for segment in segments))
+            if not is_stored:
+                self._database.many("hold_segment", ((segment.name,) for segment in segments))
             self._database.many("seal_archive", ((size, archive_id) for archive_id, size in upto.items()))
 
     def replace_segments(self, successors: Iterable[tuple[str, SealedSegment]]) -> None:
@@ -304,14 +340,30 @@ class Catalog(Queries):
             self._database.run("end_run", time.time(), outcome, json.dumps(summary), run_id)
 
     def _host_id(self, host: str) -> int:
-        number = self._host_ids.get(host)
-        if number is None:
-            row = self._database.row("host_id", host) or self._database.row("add_host", host, registrable_domain(host))
-            number = int(row[0])
-            if len(self._host_ids) >= _HOST_IDS_CACHED:
-                self._host_ids.clear()
-            self._host_ids[host] = number
-        return number
+        if host not in self._host_ids:
+            self._learn_hosts([host])
+        return self._host_ids[host]
+
+    def _learn_hosts(self, hosts: Iterable[str]) -> None:
+        """Look up or add the ids of all hosts at once."""
+        if len(self._host_ids) >= _HOST_IDS_CACHED:
+            self._host_ids.clear()
+        if new := {host: registrable_domain(host) for host in hosts if host not in self._host_ids}:
+            self._host_ids |= self._database.ids("host_id", "add_host", new)
+
+
+def seen_chunk(urls: Iterable[tuple[str, str]]) -> tuple[bytes, bytes]:
+    """Keys and shares of URLs, each given with its host, as the seen filter stores them."""
+    pairs = [(url_key(url), share_of(host)) for url, host in urls]
+    return struct.pack(f"<{len(pairs)}Q", *[key for key, _ in pairs]), struct.pack(
+        f"<{len(pairs)}H", *[share for _, share in pairs]
+    )
+
+
+def _part_of_seen(keys: bytes, shares: bytes | None, start: int) -> tuple[bytes, bytes | None]:
+    """A chunk of merged chunks, from byte *start* of the keys on."""
+    end = start + _SEEN_CHUNK_BYTES
+    return keys[start:end], None if shares is None else shares[start // 4 : end // 4]
 
 
 def _is_content(fetch: Fetch | None) -> bool:

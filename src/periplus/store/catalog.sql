@@ -46,7 +46,8 @@ SELECT state FROM urls WHERE url = ? AND changed <> ?;
 
 -- name: requeue
 -- Requeue a seed in the given state. Earlier releases did not count visits, so a fetched URL has at least one.
-UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, visits = max(visits, ?3 = 1), changed = ?1
+UPDATE urls SET state = 0, reason = 'seed', detail = '', attempts = 0, due = 0, visits = CASE WHEN ?3 = 1 AND visits < 1 THEN 1 ELSE visits END,
+                changed = ?1
 WHERE url = ?2 AND state = ?3;
 
 -- name: requeue_sitemap
@@ -71,15 +72,16 @@ WHERE url = ? AND state = ?;
 
 -- name: apply_sitemap_date
 -- Apply the modification date in a sitemap: a page visited before that date is due, one visited later gets more time.
-UPDATE urls SET due = CASE WHEN visited < ?1 THEN min(due, ?1)
-                           WHEN visited >= ?2 THEN max(due, visited + min(?3 * interval, ?4))
+UPDATE urls SET due = CASE WHEN visited < ?1 THEN CASE WHEN due > ?1 THEN ?1 ELSE due END
+                           WHEN visited >= ?2 AND due < visited + CASE WHEN ?3 * interval < ?4 THEN ?3 * interval ELSE ?4 END
+                           THEN visited + CASE WHEN ?3 * interval < ?4 THEN ?3 * interval ELSE ?4 END
                            ELSE due END
 WHERE url = ?5 AND state = 1;
 
 -- name: due_by_interval
 -- Number of URLs due for a recrawl by class of interval. Counts at most a million.
 SELECT CASE WHEN interval <= ?2 THEN 0 WHEN interval <= ?3 THEN 1 WHEN interval <= ?4 THEN 2 ELSE 3 END, count(*)
-FROM (SELECT interval FROM urls WHERE state > 0 AND due <= ?1 LIMIT 1000000) GROUP BY 1;
+FROM (SELECT interval FROM urls WHERE state > 0 AND due <= ?1 LIMIT 1000000) AS due_urls GROUP BY 1;
 
 -- name: vanished
 -- Once fetched pages in a range of URLs that are now gone, redirected or refused, with the reason. Not refusals by the
@@ -123,10 +125,14 @@ SELECT min(due) FROM urls WHERE host_id = ? AND state = 0 AND due > ? AND due < 
 SELECT url FROM urls;
 
 -- name: add_seen
-INSERT INTO seen (keys) VALUES (?);
+INSERT INTO seen (keys, shares) VALUES (?, ?);
 
 -- name: seen
-SELECT chunk_id, keys FROM seen WHERE chunk_id > ? ORDER BY chunk_id;
+SELECT keys, shares FROM seen ORDER BY chunk_id;
+
+-- name: take_seen
+-- Remove the chunks that are about to be merged. Those that other workers add meanwhile stay.
+DELETE FROM seen WHERE CASE WHEN shares IS NULL THEN 1 ELSE 0 END = ? RETURNING keys, shares;
 
 -- name: seen_chunks
 SELECT count(*) FROM seen;
@@ -154,18 +160,18 @@ SELECT domain, sum(urls) FROM hosts WHERE urls > 0 GROUP BY domain;
 SELECT host, domain FROM hosts WHERE urls > 0;
 
 -- name: add_fetch
-INSERT INTO fetches (run_id, url_key, url, at, status, verdict, reason, detail, mime, bytes, content_id, archive_id, offset, length,
+INSERT INTO fetches (run_id, url_key, url, at, status, verdict, reason, detail, mime, bytes, content_id, archive_id, "offset", length,
                      redirect_to, etag, last_modified, seconds)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: fetches_of_url
-SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, offset, length, redirect_to, etag, last_modified, seconds
+SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, "offset", length, redirect_to, etag, last_modified, seconds
 FROM fetches LEFT JOIN archives USING (archive_id) WHERE url_key = ? AND url = ? ORDER BY fetch_id;
 
 -- name: fetches_of_archive
 -- Fetches in an archive file from an offset on, in order.
-SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, offset, length, redirect_to, etag, last_modified, seconds
-FROM fetches JOIN archives USING (archive_id) WHERE archive_id = ? AND offset >= ? ORDER BY offset;
+SELECT url, at, status, verdict, reason, detail, mime, bytes, content_id, name, "offset", length, redirect_to, etag, last_modified, seconds
+FROM fetches JOIN archives USING (archive_id) WHERE archive_id = ? AND "offset" >= ? ORDER BY "offset";
 
 -- name: redirects
 SELECT url, redirect_to, at FROM fetches WHERE redirect_to <> '';
@@ -179,11 +185,11 @@ INSERT INTO contents (content, url_key) VALUES (?, ?) ON CONFLICT DO NOTHING;
 INSERT INTO copies (url, original)
 SELECT ?3, (SELECT url FROM fetches WHERE fetches.url_key = contents.url_key LIMIT 1)
 FROM contents WHERE content = ?1 AND url_key <> ?2
-ON CONFLICT DO UPDATE SET original = excluded.original, bits = NULL;
+ON CONFLICT (url) DO UPDATE SET original = excluded.original, bits = NULL;
 
 -- name: set_near_copy
 INSERT INTO copies (url, original, bits) VALUES (?, ?, ?)
-ON CONFLICT DO UPDATE SET original = excluded.original, bits = excluded.bits;
+ON CONFLICT (url) DO UPDATE SET original = excluded.original, bits = excluded.bits;
 
 -- name: remove_copy
 DELETE FROM copies WHERE url = ?;
@@ -196,8 +202,8 @@ SELECT url FROM copies WHERE original = ? ORDER BY url LIMIT ?;
 
 -- name: set_pattern
 INSERT INTO patterns (host, pattern, score, fetched, wasted, saved, probe, repeated, spent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET score = excluded.score, fetched = excluded.fetched, wasted = excluded.wasted,
-                          saved = excluded.saved, probe = excluded.probe, repeated = excluded.repeated, spent = excluded.spent;
+ON CONFLICT (host, pattern) DO UPDATE SET score = excluded.score, fetched = excluded.fetched, wasted = excluded.wasted,
+    saved = excluded.saved, probe = excluded.probe, repeated = excluded.repeated, spent = excluded.spent;
 
 -- name: patterns
 SELECT host, pattern, score, fetched, wasted, saved, probe, repeated, spent FROM patterns;
@@ -231,7 +237,7 @@ UPDATE archives SET sealed = ? WHERE archive_id = ?;
 -- name: unsealed_pages
 -- How many acknowledged pages no segment has yet, and when the first of them was fetched.
 SELECT count(*), min(fetches.at)
-FROM archives JOIN fetches ON fetches.archive_id = archives.archive_id AND fetches.offset >= archives.sealed
+FROM archives JOIN fetches ON fetches.archive_id = archives.archive_id AND fetches."offset" >= archives.sealed
 WHERE archives.committed > archives.sealed AND fetches.archive_id IS NOT NULL
 AND fetches.verdict = 'fetched' AND fetches.content_id IS NOT NULL;
 
@@ -260,7 +266,7 @@ SELECT origin, fetched_at, status, body FROM robots WHERE origin = ? OR (origin 
 
 -- name: set_robots
 INSERT INTO robots (origin, fetched_at, status, body) VALUES (?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET fetched_at = excluded.fetched_at, status = excluded.status, body = excluded.body;
+ON CONFLICT (origin) DO UPDATE SET fetched_at = excluded.fetched_at, status = excluded.status, body = excluded.body;
 
 -- name: seeds
 SELECT url FROM seeds ORDER BY given, url;
@@ -269,10 +275,12 @@ SELECT url FROM seeds ORDER BY given, url;
 INSERT INTO seeds (url, given) VALUES (?, ?) ON CONFLICT DO NOTHING;
 
 -- name: count_refusal
-INSERT INTO refusals (host, reason, count) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count;
+INSERT INTO refusals (host, reason, count) VALUES (?, ?, ?)
+ON CONFLICT (host, reason) DO UPDATE SET count = refusals.count + excluded.count;
 
 -- name: count_refused_links
-INSERT INTO refused_links (reason, count) VALUES (?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count;
+INSERT INTO refused_links (reason, count) VALUES (?, ?)
+ON CONFLICT (reason) DO UPDATE SET count = refused_links.count + excluded.count;
 
 -- name: add_refusal_sample
 -- Keeps at most 100 examples per host and rule.
@@ -290,7 +298,7 @@ SELECT reason, count FROM refused_links ORDER BY 2 DESC;
 SELECT reason, count FROM refusals WHERE host = ? ORDER BY count DESC;
 
 -- name: add_to_counter
-INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value;
+INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value;
 
 -- name: counters
 SELECT name, value FROM counters;
@@ -299,8 +307,8 @@ SELECT name, value FROM counters;
 -- Hosts whose counters of URLs differ from a recount: all, queued, refused and failed URLs, as stored and as counted.
 SELECT host, urls, queued, refused, failed, coalesce(counted, 0), coalesce(waiting, 0), coalesce(turned_down, 0), coalesce(erring, 0)
 FROM hosts LEFT JOIN
-    (SELECT host_id, count(*) AS counted, sum(state = 0) AS waiting, sum(state = 2) AS turned_down, sum(state = 3) AS erring
-     FROM urls GROUP BY host_id) USING (host_id)
+    (SELECT host_id, count(*) AS counted, count(*) FILTER (WHERE state = 0) AS waiting, count(*) FILTER (WHERE state = 2) AS turned_down,
+            count(*) FILTER (WHERE state = 3) AS erring FROM urls GROUP BY host_id) AS recounted USING (host_id)
 WHERE (urls, queued, refused, failed) <> (coalesce(counted, 0), coalesce(waiting, 0), coalesce(turned_down, 0), coalesce(erring, 0))
 LIMIT 10;
 
@@ -329,7 +337,8 @@ UPDATE runs SET summary = ? WHERE run_id = ?;
 DELETE FROM run_workers WHERE run_id = ?;
 
 -- name: set_worker_summary
-INSERT INTO run_workers (run_id, worker, summary) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET summary = excluded.summary;
+INSERT INTO run_workers (run_id, worker, summary) VALUES (?, ?, ?)
+ON CONFLICT (run_id, worker) DO UPDATE SET summary = excluded.summary;
 
 -- name: worker_summaries
 SELECT summary FROM run_workers WHERE run_id = ? ORDER BY worker;
@@ -350,7 +359,7 @@ DELETE FROM inbox WHERE letter_id = ?;
 SELECT DISTINCT worker FROM archives ORDER BY worker;
 
 -- name: remove_fetch
-DELETE FROM fetches WHERE archive_id = ? AND offset = ?;
+DELETE FROM fetches WHERE archive_id = ? AND "offset" = ?;
 
 -- name: remove_content_without_fetch
 DELETE FROM contents WHERE url_key = ?1 AND NOT EXISTS (SELECT 1 FROM fetches WHERE fetches.url_key = ?1);
@@ -375,7 +384,7 @@ DELETE FROM counters;
 
 -- name: recount_hosts
 UPDATE hosts SET (urls, queued, refused, failed) =
-    (SELECT count(*), coalesce(sum(state = 0), 0), coalesce(sum(state = 2), 0), coalesce(sum(state = 3), 0)
+    (SELECT count(*), count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3)
      FROM urls AS admitted WHERE admitted.host_id = hosts.host_id);
 
 -- name: clear_outcomes
@@ -389,18 +398,24 @@ SELECT state, reason, status, count(*) FROM urls WHERE state >= 2 GROUP BY 1, 2,
 -- Reasons whose counter of refused and failed URLs differs from a recount.
 SELECT reason, status, sum(stored), sum(counted)
 FROM (SELECT state, reason, status, count AS stored, 0 AS counted FROM outcomes
-      UNION ALL SELECT state, reason, status, 0, count(*) FROM urls WHERE state >= 2 GROUP BY 1, 2, 3)
+      UNION ALL SELECT state, reason, status, 0, count(*) FROM urls WHERE state >= 2 GROUP BY 1, 2, 3) AS both_counts
 GROUP BY state, reason, status HAVING sum(stored) <> sum(counted) LIMIT 10;
 
 -- name: publish_worker
-INSERT OR REPLACE INTO workers (node, role, number, pid, started, seen, state, commanded, figures)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO workers (node, role, number, pid, started, seen, state, commanded, figures)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (node, role, number) DO UPDATE SET pid = excluded.pid, started = excluded.started, seen = excluded.seen,
+    state = excluded.state, commanded = excluded.commanded, figures = excluded.figures;
 
 -- name: remove_worker
 DELETE FROM workers WHERE node = ? AND role = ? AND number = ?;
 
 -- name: worker_rows
 SELECT node, role, number, pid, started, seen, state, commanded, figures FROM workers ORDER BY role, node, number;
+
+-- name: nodes
+-- The registered nodes of a fleet: PostgreSQL has a statement of its own. One machine registers nothing.
+SELECT '' AS name, 0.0, 0.0, 0.0, 0, 0, 0, 0 WHERE 0;
 
 -- name: add_command
 INSERT INTO commands (given, action, node, arguments, origin) VALUES (?, ?, ?, ?, ?) RETURNING command_id;
@@ -415,7 +430,7 @@ SELECT command_id, given, action, node, arguments, origin FROM commands ORDER BY
 SELECT coalesce(max(command_id), 0) FROM commands;
 
 -- name: add_sample
-INSERT OR REPLACE INTO samples (at, figures) VALUES (?, ?);
+INSERT INTO samples (at, figures) VALUES (?, ?) ON CONFLICT (at) DO UPDATE SET figures = excluded.figures;
 
 -- name: remove_samples
 DELETE FROM samples WHERE at < ?;
@@ -473,12 +488,14 @@ WHERE host_id = (SELECT host_id FROM hosts WHERE host = ?) AND state = 0 AND due
 
 -- name: requeue_url
 -- Requeue a URL in the given state. Earlier releases did not count visits, so a fetched URL has at least one.
-UPDATE urls SET state = 0, reason = admitted, detail = '', attempts = 0, due = 0, visits = max(visits, ?3 = 1), changed = ?1
+UPDATE urls SET state = 0, reason = admitted, detail = '', attempts = 0, due = 0, visits = CASE WHEN ?3 = 1 AND visits < 1 THEN 1 ELSE visits END,
+                changed = ?1
 WHERE url = ?2 AND state = ?3;
 
 -- name: clear_failures
 -- Forget the errors of a host. Its usual delay still passes before the next request.
-UPDATE hosts SET failures = 0, delay_why = '', next_fetch = min(next_fetch, ? + coalesce(delay, ?)) WHERE host = ?;
+UPDATE hosts SET failures = 0, delay_why = '', next_fetch = CASE WHEN next_fetch > ?1 + coalesce(delay, ?2) THEN ?1 + coalesce(delay, ?2)
+                                                                       ELSE next_fetch END WHERE host = ?3;
 
 -- name: remove_seed
 DELETE FROM seeds WHERE url = ?;

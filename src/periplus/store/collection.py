@@ -5,34 +5,54 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
+from uuid import uuid4
 
 from periplus import __version__
 from periplus.config import FILE_NAME as CONFIGURATION_FILE
-from periplus.errors import CollectionError, CollectionLocked, DamagedFile, NewerFormat, NoCollection
+from periplus.config import shared_places
+from periplus.errors import CollectionError, CollectionLocked, DamagedFile, NewerFormat, NoCollection, PeriplusError
 from periplus.store.block_list import FOLDER
 from periplus.store.checksums import verified, with_checksums
 from periplus.store.durable import reporting_full_disk, write_file
 
 FORMAT = 1
 _MARKER = "collection.json"
+_FOLDER_ID = "folder.id"
 _ALLOWED_BEFORE = frozenset({CONFIGURATION_FILE, "crawl.lock", _MARKER + ".tmp", "lost+found"})
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The folder of a collection whose format this release supports."""
+    """The folder of a collection whose format this release supports.
+
+    On a fleet it is the working folder of one node; the catalog is in *database* and complete files are in *storage*.
+    """
 
     home: Path
+    database: str = field(default="", repr=False)  # URL of the catalog, with a password; empty: the file `crawl.db`
+    storage: str = ""  # URL of the object store; empty: the folder itself
+    node: str = field(default_factory=socket.gethostname)  # name of this machine in the rows of its processes
 
     @property
     def catalog(self) -> Path:
         """The SQLite database: frontier, hosts, URL history."""
         return self.home / "crawl.db"
+
+    @property
+    def has_catalog(self) -> bool:
+        """Whether there is a catalog; a node that only serves an index of an object store has none."""
+        return bool(self.database) or self.catalog.exists()
+
+    @property
+    def uploads_files(self) -> bool:
+        """Whether workers upload complete files, because other nodes read them."""
+        return bool(self.database and self.storage)
 
     @property
     def archive(self) -> Path:
@@ -95,8 +115,16 @@ class Collection:
         return self.home / "reparse.json"
 
     @contextmanager
-    def locked(self, job: str = "crawl") -> Iterator[None]:
-        """Lock the collection for one kind of writing; a second writer gets an error that names the first."""
+    def locked(self, job: str = "crawl", *, alone: bool = False) -> Iterator[None]:
+        """Lock the collection for one kind of writing; a second writer gets an error that names the first.
+
+        Several nodes of a fleet may crawl at the same time, unless one does it *alone*; of any other job, there is one.
+        """
+        with self._locked_here(job), self._locked_in_fleet(job, shared=job == "crawl" and not alone):
+            yield
+
+    @contextmanager
+    def _locked_here(self, job: str) -> Iterator[None]:
         with self._lock_file(job) as handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,6 +138,14 @@ class Collection:
                 os.ftruncate(handle.fileno(), 0)
                 os.write(handle.fileno(), str(os.getpid()).encode())
             yield
+
+    def _locked_in_fleet(self, job: str, *, shared: bool) -> AbstractContextManager[None]:
+        if not self.database:
+            return nullcontext()
+        require_driver()
+        from periplus.store.postgres.job_lock import job_lock  # noqa: PLC0415  # an extra
+
+        return job_lock(self.database, job, self.node, shared=shared)
 
     @contextmanager
     def reading_segments(self) -> Iterator[None]:
@@ -154,6 +190,16 @@ class Collection:
             raise CollectionError(f"{path} cannot be written", error.strerror or str(error)) from error
 
 
+def require_driver() -> None:
+    """Raise an error when the library for PostgreSQL is not installed."""
+    try:
+        import psycopg  # noqa: F401, PLC0415  # an extra
+    except ImportError as error:
+        raise PeriplusError(
+            "fleet.database needs the library psycopg", str(error), "Install it: pip install 'periplus[postgres]'."
+        ) from error
+
+
 def open_collection(home: Path) -> Collection:
     """Open the collection in *home*, which must exist."""
     marker = home / _MARKER
@@ -168,7 +214,8 @@ def open_collection(home: Path) -> Collection:
     except OSError as error:
         raise CollectionError(f"{marker} cannot be read", error.strerror or str(error)) from error
     _require_known_format(marker, text)
-    return Collection(home)
+    database, storage, node = shared_places(home)
+    return Collection(home, database, storage, node or socket.gethostname())
 
 
 def create_collection(home: Path) -> Collection:
@@ -192,6 +239,14 @@ def create_collection(home: Path) -> Collection:
     return collection
 
 
+def folder_id(collection: Collection) -> str:
+    """A random id of the folder, made when it is first asked for: two folders may have the same path and host name."""
+    path = collection.home / _FOLDER_ID
+    if not path.exists():
+        write_file(path, uuid4().hex.encode())
+    return path.read_text(encoding="ascii")
+
+
 def _create_layout(home: Path) -> None:
     for name in ("archive", "segments"):
         (home / name).mkdir(exist_ok=True)
@@ -207,7 +262,7 @@ def write_marker(home: Path) -> None:
 def _require_catalog(collection: Collection) -> None:
     """Refuse an archive without its catalog: all its bytes would be unacknowledged, and be cut off."""
     catalog = collection.catalog
-    if catalog.exists() and catalog.stat().st_size:
+    if collection.database or (catalog.exists() and catalog.stat().st_size):
         return
     if any(file.stat().st_size for file in collection.archive.glob("*")):
         raise DamagedFile(

@@ -3,6 +3,9 @@
 A long crawl writes thousands of small segments, and every reader opens all of them. Neighbours of the same worker are
 merged in their order, row by row, so ranks and results stay the same. A merged segment is named after the first and the
 last of its segments. It replaces them in the manifest in one transaction: a kill leaves the old or the new state.
+
+Each group of neighbours is one task. Tasks run one after the other in this process, or on the executors of a cluster,
+which read and write the segments in a shared folder or the object store.
 """
 
 from __future__ import annotations
@@ -10,23 +13,31 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pyarrow as pa
 from pyarrow import parquet
 
+from periplus.errors import DamagedFile
 from periplus.store.catalog import Catalog
 from periplus.store.checksums import segment_file
 from periplus.store.cleanup import remove_replaced, remove_unfinished
 from periplus.store.collection import Collection
-from periplus.store.database import require_sound
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import UNFINISHED_AGAIN, Place, SealedSegment, place_of, segment_name
+from periplus.store.objects.job_files import bring_segments, delete_replaced_segments
+from periplus.store.objects.open_store import open_store
+from periplus.store.objects.task_files import SegmentReader
+from periplus.store.objects.uploads import SEGMENTS
+from periplus.store.open_catalog import open_catalog, require_sound
 from periplus.store.segments import open_writer, sealed
+from periplus.store.task_runner import InProcessRunner, TaskRunner
 
 SMALL = 128 << 20  # bytes of a segment; larger ones are not merged
 ENOUGH = 256 << 20  # bytes of a merged segment, at least, unless its neighbours are larger
@@ -63,33 +74,90 @@ class _Segment(NamedTuple):
 
 
 def compact(
-    collection: Collection, *, fewest: int = FEWEST, on_progress: OnProgress = lambda _done, _total: None
+    collection: Collection,
+    *,
+    fewest: int = FEWEST,
+    on_progress: OnProgress = lambda _done, _total: None,
+    runner: TaskRunner | None = None,
 ) -> Compaction:
-    """Merge small neighbours: *fewest* or more of them, or as many as have enough bytes."""
+    """Merge small neighbours: *fewest* or more of them, or as many as have enough bytes.
+
+    The *runner* runs the tasks; None: this process.
+    """
     started = time.monotonic()
     merged = written = done = 0
-    with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
+    with collection.locked("reparse"), closing(open_catalog(collection)) as catalog:
         remove_unfinished(collection)
-        # An interrupted `reparse --everything` continues by the names of segments, so they stay until it is complete.
-        groups = [] if collection.reparse_plan.exists() else list(_groups(collection.segments, catalog, fewest))
-        if groups:
-            require_sound(collection.catalog)
-        for group in groups:
-            if size := _merge(collection, catalog, group):
-                merged, written = merged + len(group), written + size
-            done += len(group)
-            on_progress(done, sum(map(len, groups)))
+        if runner is None:
+            bring_segments(collection, catalog.segments())
+        tasks = list(_tasks(collection, catalog, fewest, runner or InProcessRunner()))
+        if tasks:
+            require_sound(collection)
+        for task, successors in zip(tasks, (runner or InProcessRunner()).run(_MergeTask.run, tasks), strict=True):
+            if successors:
+                catalog.merge_segments(zip(task.old_names(), successors, strict=True), task.group[-1].place.last)
+                merged, written = merged + len(task.group), written + sum(one.size for one in successors)
+            done += len(task.group)
+            on_progress(done, sum(len(one.group) for one in tasks))
         remove_replaced(collection, catalog)
+        delete_replaced_segments(collection, catalog.segments())
         left = len(catalog.segments("pages"))
     return Compaction(merged, left, written, round(time.monotonic() - started, 3))
 
 
-def _groups(folder: Path, catalog: Catalog, fewest: int) -> Iterator[list[_Segment]]:
-    """The segments to merge into one each: small neighbours of one worker, revision and schema."""
-    for (_, _, is_small), neighbours in groupby(_segments(catalog), _likeness):
-        if is_small and len(run := list(neighbours)) > 1:
-            for _, alike in groupby(run, lambda segment: _schemas(folder, segment)):
-                yield from _split(alike, fewest)
+@dataclass(frozen=True, slots=True)
+class _MergeTask:
+    """Merges segments into one."""
+
+    folder: Path
+    reader: SegmentReader
+    group: list[_Segment]
+
+    def old_names(self) -> list[list[str]]:
+        """The names of the merged files, by kind."""
+        return [[segment.files[kind].name for segment in self.group] for kind in _KINDS]
+
+    def run(self) -> list[SealedSegment]:
+        """Write the merged segment; returns nothing when one of its files is damaged, which `repair` can mend."""
+        try:
+            with ExitStack() as opened:
+                sources = {kind: [opened.enter_context(self._open(one, kind)) for one in self.group] for kind in _KINDS}
+                folder = self.folder if self.folder.is_dir() else Path(opened.enter_context(TemporaryDirectory()))
+                with reporting_full_disk(self.folder.parent):
+                    successors = [_joined(kind, sources[kind], folder / self._new_name(kind)) for kind in _KINDS]
+                self._upload(folder, successors)
+                return successors
+        except DamagedFile:
+            return []
+
+    def _open(self, segment: _Segment, kind: str) -> AbstractContextManager[Path]:
+        file = segment_file(self.folder, segment.files[kind])
+        self.reader.check(file)
+        return self.reader.opened(file)
+
+    def _new_name(self, kind: str) -> str:
+        first, last = self.group[0].place, self.group[-1].place.last
+        return segment_name(kind, first.worker, first.number, first.revision, last)
+
+    def _upload(self, folder: Path, successors: list[SealedSegment]) -> None:
+        if self.reader.storage:
+            store = open_store(self.reader.storage)
+            for one in successors:
+                store.put_file(f"{SEGMENTS}/{one.name}", folder / one.name)
+
+
+def _tasks(collection: Collection, catalog: Catalog, fewest: int, runner: TaskRunner) -> Iterator[_MergeTask]:
+    """One task per group: small neighbours of one worker, revision and schema."""
+    # An interrupted `reparse --everything` continues by the names of segments, so they stay until it is complete.
+    if collection.reparse_plan.exists():
+        return
+    reader = SegmentReader(collection.storage)
+    runs = [list(run) for (_, _, is_small), run in groupby(_segments(catalog), _likeness) if is_small]
+    candidates = [_MergeTask(collection.segments, reader, run) for run in runs if len(run) > 1]
+    for run, schemas in zip(candidates, runner.run(_schemas, candidates), strict=True):
+        for _, alike in groupby(zip(schemas, run.group, strict=True), itemgetter(0)):
+            for group in _split((segment for _, segment in alike), fewest):
+                yield _MergeTask(collection.segments, reader, group)
 
 
 def _segments(catalog: Catalog) -> list[_Segment]:
@@ -104,13 +172,20 @@ def _likeness(segment: _Segment) -> tuple[int, int, bool]:
     return segment.place.worker, segment.place.revision, segment.is_small
 
 
-def _schemas(folder: Path, segment: _Segment) -> bytes:
-    """The columns and versions of both files; the name of a segment that cannot be read."""
-    try:
-        schemas = [parquet.read_schema(folder / segment.files[kind].name) for kind in _KINDS]
-    except (pa.ArrowException, OSError):
-        return segment.files["pages"].name.encode()
-    return b"".join(schema.serialize().to_pybytes() for schema in schemas)
+def _schemas(run: _MergeTask) -> list[bytes]:
+    """The columns and versions of both files of every segment; the name of a segment that cannot be read."""
+    return [_schema(run, segment) for segment in run.group]
+
+
+def _schema(run: _MergeTask, segment: _Segment) -> bytes:
+    found = b""
+    for kind in _KINDS:
+        try:
+            with run.reader.opened(segment_file(run.folder, segment.files[kind])) as path:
+                found += parquet.read_schema(path).serialize().to_pybytes()
+        except (pa.ArrowException, OSError, DamagedFile):
+            return segment.files["pages"].name.encode()
+    return found
 
 
 def _split(segments: Iterable[_Segment], fewest: int) -> Iterator[list[_Segment]]:
@@ -123,22 +198,6 @@ def _split(segments: Iterable[_Segment], fewest: int) -> Iterator[list[_Segment]
             group = []
     if len(group) >= max(fewest, 2):
         yield group
-
-
-def _merge(collection: Collection, catalog: Catalog, group: list[_Segment]) -> int:
-    """Replace segments by one; returns its bytes, 0 when one of them is damaged, which `repair` can mend."""
-    folder, first, last = collection.segments, group[0].place, group[-1].place.last
-    files = {kind: [segment.files[kind] for segment in group] for kind in _KINDS}
-    if any(segment_file(folder, file).damage() for kind in _KINDS for file in files[kind]):
-        return 0
-    successors = []
-    with reporting_full_disk(collection.home):
-        for kind in _KINDS:
-            final = folder / segment_name(kind, first.worker, first.number, first.revision, last)
-            successors.append(_joined(kind, [folder / file.name for file in files[kind]], final))
-    old = ([file.name for file in files[kind]] for kind in _KINDS)
-    catalog.merge_segments(zip(old, successors, strict=True), last)
-    return sum(successor.size for successor in successors)
 
 
 def _joined(kind: str, sources: list[Path], final: Path) -> SealedSegment:

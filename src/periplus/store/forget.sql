@@ -23,12 +23,12 @@ DROP TABLE IF EXISTS kept_bodies;
 
 -- name: forgotten_positions
 -- Archive records to erase: those of forgotten URLs, and redirects to them.
-SELECT name, offset, length FROM fetches JOIN archives USING (archive_id)
+SELECT name, "offset", length FROM fetches JOIN archives USING (archive_id)
 WHERE (forgotten(url) OR (redirect_to <> '' AND forgotten(redirect_to))) AND fetch_id NOT IN (SELECT fetch_id FROM kept_bodies)
-ORDER BY name, offset;
+ORDER BY name, "offset";
 
 -- name: kept_positions
-SELECT name, offset, length FROM fetches JOIN archives USING (archive_id)
+SELECT name, "offset", length FROM fetches JOIN archives USING (archive_id)
 WHERE fetch_id IN (SELECT fetch_id FROM kept_bodies);
 
 -- name: forgotten_urls

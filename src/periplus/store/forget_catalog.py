@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
 from periplus.errors import CollectionLocked
 from periplus.model import ArchivePosition
 from periplus.store.block_list import BlockList
+from periplus.store.database import Database
 from periplus.store.manifest import SealedSegment
 from periplus.store.repair_catalog import RepairCatalog
 
@@ -39,16 +39,10 @@ _COUNTED = {  # what the receipt calls the rows that each statement removes or c
 class ForgetCatalog(RepairCatalog):
     """The catalog of a collection, of which some URLs are being forgotten; no other process may write it."""
 
-    def __init__(self, path: Path, blocked: BlockList) -> None:
-        super().__init__(path)
+    def __init__(self, database: Database, blocked: BlockList) -> None:
+        super().__init__(database)
         self._blocked = blocked
-        for name, function in (
-            ("forgotten", blocked.blocks),
-            ("forgotten_host", blocked.blocks_host),
-            ("forgotten_origin", blocked.blocks_host_of),
-            ("scrubbed", blocked.scrubbed),
-        ):
-            self._database.define(name, function)
+        self._database.define_forgotten(blocked)
         self._database.run("drop_kept_bodies")
         self._database.run("keep_bodies")
 
@@ -81,7 +75,9 @@ class ForgetCatalog(RepairCatalog):
             self._count_again()
         if not self._database.erase_deleted():
             raise CollectionLocked(
-                f"{self._home} is in use", "a process is reading crawl.db", "Stop it, and run the same command again."
+                f"{self._database.place} is in use",
+                "a process is reading it",
+                "Stop it, and run the same command again.",
             )
         return counts
 

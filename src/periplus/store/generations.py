@@ -48,7 +48,7 @@ class Kind:
     """The differences between generations of ranks and of the index."""
 
     command: str  # publishes a generation
-    format: int  # written by this release; later formats are refused
+    format: int  # the latest that this release writes; later formats are refused
     oldest_format: int  # that this release reads
     digits: int  # minimum digits of the number in a new name
     lock: str  # the lock file of the writer
@@ -57,9 +57,9 @@ class Kind:
 
 
 # Format 1: digests of ranks were SHA-256 under the key `sha256`; records of the page store had no checksums.
-# Format 5 of the index has images and videos.
+# Format 5 of the index has images and videos; format 6 has shards, and an index without them has format 5.
 RANK_KIND = Kind("rank", 2, 1, digits=1, lock="rank.lock", writing="ranking", named_sizes=True)
-INDEX_KIND = Kind("index", 5, 5, digits=6, lock="build.lock", writing="building the index", named_sizes=False)
+INDEX_KIND = Kind("index", 6, 5, digits=6, lock="build.lock", writing="building the index", named_sizes=False)
 
 
 class Generation:
@@ -76,7 +76,11 @@ class Generation:
         except BaseException:
             self.close()
             raise
-        self.files = _stored_files(folder, self.meta)  # by name
+        self.files = stored_files(folder, self.meta)  # by name
+
+    def keep_only(self, names: Iterable[str]) -> None:
+        """Restrict the checks to the named files: the others are not on this machine."""
+        self.files = {name: self.files[name] for name in names}
 
     def require_sizes(self) -> None:
         """Check that every file exists with its size."""
@@ -207,12 +211,21 @@ class Generations:
                 linked = known.get(_inode(path))
                 files[str(path.relative_to(building))] = self._described(linked) if linked else self._synced(path)
         write_file(building / META, with_checksums({"format": self._kind.format, **facts, "files": files}))
-        final = building.rename(building.with_suffix(""))
-        sync_directory(self._folder)
-        self._make_live(final)
+        final = self.complete_folder(building)
+        self.make_live(final)
         for generation in self.complete()[:-keep]:
             remove_generation(generation)
         return final
+
+    def complete_folder(self, building: Path) -> Path:
+        """Give a folder whose files and `meta.json` are durable its final name; it is not live yet."""
+        final = building.rename(building.with_suffix(""))
+        sync_directory(self._folder)
+        return final
+
+    def make_live(self, generation: Path) -> None:
+        """Let CURRENT name a complete generation; the caller holds the lock of the folder."""
+        write_file(self._folder / CURRENT, generation.name.encode() + b"\n")
 
     def roll_back(self, number: int | None = None) -> Path:
         """Make a generation live after a check of every byte; without *number* the last one before the live one."""
@@ -221,7 +234,7 @@ class Generations:
             try:
                 with closing(Generation(target, self._kind)) as generation:
                     generation.require_intact()
-                    self._make_live(target)
+                    self.make_live(target)
             except DamagedFile as error:
                 what = f"generation {number_of(target)} cannot be made live"
                 raise DamagedFile(what, error.sentence, _LISTED_BY) from error
@@ -253,9 +266,6 @@ class Generations:
     def _described(self, file: StoredFile) -> dict[str, Any] | list[Any]:
         size, digest = file.size, file.digest.hex()
         return {"bytes": size, "digest": digest} if self._kind.named_sizes else [size, digest]
-
-    def _make_live(self, generation: Path) -> None:
-        write_file(self._folder / CURRENT, generation.name.encode() + b"\n")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -344,7 +354,7 @@ def _supported_meta(generation: Path, kind: Kind) -> dict[str, Any]:
 def damaged_files(generation: Path, kind: Kind) -> Iterator[tuple[str, str]]:
     """Check every byte of a generation; yields each damaged file and the problem."""
     try:
-        files = _stored_files(generation, read_meta(generation, kind))
+        files = stored_files(generation, read_meta(generation, kind))
     except (DamagedFile, NewerFormat) as error:
         yield META, error.why
         return
@@ -353,7 +363,8 @@ def damaged_files(generation: Path, kind: Kind) -> Iterator[tuple[str, str]]:
             yield name, problem
 
 
-def _stored_files(generation: Path, meta: dict[str, Any]) -> dict[str, StoredFile]:
+def stored_files(generation: Path, meta: dict[str, Any]) -> dict[str, StoredFile]:
+    """The files that the `meta.json` of a generation lists, by name."""
     return {name: _stored_file(generation / name, described) for name, described in meta["files"].items()}
 
 

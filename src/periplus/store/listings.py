@@ -10,15 +10,13 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from periplus.model import Pattern, UrlState
-from periplus.store.database import Database, SqlFiles
+from periplus.store.database import Database
 
 HOST_ORDERS = ("name", "queued", "errors", "urls", "next")
 HOST_FILTERS = ("", "queued", "waiting", "errors", "blocked")
-_FILES = SqlFiles("periplus.store", ("listings.sql",))
 _LARGEST = 1 << 62
 _LAST_TEXT = chr(0x10FFFF)
 FIRST = (math.inf, _LAST_TEXT)  # the key before the newest row
@@ -62,11 +60,12 @@ class Group:
 class Listings:
     """The lists of a collection, for reading."""
 
-    def __init__(self, path: Path) -> None:
-        self._database = Database(path, read_only=True, files=_FILES)
+    def __init__(self, database: Database) -> None:
+        """*database* is closed with this object."""
+        self._database = database
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database."""
         self._database.close()
 
     # -- hosts --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ SELECT host, domain, urls, queued, refused, failed, delay, delay_why, next_fetch
 FROM hosts
 WHERE host > ?1 AND instr(host, ?2) > 0
   AND CASE ?3 WHEN 'queued' THEN queued > 0 WHEN 'waiting' THEN queued > 0 AND next_fetch > ?4 WHEN 'errors' THEN failed + failures > 0
-              WHEN 'blocked' THEN host IN (SELECT host FROM blocked_hosts) ELSE 1 END
+              WHEN 'blocked' THEN host IN (SELECT host FROM blocked_hosts) ELSE TRUE END
 ORDER BY host LIMIT ?5;
 
 -- name: hosts_by_figure
@@ -17,7 +17,7 @@ FROM (SELECT *, CASE ?6 WHEN 'queued' THEN -queued WHEN 'errors' THEN -failed - 
                         ELSE -next_fetch END AS sort_key FROM hosts) AS listed
 WHERE (sort_key > ?7 OR sort_key = ?7 AND host > ?1) AND instr(host, ?2) > 0
   AND CASE ?3 WHEN 'queued' THEN queued > 0 WHEN 'waiting' THEN queued > 0 AND next_fetch > ?4 WHEN 'errors' THEN failed + failures > 0
-              WHEN 'blocked' THEN host IN (SELECT host FROM blocked_hosts) ELSE 1 END
+              WHEN 'blocked' THEN host IN (SELECT host FROM blocked_hosts) ELSE TRUE END
 ORDER BY sort_key, host LIMIT ?5;
 
 -- name: host
@@ -68,4 +68,4 @@ SELECT at, figures FROM samples ORDER BY at DESC LIMIT ?;
 
 -- name: states_of_first_urls
 -- Number of URLs by state and reason among the first URLs of a range.
-SELECT state, reason, count(*) FROM (SELECT state, reason FROM urls WHERE url >= ? AND url < ? LIMIT ?) GROUP BY 1, 2;
+SELECT state, reason, count(*) FROM (SELECT state, reason FROM urls WHERE url >= ? AND url < ? LIMIT ?) AS first_urls GROUP BY 1, 2;

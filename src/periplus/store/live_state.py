@@ -7,23 +7,16 @@ processes on other machines can do the same with another database.
 from __future__ import annotations
 
 import json
-import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from periplus.store.database import Database
 
 SILENT_SECONDS = 15.0  # without a report, after which a process counts as gone
 _SAMPLES_KEPT = 7 * 86_400.0  # seconds
-
-
-def this_node() -> str:
-    """The name of this machine in the rows of its processes."""
-    return socket.gethostname()
 
 
 class Action(StrEnum):
@@ -39,6 +32,7 @@ class Action(StrEnum):
     BLOCK = "block"  # arguments: host
     UNBLOCK = "unblock"  # arguments: host
     UNLEARN = "unlearn"  # arguments: host, pattern
+    RELOAD = "reload"  # arguments: hosts; URLs were queued by another process of the fleet
     RETRY = "retry"  # arguments: host or url; errors are forgotten and failed URLs queued
 
 
@@ -82,6 +76,25 @@ class WorkerRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A node that is registered in the database of a fleet; times are those of the database."""
+
+    name: str
+    joined: float
+    seen: float  # when a worker of the node renewed its lease
+    silent_seconds: float  # since then
+    workers: int  # with a lease
+    shares: int  # of the domains, of 1,024
+    waiting_files: int  # archive files that are not uploaded
+    waiting_bytes: int
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a worker of the node has a lease, and has renewed it recently."""
+        return self.workers > 0 and self.silent_seconds <= SILENT_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
 class Publication:
     """What a process writes at once: its row, and a sample when one is due."""
 
@@ -102,11 +115,12 @@ def write_publication(database: Database, publication: Publication) -> None:
 class LiveState:
     """The rows of processes, commands and samples in the catalog."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self._database = Database(path, read_only=read_only)
+    def __init__(self, database: Database) -> None:
+        """*database* is closed with this object."""
+        self._database = database
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database."""
         self._database.close()
 
     # -- processes ----------------------------------------------------------------------------------------------
@@ -132,6 +146,10 @@ class LiveState:
             WorkerRow(node, Role(role), number, pid, started, seen, state, commanded, json.loads(figures))
             for node, role, number, pid, started, seen, state, commanded, figures in self._database.rows("worker_rows")
         ]
+
+    def nodes(self) -> list[NodeRow]:
+        """The registered nodes of a fleet; none on one machine."""
+        return [NodeRow(*row[:4], *map(int, row[4:])) for row in self._database.rows("nodes")]
 
     def rate_limit(self, now: float) -> float | None:
         """How many pages a second each live crawl worker may start; None: as many as it can.

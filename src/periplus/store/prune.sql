@@ -2,7 +2,7 @@
 
 -- name: archived_fetches
 -- Every archive record, URL by URL and in the order of the fetches.
-SELECT url_key, url, at, verdict, reason, content_id, archive_id, offset, length FROM fetches
+SELECT url_key, url, at, verdict, reason, content_id, archive_id, "offset", length FROM fetches
 WHERE archive_id IS NOT NULL ORDER BY url_key, fetch_id;
 
 -- name: referred_contents
@@ -14,10 +14,10 @@ WHERE reason IN ('same_content', 'not_modified') AND content_id IS NOT NULL AND 
 
 -- name: drop_record
 -- A fetch whose archive record is removed stays in the history.
-UPDATE fetches SET archive_id = NULL, offset = NULL, length = NULL WHERE archive_id = ? AND offset = ?;
+UPDATE fetches SET archive_id = NULL, "offset" = NULL, length = NULL WHERE archive_id = ? AND "offset" = ?;
 
 -- name: move_record
-UPDATE fetches SET offset = ? WHERE archive_id = ? AND offset = ?;
+UPDATE fetches SET "offset" = ? WHERE archive_id = ? AND "offset" = ?;
 
 -- name: replace_archive
 UPDATE archives SET name = ?, committed = ?, sealed = ? WHERE archive_id = ?;

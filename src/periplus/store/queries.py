@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from periplus.model import (
@@ -25,7 +24,7 @@ from periplus.model import (
 )
 from periplus.store import batch as records
 from periplus.store.batch import ArchiveFile
-from periplus.store.block_list import BlockList, read_block_list
+from periplus.store.block_list import BlockList
 from periplus.store.database import Database
 from periplus.store.manifest import SealedSegment
 from periplus.store.run_summary import sum_of_rounds, sum_of_workers
@@ -46,22 +45,21 @@ _WITH_CONTENT = (Verdict.FETCHED, Verdict.READ)
 class Queries:
     """Read access to the database of a collection."""
 
-    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
-        """*create* allows a missing file; *read_only*: never writes, and refuses a file of an older release."""
-        self._database = Database(path, create=create, read_only=read_only)
-        self._home = path.parent
+    def __init__(self, database: Database) -> None:
+        """*database* is closed with this object."""
+        self._database = database
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database."""
         self._database.close()
 
     def check(self) -> list[str]:
-        """The problems that SQLite's integrity check finds."""
+        """The problems that an integrity check of the database finds."""
         return self._database.check()
 
     def block_list(self) -> BlockList:
         """The URLs and hosts of the collection that must not come back."""
-        return read_block_list(self._home)
+        return self._database.block_list()
 
     def robots(self, origin: str) -> RobotsFile | None:
         """The robots.txt last fetched from an origin."""
@@ -210,7 +208,7 @@ class Queries:
 
         With *url*, only that page.
         """
-        return self._database.rows("vanished", *(("", _AFTER_EVERY_URL) if url is None else (url, f"{url}\0")))
+        return self._database.rows("vanished", *(("", _AFTER_EVERY_URL) if url is None else (url, f"{url}\1")))
 
     def imported_out_of_scope(self) -> Iterator[str]:
         """Imported pages that the scope refused, or was not checked for."""

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from periplus.config import Storage
 from periplus.model import COULD_NOT_BE_READ, Page, Response
-from periplus.store.archive import read_response
+from periplus.store.archive_lookup import read_archived
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
@@ -30,7 +30,7 @@ class Reader(Protocol):
 
 def recover(collection: Collection, catalog: Catalog, settings: Storage, reader: Reader, worker: int) -> int:
     """Write segments for all acknowledged pages of a worker; returns the number of parsed pages."""
-    stream = SegmentStream(catalog, collection.segments, settings, worker)
+    stream = SegmentStream(catalog, collection.segments, settings, worker, is_stored=not collection.uploads_files)
     try:
         with reporting_full_disk(collection.home):
             return _catch_up(collection, catalog, stream, reader, worker)
@@ -47,7 +47,7 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
         for fetch in list(catalog.fetches_in(file.archive_id, file.sealed)):
             if not fetch.is_version or fetch.position is None:
                 continue
-            response = read_response(collection.archive, fetch.position)
+            response = read_archived(collection, fetch.position)
             sandboxed = reader.needs_sandbox(response) or fetch.decision.reason in COULD_NOT_BE_READ
             rows.append(PageRow(fetch, reader.parse(response, sandboxed=sandboxed)))
             if len(rows) >= _AT_ONCE:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from periplus.model import Fetch, QueuedUrl
 from periplus.store.batch import ArchiveFile, admission_row, signed
 from periplus.store.catalog import Catalog
-from periplus.url import url_key
+from periplus.store.shares import share_of
+from periplus.url import host_of, url_key
 
 _KEYS_AT_ONCE = 1 << 20  # of the seen filter, 8 MB
 
@@ -33,13 +34,16 @@ class RepairCatalog(Catalog):
 
     def forget(self, archive_id: int, lost: Sequence[Fetch]) -> None:
         """Remove fetches whose archive record is lost, and queue their URLs again."""
+        with self._database.transaction():
+            self._forget(archive_id, lost)
+
+    def _forget(self, archive_id: int, lost: Sequence[Fetch]) -> None:
         offsets = [fetch.position.offset for fetch in lost if fetch.position is not None]
         keys, now = [(signed(url_key(fetch.url)), fetch.url) for fetch in lost], time.time()
-        with self._database.transaction():
-            self._database.many("remove_fetch", ((archive_id, offset) for offset in offsets))
-            self._database.many("remove_content_without_fetch", ((key,) for key, _ in keys))
-            self._database.many("remove_copy", ((url,) for _, url in keys))
-            self._database.many("queue_lost", ((now, key, url) for key, url in keys))
+        self._database.many("remove_fetch", ((archive_id, offset) for offset in offsets))
+        self._database.many("remove_content_without_fetch", ((key,) for key, _ in keys))
+        self._database.many("remove_copy", ((url,) for _, url in keys))
+        self._database.many("queue_lost", ((now, key, url) for key, url in keys))
 
     def add_archive(self, worker: int, name: str, size: int) -> None:
         """Add an archive file that the catalog does not list."""
@@ -72,7 +76,10 @@ class RepairCatalog(Catalog):
             self._count_again()
 
     def _count_again(self) -> None:
-        keys = array("Q", map(url_key, self.known_urls()))
+        keys, shares = array("Q"), array("H")
+        for url in self.known_urls():
+            keys.append(url_key(url))
+            shares.append(share_of(host_of(url)))
         counters = self.recount()
         self._database.run("clear_counters")
         self._database.many("add_to_counter", counters.items())
@@ -81,4 +88,5 @@ class RepairCatalog(Catalog):
         self._database.run("recount_outcomes")
         self._database.run("clear_seen")
         starts = range(0, len(keys), _KEYS_AT_ONCE)
-        self._database.many("add_seen", ((keys[start : start + _KEYS_AT_ONCE].tobytes(),) for start in starts))
+        parts = (slice(start, start + _KEYS_AT_ONCE) for start in starts)
+        self._database.many("add_seen", ((keys[part].tobytes(), shares[part].tobytes()) for part in parts))

@@ -18,7 +18,7 @@ from pyarrow import parquet
 
 from periplus.config import Storage
 from periplus.model import Page, Reason
-from periplus.store.block_list import BlockList, read_block_list
+from periplus.store.block_list import NOTHING_BLOCKED, BlockList
 from periplus.store.catalog import Catalog
 from periplus.store.checksums import file_digest
 from periplus.store.durable import move_into_place, reporting_full_disk
@@ -43,17 +43,25 @@ _UNWRITABLE = (ValueError, TypeError, OverflowError)  # what Arrow raises for an
 class SegmentWriter:
     """Collects pages into one segment; readers see nothing of it before `seal`."""
 
-    def __init__(self, folder: Path, worker: int, number: int, revision: int = 0, last: int = 0) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        worker: int,
+        number: int,
+        revision: int = 0,
+        last: int = 0,
+        blocked: BlockList = NOTHING_BLOCKED,
+    ) -> None:
         """Revision 0 has the fields that a crawl extracts; later ones, of a reparse, have all fields.
 
-        *last*: the last number, when a merged segment is parsed again.
+        *last*: the last number, when a merged segment is parsed again. *blocked*: links to leave out.
         """
         self._folder, self.worker, self.number, self._revision, self._last = folder, worker, number, revision, last
         self._rows: list[PageRow] = []
         self._waiting = 0  # characters of unwritten text
         self._ends = _EndCache()
         self._pages = PAGES if revision else SKIMMED_PAGES
-        self._blocked = read_block_list(folder.parent)
+        self._blocked = blocked
         self._files = {"pages": self._begin("pages", self._pages)}
         try:
             self._files["links"] = self._begin("links", LINKS)
@@ -258,8 +266,12 @@ def _ids(joined: bytes) -> pa.Array:
 class SegmentStream:
     """Adds acknowledged pages to segments, and completes a segment when it is large or old enough."""
 
-    def __init__(self, catalog: Catalog, folder: Path, settings: Storage, worker: int) -> None:
+    def __init__(
+        self, catalog: Catalog, folder: Path, settings: Storage, worker: int, *, is_stored: bool = True
+    ) -> None:
+        """*is_stored*: readers see a complete segment at once; otherwise after its upload."""
         self._catalog, self._folder, self._settings, self._worker = catalog, folder, settings, worker
+        self._is_stored = is_stored
         self._open: SegmentWriter | None = None
         self._since = 0.0
         self._sealed = -math.inf  # when the last segment was completed
@@ -268,7 +280,8 @@ class SegmentStream:
     def add(self, rows: list[PageRow], archive_id: int, size: int) -> None:
         """Add the pages of one commit, after which the archive file has *size* bytes."""
         if rows and self._open is None:
-            self._open = SegmentWriter(self._folder, self._worker, self._catalog.last_segment(self._worker) + 1)
+            number, blocked = self._catalog.last_segment(self._worker) + 1, self._catalog.block_list()
+            self._open = SegmentWriter(self._folder, self._worker, number, blocked=blocked)
             self._since = time.monotonic()
         for row in rows:
             assert self._open is not None
@@ -285,7 +298,8 @@ class SegmentStream:
             self._catalog.seal(self._worker, 0, [], self._covered)
         else:
             with reporting_full_disk(self._folder):
-                self._catalog.seal(self._worker, self._open.number, self._open.seal(), self._covered)
+                files, number = self._open.seal(), self._open.number
+                self._catalog.seal(self._worker, number, files, self._covered, is_stored=self._is_stored)
             self._open = None
             self._sealed = time.monotonic()
         self._covered = {}

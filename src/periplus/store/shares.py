@@ -1,7 +1,7 @@
 """Which share of the web does a host fall into?
 
 All hosts of a registrable domain fall into one share, by hash. A crawl with several workers divides the shares among
-them; a URL that is forwarded to its owner is stored with its share.
+them. A URL that is forwarded to its owner is stored with its share, and so is the key of every known URL.
 """
 
 from __future__ import annotations

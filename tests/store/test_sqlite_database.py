@@ -21,9 +21,9 @@ import pytest
 
 from index.damage import zero_middle
 from periplus.errors import CollectionError, DamagedFile, NewerFormat
-from periplus.store import database
-from periplus.store.database import Database, require_sound
+from periplus.store import sqlite_database as database
 from periplus.store.sql_files import read_statements
+from periplus.store.sqlite_database import SqliteDatabase, require_sound
 from store.records import error_line, names_in
 
 SOURCE = Path(str(resources.files("periplus")))
@@ -31,8 +31,8 @@ LATEST = len(list((SOURCE / "store/migrations").glob("*.sql")))
 
 
 @contextmanager
-def opened(path: Path, *, create: bool = True) -> Iterator[Database]:
-    with closing(Database(path, create=create)) as found:
+def opened(path: Path, *, create: bool = True) -> Iterator[SqliteDatabase]:
+    with closing(SqliteDatabase(path, create=create)) as found:
         yield found
 
 
@@ -43,7 +43,7 @@ def schema(path: Path) -> tuple[int, set[str]]:
         return version, {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
-def seeds(found: Database) -> list[str]:
+def seeds(found: SqliteDatabase) -> list[str]:
     return [url for (url,) in found.rows("seeds")]
 
 
@@ -55,6 +55,9 @@ def literals(folder: Path) -> set[str]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+POSTGRES = "periplus.store.postgres"
 
 
 def statements() -> dict[str, str]:
@@ -80,7 +83,10 @@ def test_every_statement_the_catalog_asks_for_exists() -> None:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in {"run", "many", "row", "rows", "record", "records", "_requeue_in"}:
                 asked.add(node.args[0].value)
-    assert asked <= statements().keys()
+            elif called == "ids":
+                asked.update(name.value for name in node.args[:2] if isinstance(name, ast.Constant))
+    of_fleets = {name for file in ("uploads", "fleet") for name in read_statements(POSTGRES, f"{file}.sql")}
+    assert asked <= statements().keys() | of_fleets
     assert read_statements("periplus.store", "catalog.sql").keys() <= asked
 
 
@@ -130,7 +136,7 @@ def test_pages_of_a_collection_without_a_schedule_are_due_a_day_after_their_visi
     path, migrations = tmp_path / "crawl.db", database._migrations("periplus.store")
     with monkeypatch.context() as earlier:
         earlier.setattr(database, "_migrations", lambda _: migrations[:3])
-        Database(path, create=True).close()
+        SqliteDatabase(path, create=True).close()
     row = "(?, 1, ?, 'ok', 0, 0, 0, 'link', '', 0, 0, 0, 1000, 1)"
     columns = (
         "url, host_id, state, reason, depth, priority, due, admitted, via, redirects, attempts, first_seen, changed"
@@ -153,7 +159,7 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatc
     good = database._migrations("periplus.store")
     broken = (LATEST + 1, "CREATE TABLE more (x); CREATE TABLE seeds (x);")
     monkeypatch.setattr(database, "_migrations", lambda _: [*good, broken])
-    assert "seeds already exists" in error_line(CollectionError, lambda: Database(path))
+    assert "seeds already exists" in error_line(CollectionError, lambda: SqliteDatabase(path))
     assert schema(path) == before
     monkeypatch.setattr(database, "_migrations", lambda _: [*good, (LATEST + 1, "CREATE TABLE more (x);")])
     with opened(path) as found:
@@ -191,11 +197,11 @@ def test_two_programs_that_open_an_old_catalog_at_the_same_time_migrate_it_once(
 
 def test_a_reader_refuses_an_older_schema_and_does_not_migrate_it(tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
-    Database(path, create=True).close()
+    SqliteDatabase(path, create=True).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(CollectionError, match="has schema 1"):
-        Database(path, read_only=True)
+        SqliteDatabase(path, read_only=True)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
 
@@ -204,8 +210,8 @@ def test_a_reader_refuses_an_older_schema_and_does_not_migrate_it(tmp_path: Path
 def test_any_folder_name_can_be_opened(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
-    Database(folder / "crawl.db", create=True).close()
-    Database(folder / "crawl.db", read_only=True).close()
+    SqliteDatabase(folder / "crawl.db", create=True).close()
+    SqliteDatabase(folder / "crawl.db", read_only=True).close()
     assert (folder / "crawl.db").exists()
 
 
@@ -214,7 +220,7 @@ def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
     with opened(path) as found:
         found._connection.execute(f"PRAGMA user_version = {LATEST + 1}")
     content = path.read_bytes()
-    line = error_line(NewerFormat, lambda: Database(path))
+    line = error_line(NewerFormat, lambda: SqliteDatabase(path))
     assert f"has schema {LATEST + 1}: this release supports schemas up to {LATEST}. Use a later release" in line
     assert path.read_bytes() == content
     assert names_in(tmp_path) == ["crawl.db"]
@@ -227,7 +233,7 @@ def test_a_database_of_a_later_release_is_not_touched(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_called_damaged(content: bytes, create: bool, tmp_path: Path) -> None:
     path = tmp_path / "crawl.db"
     path.write_bytes(content)
-    line = error_line(DamagedFile, lambda: Database(path, create=create))
+    line = error_line(DamagedFile, lambda: SqliteDatabase(path, create=create))
     assert line.startswith(f"{path} is damaged: file is not a database. Run `periplus repair`")
     assert path.read_bytes() == content
 
@@ -237,7 +243,7 @@ def test_without_a_catalog_there_is_nothing_to_read(present: bool, tmp_path: Pat
     path = tmp_path / "crawl.db"
     if present:
         path.touch()
-    line = error_line(DamagedFile, lambda: Database(path))
+    line = error_line(DamagedFile, lambda: SqliteDatabase(path))
     assert line.startswith(f"{path} is missing or empty: the collection has no catalog. `periplus repair` restores it")
     assert path.exists() is present
     with opened(path):  # the crawl may make one
@@ -245,7 +251,7 @@ def test_without_a_catalog_there_is_nothing_to_read(present: bool, tmp_path: Pat
 
 
 def test_a_path_that_cannot_be_opened_is_reported(tmp_path: Path) -> None:
-    line = error_line(CollectionError, lambda: Database(tmp_path / "none" / "crawl.db", create=True))
+    line = error_line(CollectionError, lambda: SqliteDatabase(tmp_path / "none" / "crawl.db", create=True))
     assert line == f"{tmp_path / 'none' / 'crawl.db'} cannot be used: unable to open database file"
 
 
@@ -260,7 +266,7 @@ def test_a_file_cut_short_is_called_damaged(fraction: float, tmp_path: Path) -> 
     path = tmp_path / "crawl.db"
     data = with_many_seeds(path)
     path.write_bytes(data[: int(len(data) * fraction)])
-    assert "is damaged: database disk image is malformed" in error_line(DamagedFile, lambda: Database(path))
+    assert "is damaged: database disk image is malformed" in error_line(DamagedFile, lambda: SqliteDatabase(path))
 
 
 def test_pages_that_became_zeros_are_noticed(tmp_path: Path) -> None:
@@ -433,11 +439,11 @@ def test_a_transaction_that_a_kill_left_unfinished_is_undone_before_the_check(tm
 def test_damaged_text_in_a_message_of_sqlite_is_damage(tmp_path: Path) -> None:
     """SQLite quotes the damaged schema, and Python cannot decode the message."""
     path = tmp_path / "crawl.db"
-    Database(path, create=True).close()
+    SqliteDatabase(path, create=True).close()
     data = path.read_bytes()
     assert data.count(b"CREATE TABLE hosts (") == 1
     path.write_bytes(data.replace(b"CREATE TABLE hosts (", b"CREATE TABLE hosts \xff"))
-    for act in (lambda: require_sound(path), lambda: Database(path)):
+    for act in (lambda: require_sound(path), lambda: SqliteDatabase(path)):
         assert "crawl.db is damaged" in error_line(DamagedFile, act)
 
 

@@ -1,0 +1,76 @@
+"""The records that a worker of a fleet exchanges with the database, and the port that exchanges them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+
+class Identity(NamedTuple):
+    """Which worker a process is."""
+
+    worker: int
+    token: int  # of this process; a later process of the same worker has another
+    commits: int  # transactions of the worker so far
+    announced: tuple[int, int]  # forwarded URLs and seeds of its earlier processes
+    earlier: frozenset[int]  # ids of this node's workers whose archive files this worker continues
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a worker tells the others, and what it asks for."""
+
+    backlog: int = 0  # queued URLs
+    is_underloaded: bool = False
+    loaded: int = 0  # shares
+    idle_commits: int | None = None  # transactions made when the worker had nothing to do; None: it has
+    forwarded: int = 0  # URLs and seeds that it has forwarded
+    seeds: int = 0
+    wants_shares: bool = False
+    may_take: bool = False  # leases of silent workers: this worker itself was not cut off for a lease's time
+    gifts: tuple[tuple[int, tuple[int, ...]], ...] = ()  # receiver, shares
+    loans: Mapping[int, float] = field(default_factory=dict)  # share -> seconds that it is to be borrowed
+    ended_loans: Mapping[int, float] = field(default_factory=dict)  # share -> seconds until the end
+
+
+class LiveWorker(NamedTuple):
+    """What another worker has published."""
+
+    worker: int
+    backlog: int
+    is_underloaded: bool
+    shares: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetView:
+    """The state of the fleet after an exchange."""
+
+    asked: float  # when the renewal was sent, by the clock of this process
+    owned: frozenset[int]
+    inherited: frozenset[int]
+    loans: Mapping[int, tuple[int, float]]  # share -> worker, seconds left
+    workers: tuple[LiveWorker, ...]  # live ones, this worker included
+    announced: tuple[int, int]  # forwarded URLs and seeds of all workers
+    is_finished: bool
+
+
+class Fleet(Protocol):
+    """The rows through which workers agree; `store/postgres/fleet_rows.py` is the version with a database."""
+
+    def join(self, number: int, workers: int) -> Identity:
+        """Become worker *number* of *workers* on this node; an earlier process of the same worker is fenced off."""
+        ...
+
+    def exchange(self, me: Identity, message: Message) -> FleetView:
+        """Renew the lease, tell and ask; raises `LeaseLost` when another worker has taken the lease."""
+        ...
+
+    def leave(self, me: Identity) -> None:
+        """End the lease; the shares are free."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...

@@ -1,0 +1,70 @@
+"""Lets a job that builds a generation begin with the one of the fleet, and publishes the result for the fleet.
+
+On one machine, without an object store, the block just runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from periplus.errors import ObjectChanged
+from periplus.store.collection import Collection
+from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations, Kind, remove_generation
+from periplus.store.objects.generation_cache import GenerationCache
+from periplus.store.objects.open_store import open_store
+from periplus.store.objects.published_generations import PublishedGenerations
+
+_EVERYTHING = 1 << 62  # bytes; the job itself removes old generations
+
+
+@contextmanager
+def sharing_ranks(collection: Collection, keep: int) -> Iterator[None]:
+    """Bring the live ranks of the fleet, and publish what the block makes live."""
+    with _sharing(collection, collection.ranks, "ranks", RANK_KIND, keep):
+        yield
+
+
+@contextmanager
+def sharing_index(collection: Collection, keep: int) -> Iterator[None]:
+    """Bring the live index of the fleet, and publish what the block makes live."""
+    with _sharing(collection, collection.index, "index", INDEX_KIND, keep):
+        yield
+
+
+def bring_ranks(collection: Collection) -> None:
+    """Bring the live ranks of the fleet, for a job that reads them."""
+    with _sharing(collection, collection.ranks, "ranks", RANK_KIND, 0):
+        pass
+
+
+@contextmanager
+def _sharing(collection: Collection, folder: Path, name: str, kind: Kind, keep: int) -> Iterator[None]:
+    if not collection.storage:
+        yield
+        return
+    published, generations = PublishedGenerations(open_store(collection.storage), name, kind), Generations(folder, kind)
+    base = published.current()
+    if base is not None:
+        cache = GenerationCache(folder, published, _EVERYTHING)
+        if not cache.is_live(base):
+            cache.bring(base)
+    before = generations.live()
+    yield
+    after = generations.live()
+    if after is None or after == before:
+        return
+    try:
+        published.publish(after, base, keep)
+    except ObjectChanged:
+        _withdraw(generations, after, before)
+        raise
+
+
+def _withdraw(generations: Generations, lost: Path, before: Path | None) -> None:
+    """Make the earlier generation live again, so that the one of the fleet can take the place of the lost one."""
+    if before is not None:
+        with generations.held():
+            generations.make_live(before)
+            remove_generation(lost)

@@ -1,0 +1,86 @@
+"""Gives the tasks of a cluster the files of a collection: from a shared folder, or else from the object store.
+
+The objects of this module travel to other machines, so they hold names only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from periplus.store.checksums import StoredFile
+from periplus.store.collection import Collection
+from periplus.store.objects.job_files import download
+from periplus.store.objects.open_store import open_store
+from periplus.store.objects.uploads import SEGMENTS
+
+_SCRATCH = "scratch"  # folder of an object store
+_ABANDONED_SECONDS = 7 * 24 * 3600.0  # age at which the files of a killed job are deleted; longer than any job
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentReader:
+    """Opens segments on any node."""
+
+    storage: str  # address of the object store; empty: there is none
+
+    @contextmanager
+    def opened(self, file: StoredFile) -> Iterator[Path]:
+        """The path of a segment: in its folder, or of a checked copy that is removed after the block."""
+        if file.path.exists() or not self.storage:
+            yield file.path
+            return
+        with TemporaryDirectory(prefix="periplus-") as folder:
+            name = file.path.name
+            download(open_store(self.storage), SEGMENTS, Path(folder), name, file.size, file.digest)
+            yield Path(folder, name)
+
+    def check(self, file: StoredFile) -> None:
+        """Raise `DamagedFile` when the file in the folder is damaged; a copy is checked when it is opened."""
+        if file.path.exists() or not self.storage:
+            file.require_intact()
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchFiles:
+    """Temporary files of one job that every node can read."""
+
+    folder: Path
+    storage: str
+    name: str  # of the job; its folder in the object store
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file."""
+        if self.storage:
+            open_store(self.storage).put(f"{_SCRATCH}/{self.name}/{name}", data)
+        else:
+            (self.folder / name).write_bytes(data)
+
+    def read(self, name: str) -> bytes:
+        """Read a file."""
+        if self.storage:
+            return open_store(self.storage).get(f"{_SCRATCH}/{self.name}/{name}").data
+        return (self.folder / name).read_bytes()
+
+    def remove(self) -> None:
+        """Remove the files in the object store, and those of jobs that were killed long ago."""
+        if self.storage:
+            store, before = open_store(self.storage), time.time() - _ABANDONED_SECONDS
+            own = f"{_SCRATCH}/{self.name}/"
+            found = list(store.list(_SCRATCH))
+            store.delete([one.name for one in found if one.name.startswith(own) or one.changed < before])
+
+
+@contextmanager
+def scratch_files(collection: Collection, folder: Path) -> Iterator[ScratchFiles]:
+    """Temporary files of a job, in *folder* or in the object store; they are removed after the block."""
+    files = ScratchFiles(folder, collection.storage, uuid4().hex)
+    try:
+        yield files
+    finally:
+        files.remove()

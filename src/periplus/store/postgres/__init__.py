@@ -1,0 +1,1 @@
+"""The catalog in PostgreSQL: what differs from the SQLite catalog."""

@@ -1,0 +1,45 @@
+"""Locks a fleet for one kind of writing: of several nodes, one at a time does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+
+import psycopg
+
+from periplus.errors import CollectionLocked
+from periplus.store.postgres.connection import connect, failure, place_of
+
+_KEY = "hashtext(current_setting('search_path') || '.job.' || $1)"
+_LOCK = "SELECT pg_try_advisory_lock({key})"
+_SHARE = "SELECT pg_try_advisory_lock_shared({key})"
+_OWNER = """SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pid <> pg_backend_pid()
+  AND ((classid::bigint << 32) | objid::bigint) = {key}::bigint & x'ffffffffffffffff'::bigint LIMIT 1"""
+
+
+@contextmanager
+def job_lock(url: str, job: str, node: str, *, shared: bool = False) -> Iterator[None]:
+    """Hold the lock of a job during the block; a second holder gets an error that names the first.
+
+    *shared*: several may hold it, but none alone. The server releases the lock of a process that was killed.
+    """
+    with closing(connect(url)) as connection:
+        try:
+            connection.execute("SELECT set_config('application_name', $1, false)", (f"periplus {job} on {node}"[:63],))
+            row = connection.execute((_SHARE if shared else _LOCK).format(key=_KEY).encode(), (job,)).fetchone()
+            owner = None
+            if row != (True,):
+                owner = connection.execute(_OWNER.format(key=_KEY).encode(), (job,)).fetchone()
+        except psycopg.Error as error:
+            raise failure(url, error) from error
+        if row != (True,):
+            name = owner[0] if owner else "another process"
+            raise CollectionLocked(
+                f"{place_of(url)} is in use", f"`{name}` is writing it", "Wait for it to end, or stop it."
+            )
+        try:
+            yield
+        finally:
+            with suppress(psycopg.Error):  # at once: the server needs a moment to notice that a connection is closed
+                connection.execute("SELECT pg_advisory_unlock_all()")

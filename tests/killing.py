@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -30,26 +30,39 @@ class Work:
     folder: Path  # of the generations
 
 
+class Moment(NamedTuple):
+    """When to kill: after a number of calls, of all or of those since publishing began.
+
+    The calls before publishing vary by some: on a busy machine libraries wait more often.
+    """
+
+    calls: int
+    is_late: bool = False  # counted since publishing began
+
+
+NEVER = Moment(1 << 60)
+
+
 class Countdown:
-    """Counts calls, and kills the process at the last one."""
+    """Counts calls, and kills the process at the last one; *is_late*: counted since publishing began."""
 
-    def __init__(self, calls: int, publishing: CodeType) -> None:
-        self._calls, self._left, self._publishing = calls, calls, publishing
-        self.before_publishing = 0
-
-    @property
-    def made(self) -> int:
-        """Number of calls so far."""
-        return self._calls - self._left
+    def __init__(self, calls: int, publishing: CodeType, *, is_late: bool = False) -> None:
+        self._last, self._is_late, self._publishing = calls, is_late, publishing
+        self.made, self.before_publishing = 0, 0  # calls
 
     def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
         del argument
         if event in {"call", "c_call"}:
-            self._left -= 1
+            self.made += 1
             if frame.f_code is self._publishing and not self.before_publishing:
                 self.before_publishing = self.made
-            if not self._left:
+            if self._is_due():
                 os.kill(os.getpid(), signal.SIGKILL)
+
+    def _is_due(self) -> bool:
+        if not self._is_late:
+            return self.made >= self._last
+        return bool(self.before_publishing) and self.made - self.before_publishing >= self._last
 
 
 def in_a_fork(action: Callable[[], object]) -> tuple[int, Any]:
@@ -68,22 +81,22 @@ def in_a_fork(action: Callable[[], object]) -> tuple[int, Any]:
     return (os.WTERMSIG(status), None) if os.WIFSIGNALED(status) else (0, json.loads(text))
 
 
-def counted(work: Work, calls: int = 1 << 60) -> list[int]:
-    """Do the work and kill the process after so many calls; else return the calls, all and before publishing."""
-    countdown = Countdown(calls, work.publishing)
+def counted(work: Work, moment: Moment = NEVER) -> list[int]:
+    """Do the work and kill the process at a moment; else return the calls, all and before publishing."""
+    countdown = Countdown(moment.calls, work.publishing, is_late=moment.is_late)
     sys.setprofile(countdown)
     work.do()
     sys.setprofile(None)
     return [countdown.made, countdown.before_publishing]
 
 
-def moments(work: Work, kills: int) -> list[int]:
-    """Return after how many calls to kill."""
+def moments(work: Work, kills: int) -> list[Moment]:
+    """Return when to kill."""
     _, (calls, publishing) = in_a_fork(lambda: counted(work))
     half = kills // 2
-    early = [1 + (calls - 1) * number // half for number in range(half)]
+    early = [Moment(1 + (calls - 1) * number // half) for number in range(half)]
     late = kills - half - 1  # the last kill comes with the last call, when the new generation is live
-    return early + [publishing + (calls - publishing) * number // late for number in range(late + 1)]
+    return early + [Moment((calls - publishing) * number // late, is_late=True) for number in range(late + 1)]
 
 
 def sweep(work: Work, kills: int) -> dict[str, int]:

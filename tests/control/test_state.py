@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from contextlib import closing
 from pathlib import Path
@@ -10,9 +11,13 @@ from pathlib import Path
 import pytest
 
 from periplus.control.state import crawl_state, wait_until_obeyed
+from periplus.crawl.fleet_coordination import since_boot
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
-from periplus.store.live_state import SILENT_SECONDS, Action, LiveState, Role, WorkerRow, this_node
+from periplus.store.live_state import SILENT_SECONDS, Action, LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
+from periplus.store.postgres.fleet_rows import FleetRows
+from periplus.store.sqlite_database import SqliteDatabase
 
 NO_PROCESS = 2**22 + 1  # larger than any process id of Linux
 
@@ -20,7 +25,7 @@ NO_PROCESS = 2**22 + 1  # larger than any process id of Linux
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
     made = create_collection(tmp_path)
-    Catalog(made.catalog, create=True).close()
+    Catalog(SqliteDatabase(made.catalog, create=True)).close()
     return made
 
 
@@ -34,13 +39,15 @@ def publish(
     commanded: int = 0,
 ) -> None:
     seen = time.time() - age
-    row = WorkerRow(node or this_node(), role, 0, pid or os.getpid(), seen - 60, seen, "running", commanded, {})
-    with closing(LiveState(collection.catalog)) as live:
+    row = WorkerRow(
+        node or socket.gethostname(), role, 0, pid or os.getpid(), seen - 60, seen, "running", commanded, {}
+    )
+    with closing(open_catalog(collection, LiveState)) as live:
         live.publish(row)
 
 
 def command(collection: Collection, action: Action, node: str = "") -> int:
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         return live.command(action, {}, node=node)
 
 
@@ -70,6 +77,21 @@ def test_a_process_of_another_machine_is_alive_until_it_is_silent(collection: Co
     assert alive(collection) == [False]
 
 
+def test_the_database_decides_whether_a_crawl_on_another_node_of_a_fleet_is_alive(
+    tmp_path: Path, postgres: str
+) -> None:
+    node = Collection(create_collection(tmp_path).home, postgres, node="here")
+    open_catalog(node, create=True).close()
+    with closing(FleetRows(postgres, "elsewhere", "folder", 60.0, since_boot)) as rows:
+        rows.join(0, 1)
+        publish(node, node="elsewhere", age=10 * SILENT_SECONDS)
+        assert alive(node) == [True], "the clocks of two machines may differ"
+        (shown,) = crawl_state(node).shown()["nodes"]
+        assert (shown["name"], shown["is_live"]) == ("elsewhere", True)
+        publish(node, node="never-joined")
+        assert alive(node) == [True, False]
+
+
 def test_a_command_is_pending_until_every_live_worker_of_its_node_has_carried_it_out(collection: Collection) -> None:
     publish(collection, node="here")
     elsewhere = command(collection, Action.PAUSE, node="elsewhere")
@@ -92,7 +114,7 @@ def test_the_state_is_shown_with_exactly_these_keys(collection: Collection) -> N
     publish(collection, node="here")
     command(collection, Action.PAUSE)
     shown = crawl_state(collection).shown()
-    assert list(shown) == ["running", "paused", "processes", "pending"]
+    assert list(shown) == ["running", "paused", "processes", "nodes", "pending"]
     assert list(shown["pending"][0]) == ["command_id", "given", "action", "node", "arguments", "origin"]
     process = ["node", "role", "number", "pid", "started", "seen", "state", "commanded", "figures", "is_alive"]
     assert list(shown["processes"][0]) == process

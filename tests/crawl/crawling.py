@@ -20,6 +20,7 @@ from periplus.cli.main import run
 from periplus.config import Settings, load
 from periplus.crawl.assignment import Assignment, Budget, RecrawlPolicy, WorkerContext
 from periplus.crawl.clock import Clock, SteadyClock
+from periplus.crawl.local_coordination import LocalCoordination
 from periplus.crawl.run import Request, Result, crawl
 from periplus.crawl.shared_state import SharedState
 from periplus.fetch.ip_limits import AddressTable
@@ -28,6 +29,7 @@ from periplus.inspector.verify import Findings, verify
 from periplus.model import QueuedUrl
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
+from periplus.store.open_catalog import open_catalog
 from periplus.store.run_summary import RunCounters
 from testweb import TestWeb
 
@@ -115,7 +117,8 @@ def context_for(settings: Settings, shared: SharedState) -> WorkerContext:
     """The context of a worker for parts that use no file and no catalog."""
     collection, catalog = Collection(Path("no-such-folder")), cast("Catalog", None)
     queues, counters = Queues(NoQueue(), 1000), RunCounters(1, 0.0)
-    return WorkerContext(0, assignment_for(settings, collection), shared, catalog, queues, counters)
+    coordination = LocalCoordination(shared, 0)
+    return WorkerContext(0, assignment_for(settings, collection), shared, coordination, catalog, queues, counters)
 
 
 def reach(web: TestWeb) -> list[str]:
@@ -191,7 +194,7 @@ def sound(home: Path) -> Findings:
 @contextmanager
 def catalog_of(home: Path) -> Iterator[Catalog]:
     """The catalog of a collection that is not being crawled."""
-    catalog = Catalog(open_collection(home).catalog)
+    catalog = open_catalog(open_collection(home))
     try:
         yield catalog
     finally:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from crawl.crawling import environment, reach, start
@@ -34,8 +35,33 @@ def crawl_apart(web: TestWeb, home: Path, seeds: Sequence[str], **settings: Any)
     with child:
         assert child.stdout is not None
         assert child.stderr is not None
-        messages = child.stdout.read() + child.stderr.read()
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        with PeakMemory(child.pid) as peak:
+            messages = child.stdout.read() + child.stderr.read()
     assert child.returncode == 0, messages
-    return used.ru_maxrss // 1024
+    return peak.megabytes
+
+
+class PeakMemory:
+    """The peak memory of a process, looked up until the block ends.
+
+    `ru_maxrss` would be at least the memory of the test process: a program that is started inherits its maximum.
+    """
+
+    def __init__(self, pid: int) -> None:
+        self._status, self.megabytes = Path(f"/proc/{pid}/status"), 0
+        self._ended = Event()
+        self._thread = Thread(target=self._look_often)
+
+    def __enter__(self) -> PeakMemory:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _look_often(self) -> None:
+        while not self._ended.wait(0.1):
+            with suppress(OSError):  # the process has ended
+                found = [line.split() for line in self._status.read_text().splitlines() if line.startswith("VmHWM")]
+                self.megabytes = max([self.megabytes, *(int(words[1]) // 1024 for words in found)])

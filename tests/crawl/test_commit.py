@@ -26,6 +26,7 @@ from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
+from periplus.store.open_catalog import open_catalog
 from periplus.store.run_summary import StepTimes
 from periplus.store.segments import SegmentStream
 from store.small_disk import small_disk
@@ -131,7 +132,7 @@ def collection(tmp_path: Path) -> Collection:
 
 @pytest.fixture
 def catalog(collection: Collection) -> Iterator[Catalog]:
-    found = Catalog(collection.catalog, create=True)
+    found = open_catalog(collection, create=True)
     yield found
     found.close()
 

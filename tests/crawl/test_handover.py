@@ -1,4 +1,4 @@
-"""Does a share that gets a new owner end the leases that were held for it?"""
+"""Does a share that gets a new owner end the loans that were made for it?"""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ import pytest
 
 from crawl.crawling import assignment_for, settings_for
 from periplus.crawl.commit import Committer
+from periplus.crawl.local_coordination import LocalCoordination
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.crawl.worker import WorkerParts
 from periplus.crawl.worker_process import WorkerBuilder
 from periplus.fetch.client import Fetcher
-from periplus.frontier.shares import share_of
 from periplus.model import QueuedUrl, Response
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
 from periplus.store.live_state import LiveState
+from periplus.store.open_catalog import open_catalog
 from periplus.store.run_summary import RunCounters
+from periplus.store.shares import share_of
 from periplus.url import Canonicalizer, host_of
 
 START = 1_700_000_000.0
@@ -84,8 +85,8 @@ class Crawl:
     def __init__(self, home: Path) -> None:
         self.clock, self.shared = HandClock(), SharedState(2)
         self._collection = create_collection(home)
-        self.catalog = Catalog(self._collection.catalog, create=True)
-        self.live = LiveState(self._collection.catalog)
+        self.catalog = open_catalog(self._collection, create=True)
+        self.live = open_catalog(self._collection, LiveState)
         self.run = self.catalog.begin_run({})
         self.settings = settings_for(None, scope__hosts=[".*"], fetch__timeout=30.0, politeness__delay=1.0)
         self.fetcher = MovedRobots(self.clock)
@@ -99,6 +100,7 @@ class Crawl:
             assignment,
             self.shared,
             number,
+            LocalCoordination(self.shared, number),
             self.catalog,
             counters,
             cast("Fetcher", self.fetcher),
@@ -147,7 +149,7 @@ def crawl(tmp_path: Path) -> Iterator[Crawl]:
         yield crawl
 
 
-def test_a_lease_for_a_share_ends_when_that_share_gets_another_owner(crawl: Crawl) -> None:
+def test_a_loan_for_a_share_ends_when_that_share_gets_another_owner(crawl: Crawl) -> None:
     async def story() -> None:
         builder, parts = crawl.worker(0)
         for number in range(60):
@@ -158,11 +160,11 @@ def test_a_lease_for_a_share_ends_when_that_share_gets_another_owner(crawl: Craw
         crawl.clock.time += 1.5
         await parts.visitor.visit(crawl.take(parts, HERE))
         assert crawl.fetcher.asked == [f"http://{HERE}/robots.txt"], "it waits until the owner's requests have ended"
-        assert crawl.shared.leaseholder(share_of(THERE)) == 0
+        assert crawl.shared.borrower(share_of(THERE)) == 0
         crawl.move_a_share(parts)
-        assert crawl.shared.owners[share_of(HERE)] == 1, "the share that needed the lease has another owner"
+        assert crawl.shared.owners[share_of(HERE)] == 1, "the share that needed the loan has another owner"
         owner, parts = crawl.worker(1)
-        assert crawl.shared.leaseholder(share_of(THERE)) is None
+        assert crawl.shared.borrower(share_of(THERE)) is None
         owner.intake.seed(f"http://{THERE}/")
         await parts.visitor.visit(crawl.take(parts, THERE))
         assert host_of(crawl.fetcher.asked[-1]) == THERE

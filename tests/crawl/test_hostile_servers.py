@@ -67,6 +67,6 @@ def test_hostile_servers_end_with_a_reason_and_friendly_hosts_are_crawled_meanwh
     assert {beast.name: ends[beast.name] for beast in beasts if ends[beast.name] not in beast.ends} == {}
     assert len(beside) >= 3, "servers that never answer were fetched together with friendly ones"
     assert min(beside) >= 5, "each friendly host goes on while a hostile one hangs: 20 requests on a quiet machine"
-    assert memory < MEMORY
+    assert 0 < memory < MEMORY
     assert max(asked.values()) <= 2 * CAP  # each URL is tried twice at most
     sound(tmp_path / "c")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,8 @@ from crawl.crawling import run_crawl, settings_for, sound, wait
 from periplus.control.orders import drain
 from periplus.crawl.run import Request, crawl
 from periplus.store.collection import open_collection
-from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
+from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 
 FIGURES = [
@@ -50,12 +52,12 @@ SAMPLE = [
 
 
 def rows(home: Path) -> list[WorkerRow]:
-    with closing(LiveState(open_collection(home).catalog)) as live:
+    with closing(open_catalog(open_collection(home), LiveState)) as live:
         return live.workers()
 
 
 def samples(home: Path) -> list[dict[str, Any]]:
-    with closing(LiveState(open_collection(home).catalog)) as live:
+    with closing(open_catalog(open_collection(home), LiveState)) as live:
         return [figures for _, figures in live.samples(0.0)]
 
 
@@ -66,7 +68,7 @@ def test_a_worker_in_this_process_publishes_its_row_and_removes_it(tmp_path: Pat
         request = Request(tmp_path, settings_for(web), ["http://a.test/"])
         crawl(request, lambda _: seen.extend(rows(tmp_path)))
     row = seen[-1]
-    assert (row.node, row.role, row.number) == (this_node(), Role.CRAWL, 0)
+    assert (row.node, row.role, row.number) == (socket.gethostname(), Role.CRAWL, 0)
     assert list(row.figures) == FIGURES
     assert rows(tmp_path) == []
     assert list(samples(tmp_path)[0]) == SAMPLE
@@ -117,9 +119,9 @@ def test_several_workers_have_rows_and_samples_add_them_up(tmp_path: Path) -> No
 def test_rows_that_a_killed_crawl_left_are_replaced(tmp_path: Path) -> None:
     with TestWeb([mesh("a.test", 2)]) as web:
         run_crawl(web, tmp_path, "http://a.test/")
-        with closing(LiveState(open_collection(tmp_path).catalog)) as live:
+        with closing(open_catalog(open_collection(tmp_path), LiveState)) as live:
             for number in (0, 3):
-                live.publish(WorkerRow(this_node(), Role.CRAWL, number, 1, 1.0, time.time(), "running", 0, {}))
+                live.publish(WorkerRow(socket.gethostname(), Role.CRAWL, number, 1, 1.0, time.time(), "running", 0, {}))
         run_crawl(web, tmp_path)
     assert rows(tmp_path) == []
 
@@ -129,7 +131,7 @@ def test_the_index_slows_the_crawl_down_until_it_is_silent(tmp_path: Path) -> No
     rate = 20.0
     with TestWeb(many_hosts(30, 10)) as web:
         run_crawl(web, tmp_path, "http://h0001.test/none")
-        with closing(LiveState(open_collection(tmp_path).catalog)) as live:
+        with closing(open_catalog(open_collection(tmp_path), LiveState)) as live:
             limited = {"rate_limit": rate, "documents": 1, "freshness": 0.0}
             live.publish(WorkerRow("node", Role.INDEX, 0, 1, 1.0, time.time(), "running", 0, limited))
             with crawling(web, tmp_path, "http://h0001.test/", "--scope-host", ".*") as running:

@@ -356,7 +356,7 @@ def context() -> Iterator[WorkerContext]:
 def recorder(context: WorkerContext) -> OutcomeRecorder:
     scope, canonicalizer = context.settings.scope, Canonicalizer()
     admission = Admission(ScopeRules(scope, ["a.test"]), DomainCaps(scope))
-    intake = LinkIntake(context, canonicalizer, admission, Ownership(context.shared, 0))
+    intake = LinkIntake(context, canonicalizer, admission, Ownership(context.coordination))
     return OutcomeRecorder(
         context,
         canonicalizer=canonicalizer,

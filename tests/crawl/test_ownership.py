@@ -1,4 +1,4 @@
-"""Does a worker fetch from a host of another worker only under a lease, and does every lease end?"""
+"""Does a worker fetch from a host of another worker only under a loan, and does every loan end?"""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import cast
 
 import pytest
 
-from periplus.crawl.ownership import Leases, Ownership
+from periplus.crawl.local_coordination import LocalCoordination
+from periplus.crawl.ownership import Loans, Ownership
 from periplus.crawl.shared_state import SharedState
 from periplus.fetch.client import Fetcher
-from periplus.frontier.shares import share_of
+from periplus.store.shares import share_of
 
 PATIENCE, LONGEST = 31.0, 40.0
 HERE, ALSO_HERE, THERE = "here.test", "also-here.test", "there.test"
@@ -18,7 +19,7 @@ OWNERS = {HERE: 0, ALSO_HERE: 0, THERE: 1}
 
 
 class Connections:
-    """The part of a fetcher that leases use."""
+    """The part of a fetcher that loans use."""
 
     def __init__(self) -> None:
         self.connected = [THERE]
@@ -36,18 +37,19 @@ class Pair:
         for host, owner in OWNERS.items():
             self.shared.owners[share_of(host)] = owner
         self.fetchers = [Connections(), Connections()]
-        self.holder, self.owner = self.leases(0), self.leases(1)
+        self.borrower, self.owner = self.loans(0), self.loans(1)
 
-    def leases(self, worker: int) -> Leases:
-        ownership = Ownership(self.shared, worker)
+    def loans(self, worker: int) -> Loans:
+        coordination = LocalCoordination(self.shared, worker)
+        ownership = Ownership(coordination)
         ownership.newly_owned()
-        return Leases(self.shared, worker, ownership, cast("Fetcher", self.fetchers[worker]), PATIENCE, LONGEST)
+        return Loans(coordination, ownership, cast("Fetcher", self.fetchers[worker]), PATIENCE, LONGEST)
 
-    def acquire(self, wanted_by: str = HERE) -> float:
-        """Seconds until the leaseholder may fetch."""
-        return self.holder.acquire(THERE, self.now, wanted_by=wanted_by) - self.now
+    def borrow(self, wanted_by: str = HERE) -> float:
+        """Seconds until the borrower may fetch."""
+        return self.borrower.borrow(THERE, self.now, wanted_by=wanted_by) - self.now
 
-    def is_leased(self) -> bool:
+    def is_lent(self) -> bool:
         return self.owner.blocked_until(THERE, self.now) > 0
 
 
@@ -58,79 +60,79 @@ def pair() -> Iterator[Pair]:
     pair.shared.close()
 
 
-def test_the_leaseholder_fetches_when_requests_of_the_owner_have_ended(pair: Pair) -> None:
-    assert not pair.is_leased()
-    assert pair.acquire() == PATIENCE
-    assert pair.is_leased()
-    pair.owner.close_leased_connections()
+def test_the_borrower_fetches_when_requests_of_the_owner_have_ended(pair: Pair) -> None:
+    assert not pair.is_lent()
+    assert pair.borrow() == PATIENCE
+    assert pair.is_lent()
+    pair.owner.close_lent_connections()
     assert pair.fetchers[1].connected == []
     pair.now += PATIENCE
-    assert pair.acquire() == 0
+    assert pair.borrow() == 0
 
 
 def test_the_owner_fetches_again_after_the_delay_of_the_host(pair: Pair) -> None:
-    pair.acquire()
+    pair.borrow()
     pair.now += PATIENCE
-    pair.holder.end(THERE, 5.0)
+    pair.borrower.end(THERE, 5.0)
     assert pair.fetchers[0].connected == []
     pair.now += 4.9
-    assert pair.is_leased()
+    assert pair.is_lent()
     pair.now += 0.1
-    assert not pair.is_leased()
+    assert not pair.is_lent()
 
 
-def test_the_lease_of_a_worker_that_died_expires(pair: Pair) -> None:
-    pair.acquire()
-    pair.now += pair.holder.duration - 0.1
-    assert pair.is_leased()
+def test_the_loan_of_a_worker_that_died_expires(pair: Pair) -> None:
+    pair.borrow()
+    pair.now += pair.borrower.duration - 0.1
+    assert pair.is_lent()
     pair.now += 0.1
-    assert not pair.is_leased()
+    assert not pair.is_lent()
 
 
-def test_the_replacement_of_a_dead_worker_may_lease_the_same_share(pair: Pair) -> None:
-    pair.acquire()
-    pair.holder = pair.leases(0)
-    assert pair.acquire() == PATIENCE
-    pair.now += pair.holder.duration
-    assert not pair.is_leased()
+def test_the_replacement_of_a_dead_worker_may_borrow_the_same_share(pair: Pair) -> None:
+    pair.borrow()
+    pair.borrower = pair.loans(0)
+    assert pair.borrow() == PATIENCE
+    pair.now += pair.borrower.duration
+    assert not pair.is_lent()
 
 
-def test_a_request_that_would_outlast_the_lease_waits_for_the_next_lease(pair: Pair) -> None:
-    pair.acquire()
-    pair.now += pair.holder.duration - PATIENCE + 1
-    wait = pair.acquire()
+def test_a_request_that_would_outlast_the_loan_waits_for_the_next_loan(pair: Pair) -> None:
+    pair.borrow()
+    pair.now += pair.borrower.duration - PATIENCE + 1
+    wait = pair.borrow()
     assert wait > PATIENCE - 1
     pair.now += PATIENCE - 1
-    assert not pair.is_leased(), "the owner has its turn first"
+    assert not pair.is_lent(), "the owner has its turn first"
     pair.now += wait
-    assert pair.acquire() == PATIENCE
-    assert pair.is_leased()
+    assert pair.borrow() == PATIENCE
+    assert pair.is_lent()
 
 
-def test_a_lease_ends_with_the_last_share_that_needs_it(pair: Pair) -> None:
-    pair.acquire(wanted_by=HERE)
-    pair.acquire(wanted_by=ALSO_HERE)
-    pair.holder.leave_share(share_of(HERE), [], pair.now)
-    assert pair.is_leased()
-    pair.holder.leave_share(share_of(ALSO_HERE), [], pair.now)
-    assert not pair.is_leased()
+def test_a_loan_ends_with_the_last_share_that_needs_it(pair: Pair) -> None:
+    pair.borrow(wanted_by=HERE)
+    pair.borrow(wanted_by=ALSO_HERE)
+    pair.borrower.leave_shares([share_of(HERE)], [], pair.now)
+    assert pair.is_lent()
+    pair.borrower.leave_shares([share_of(ALSO_HERE)], [], pair.now)
+    assert not pair.is_lent()
 
 
-def test_the_delay_of_a_host_is_kept_even_if_the_next_lease_ends_early(pair: Pair) -> None:
-    pair.acquire()
+def test_the_delay_of_a_host_is_kept_even_if_the_next_loan_ends_early(pair: Pair) -> None:
+    pair.borrow()
     pair.now += PATIENCE
-    pair.holder.end(THERE, 20.0)
-    assert pair.acquire() == PATIENCE, "another URL of that host, on the way to the same robots.txt"
-    pair.holder.leave_share(share_of(HERE), [], pair.now)
+    pair.borrower.end(THERE, 20.0)
+    assert pair.borrow() == PATIENCE, "another URL of that host, on the way to the same robots.txt"
+    pair.borrower.leave_shares([share_of(HERE)], [], pair.now)
     pair.now += 19.9
-    assert pair.is_leased()
+    assert pair.is_lent()
     pair.now += 0.1
-    assert not pair.is_leased()
+    assert not pair.is_lent()
 
 
-def test_a_share_that_the_leaseholder_now_owns_needs_no_lease(pair: Pair) -> None:
-    pair.acquire()
+def test_a_share_that_the_borrower_now_owns_needs_no_loan(pair: Pair) -> None:
+    pair.borrow()
     pair.shared.owners[share_of(THERE)] = 0
-    pair.holder._ownership.newly_owned()
-    assert pair.acquire() == 0
-    assert pair.shared.leaseholder(share_of(THERE)) is None
+    pair.borrower._ownership.newly_owned()
+    assert pair.borrow() == 0
+    assert pair.shared.borrower(share_of(THERE)) is None

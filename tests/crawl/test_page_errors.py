@@ -271,7 +271,7 @@ def test_an_exception_over_a_link_of_another_worker_costs_that_link(monkeypatch:
     fail_over(monkeypatch, Admission, "admit")
     with closing(SharedState(workers=1)) as shared:
         context = context_for(settings, shared)
-        intake = LinkIntake(context, Canonicalizer(), admission, Ownership(shared, 0))
+        intake = LinkIntake(context, Canonicalizer(), admission, Ownership(context.coordination))
         for number, url in enumerate([BAD, SEED]):
             intake.receive(number, ForwardedUrl(0, url, 1, Reason.LINK, "", 0))
     assert context.pending.batch.received == [0, 1]

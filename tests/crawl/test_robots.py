@@ -16,6 +16,7 @@ from periplus.fetch.robots import Robots
 from periplus.model import Reason, Response, RobotsFile
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
+from periplus.store.sqlite_database import SqliteDatabase
 
 ORIGIN = "http://a.test"
 OTHER = "http://b.test"
@@ -25,7 +26,7 @@ NOW = 1_000_000.0
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    found = Catalog(tmp_path / "crawl.db", create=True)
+    found = Catalog(SqliteDatabase(tmp_path / "crawl.db", create=True))
     yield found
     found.close()
 

@@ -1,4 +1,4 @@
-"""Do the processes of a crawl see the same metrics, owners, leases and budget?"""
+"""Do the processes of a crawl see the same metrics, owners, loans and budget?"""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from contextlib import closing
 
 import pytest
 
-from periplus.crawl.ownership import Ownership, share_to_give
+from periplus.crawl.local_coordination import LocalCoordination
+from periplus.crawl.ownership import Ownership, share_to_give, shares_to_give
 from periplus.crawl.shared_state import Metric, SharedState
-from periplus.frontier.shares import SHARES, share_of
+from periplus.store.shares import SHARES, share_of
 
 
 @pytest.fixture
@@ -86,11 +87,11 @@ def test_a_share_belongs_to_one_worker_at_a_time(shared: SharedState) -> None:
     share = share_of("example.org")
     giver = shared.owners[share]
     receiver = (giver + 1) % 3
-    ownerships = [Ownership(shared, worker) for worker in range(3)]
+    ownerships = [Ownership(LocalCoordination(shared, worker)) for worker in range(3)]
     for ownership in ownerships:
         ownership.newly_owned()
     assert [ownership.owns("www.example.org") for ownership in ownerships].count(True) == 1
-    ownerships[giver].leaving = share
+    ownerships[giver].leaving = frozenset({share})
     assert not any(ownership.owns("www.example.org") for ownership in ownerships)
     ownerships[giver].hand_over(receiver)
     assert ownerships[receiver].newly_owned() == {share}
@@ -150,30 +151,48 @@ def test_of_a_dead_worker_only_what_it_acknowledged_counts(shared: SharedState) 
     assert shared.total(Metric.FORWARDED) != before, "its last forwarded URLs may not have been published"
 
 
-def test_one_worker_at_a_time_holds_a_lease_of_a_share(shared: SharedState) -> None:
-    assert (shared.has_leases, shared.leaseholder(7)) == (False, None)
-    assert shared.acquire_lease(7, 0, 60.0)
-    assert shared.acquire_lease(7, 0, 60.0)
-    assert not shared.acquire_lease(7, 1, 60.0)
-    assert (shared.has_leases, shared.leaseholder(7)) == (True, 0)
-    shared.end_lease(7, 1)
-    assert shared.leaseholder(7) == 0, "only the leaseholder can end a lease"
-    shared.end_lease(7, 0)
-    assert shared.leaseholder(7) is None
-    assert shared.acquire_lease(7, 1, 60.0)
+def test_a_share_is_lent_to_one_worker_at_a_time(shared: SharedState) -> None:
+    assert (shared.has_loans, shared.borrower(7)) == (False, None)
+    assert shared.borrow(7, 0, 60.0)
+    assert shared.borrow(7, 0, 60.0)
+    assert not shared.borrow(7, 1, 60.0)
+    assert (shared.has_loans, shared.borrower(7)) == (True, 0)
+    shared.end_loan(7, 1)
+    assert shared.borrower(7) == 0, "only the borrower can end a loan"
+    shared.end_loan(7, 0)
+    assert shared.borrower(7) is None
+    assert shared.borrow(7, 1, 60.0)
 
 
-def test_a_lease_expires_at_its_time() -> None:
+def test_a_loan_expires_at_its_time() -> None:
     time = 1000.0
     with closing(SharedState(2, monotonic=lambda: time)) as shared:
-        assert shared.acquire_lease(7, 0, 60.0)
-        assert shared.acquire_lease(8, 0, 10.0)
+        assert shared.borrow(7, 0, 60.0)
+        assert shared.borrow(8, 0, 10.0)
         time += 59.0
-        assert (shared.leaseholder(7), shared.lease_left(7, 0), shared.lease_left(7, 1)) == (0, 1.0, 0.0)
-        shared.remove_expired_leases()
-        assert shared.has_leases
+        assert (shared.borrower(7), shared.loan_left(7, 0), shared.loan_left(7, 1)) == (0, 1.0, 0.0)
+        shared.remove_expired_loans()
+        assert shared.has_loans
         time += 1.0
-        assert (shared.leaseholder(7), shared.lease_left(7, 0)) == (None, 0.0)
-        shared.remove_expired_leases()
-        assert (shared.has_leases, shared.leaseholder(7)) == (False, None)
-        assert shared.acquire_lease(7, 1, 60.0), "another worker may have the share now"
+        assert (shared.borrower(7), shared.loan_left(7, 0)) == (None, 0.0)
+        shared.remove_expired_loans()
+        assert (shared.has_loans, shared.borrower(7)) == (False, None)
+        assert shared.borrow(7, 1, 60.0), "another worker may have the share now"
+
+
+@pytest.mark.parametrize(
+    ("waiting", "load", "given"),
+    [
+        (dict.fromkeys(range(100), 100), 0, 16),
+        (dict.fromkeys(range(10), 100), 0, 4),
+        ({1: 900, 2: 500, 3: 300}, 0, 2),
+        ({1: 900, 2: 500, 3: 300}, 900, 0),
+    ],
+)
+def test_several_shares_are_given_while_the_receiver_has_far_less(
+    waiting: dict[int, int], load: int, given: int
+) -> None:
+    shares = shares_to_give(Counter(waiting), load)
+    assert len(shares) == len(set(shares)) == given
+    there = load + sum(waiting[share] for share in shares)
+    assert not shares or there <= sum(waiting.values()) - (there - load)

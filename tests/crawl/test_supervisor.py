@@ -30,8 +30,8 @@ from crawl.crawling import (
 from periplus.crawl.assignment import Budget
 from periplus.crawl.run import Progress, Request, crawl
 from periplus.errors import DiskFull
-from periplus.frontier.shares import SHARES, share_of
 from periplus.model import UrlState
+from periplus.store.shares import SHARES, share_of
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 
 pytestmark = pytest.mark.slow
@@ -220,7 +220,7 @@ def test_an_idle_worker_returns_its_part_of_the_budget(tmp_path: Path) -> None:
     assert figures["fetched"] == 13
 
 
-def test_a_robots_txt_that_redirects_to_another_workers_domain_is_fetched_under_a_lease(tmp_path: Path) -> None:
+def test_a_robots_txt_that_redirects_to_another_workers_domain_is_fetched_under_a_loan(tmp_path: Path) -> None:
     here, (there,) = names_of(0, 2, 4), names_of(1, 2, 1)
     moved = Page(status=301, headers={"Location": f"http://{there}/rules.txt"})
     rules = Page(body="User-agent: *\nDisallow: /secret", content_type="text/plain")
@@ -242,7 +242,7 @@ def test_a_robots_txt_that_redirects_to_another_workers_domain_is_fetched_under_
     sound(tmp_path / "c")
 
 
-def test_a_leased_domain_is_crawled_after_the_share_that_needed_it_has_moved(tmp_path: Path) -> None:
+def test_a_lent_domain_is_crawled_after_the_share_that_needed_it_has_moved(tmp_path: Path) -> None:
     (busiest, here), (there,) = names_of(0, 2, 2), names_of(1, 2, 1)
     moved = Page(status=301, headers={"Location": f"http://{there}/rules.txt"})
     pages = {f"/{number}": Page(f"{number}") for number in range(60)}

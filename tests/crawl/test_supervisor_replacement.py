@@ -6,19 +6,19 @@ import faulthandler
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crawl.crawling import (
-    catalog_of,
     environment,
     periplus,
     reach,
@@ -317,9 +317,9 @@ def test_recovery_parses_an_acknowledged_crashing_page_in_the_sandbox(
     poisoned: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl_in_own_process(poisoned, tmp_path, 1)
-    with catalog_of(tmp_path) as catalog:  # as if no segment had been sealed yet
+    with closing(sqlite3.connect(tmp_path / "crawl.db")) as database, database:  # as if no segment had been sealed yet
         for statement in ("DELETE FROM segments", "UPDATE archives SET sealed = 0"):
-            catalog._database._connection.execute(statement)
+            database.execute(statement)
     for segment in (tmp_path / "segments").iterdir():
         segment.unlink()
     crash_on_poison(monkeypatch, crash)

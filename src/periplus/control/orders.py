@@ -14,12 +14,13 @@ from periplus.config import Settings, load
 from periplus.control.state import crawl_state
 from periplus.errors import UsageError
 from periplus.frontier.scope import ScopeRules
-from periplus.frontier.shares import share_of
 from periplus.model import Decision, Reason
 from periplus.store.batch import ForwardedUrl
 from periplus.store.collection import Collection
 from periplus.store.live_state import Action, LiveState, Role
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
+from periplus.store.shares import share_of
 from periplus.store.user_changes import UserChanges
 from periplus.url import Canonicalizer, host_of, parse
 
@@ -58,7 +59,7 @@ def start(collection: Collection, node: str = "", origin: str = "cli") -> int:
 
 
 def _tell(collection: Collection, action: Action, node: str, origin: str) -> int:
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         return live.command(action, {}, node=node, origin=origin)
 
 
@@ -88,7 +89,7 @@ def add_seeds(
     canonicalizer = Canonicalizer.of(settings.addresses)
     named = [(parse(url, canonicalizer).text, Reason.SEED) for url in urls]
     named += [(parse(url, canonicalizer).text, Reason.SITEMAP) for url in sitemaps]
-    with closing(UserChanges(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, UserChanges)) as catalog:
         hosts = map(host_of, (*catalog.seeds(), *(url for url, _ in named)))
         rules = ScopeRules(settings.scope, hosts, catalog.blocked_hosts(), catalog.block_list())
         outcomes = [_outcome(catalog, rules, url, reason) for url, reason in named]
@@ -127,7 +128,7 @@ def remove_seed(collection: Collection, url: str, origin: str = "cli") -> Remove
     settings = load(collection.home).settings
     canonicalizer = Canonicalizer.of(settings.addresses)
     seed = parse(url, canonicalizer).text
-    with closing(UserChanges(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, UserChanges)) as catalog:
         seeds = catalog.seeds()
         if seed not in seeds:
             raise UsageError(f"{seed} is no seed", hint="`periplus seed list` lists the seeds.")
@@ -149,7 +150,7 @@ def block(collection: Collection, host: str, origin: str = "cli") -> int:
 
     Links to the host are refused from now on. Requests under way finish.
     """
-    with closing(UserChanges(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, UserChanges)) as catalog:
         return catalog.block(_host(host), origin)
 
 
@@ -159,7 +160,7 @@ def unblock(collection: Collection, host: str, origin: str = "cli") -> int:
     Raises `UsageError` when the host is not blocked. Links that were found during the block are found again when
     their pages are recrawled.
     """
-    with closing(UserChanges(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, UserChanges)) as catalog:
         name = _host(host)
         if name not in catalog.blocked_hosts():
             raise UsageError(f"{name} is not blocked", hint="`periplus block --list` lists the blocked hosts.")
@@ -168,7 +169,7 @@ def unblock(collection: Collection, host: str, origin: str = "cli") -> int:
 
 def unlearn(collection: Collection, host: str, pattern: str, origin: str = "cli") -> int:
     """Never suspect a URL pattern of a host again; returns the number of queued URLs that it had refused."""
-    with closing(UserChanges(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, UserChanges)) as catalog:
         found = next((one for one in catalog.patterns_of(host) if one.pattern == pattern), None)
         if found is None:
             raise UsageError(f"{host} has no pattern {pattern}", hint="`periplus traps` lists the suspected ones.")
@@ -183,7 +184,7 @@ def retry(collection: Collection, url_or_host: str, origin: str = "cli") -> int:
     is_url = "/" in url_or_host
     canonicalizer = Canonicalizer.of(load(collection.home).settings.addresses)
     name = parse(url_or_host, canonicalizer).text if is_url else _host(url_or_host)
-    with closing(UserChanges(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, UserChanges)) as catalog:
         if (catalog.url(name) if is_url else catalog.policy(name)) is None:
             raise UsageError(f"{name} is unknown", hint=f"`periplus seed add {name}` adds a new one.")
         return catalog.retry_url(name, origin) if is_url else catalog.retry_host(name, origin)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from periplus.model import UrlState
 from periplus.store.collection import Collection
-from periplus.store.live_state import Action, Command, LiveState, Role, WorkerRow, this_node
+from periplus.store.live_state import Action, Command, LiveState, NodeRow, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 
 _COMMANDS_SHOWN = 1_000  # the newest, of which some may be pending
@@ -37,6 +38,7 @@ class CrawlState:
     processes: list[Process]  # also those that were killed, until another one takes their place
     is_paused: bool  # whether a crawl on this node is paused, or would start paused
     pending: list[Command]  # given, and not carried out by every live worker; oldest first
+    nodes: list[NodeRow]  # of a fleet, also those that are silent
 
     @property
     def workers(self) -> list[WorkerRow]:
@@ -54,18 +56,23 @@ class CrawlState:
             "running": self.is_running,
             "paused": self.is_paused,
             "processes": [one.shown() for one in self.processes],
+            "nodes": [asdict(node) | {"is_live": node.is_live} for node in self.nodes],
             "pending": [asdict(command) | {"action": command.action.value} for command in self.pending],
         }
 
 
 def crawl_state(collection: Collection) -> CrawlState:
     """The processes of a collection, and the commands they have not carried out."""
-    with closing(LiveState(collection.catalog)) as live:
-        rows, commands, paused = live.workers(), live.newest_commands(_COMMANDS_SHOWN), live.is_paused(this_node())
-    processes = [Process(row, _is_alive(collection, row)) for row in rows]
+    with closing(open_catalog(collection, LiveState)) as live:
+        rows, commands, paused = live.workers(), live.newest_commands(_COMMANDS_SHOWN), live.is_paused(collection.node)
+        nodes = live.nodes()
+    registered: dict[str, bool] = {}
+    for node in nodes:  # an earlier folder of the same name may be registered, too
+        registered[node.name] = registered.get(node.name, False) or node.is_live
+    processes = [Process(row, _is_alive(collection, row, registered)) for row in rows]
     workers = [one.row for one in processes if one.is_alive and one.row.role is Role.CRAWL]
     pending = [command for command in reversed(commands) if not _is_done(command, workers)]
-    return CrawlState(processes, paused, pending)
+    return CrawlState(processes, paused, pending, nodes)
 
 
 def wait_until_obeyed(collection: Collection, seconds: float = 5.0) -> bool:
@@ -80,7 +87,7 @@ def wait_until_obeyed(collection: Collection, seconds: float = 5.0) -> bool:
 
 def seed_states(collection: Collection) -> list[dict[str, Any]]:
     """Every seed and sitemap, oldest first, with the state of its URL; `waiting`: no crawl has admitted it yet."""
-    with closing(Queries(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, Queries)) as catalog:
         return [{"url": url, **_state_of(catalog.url(url))} for url in catalog.seeds()]
 
 
@@ -91,18 +98,21 @@ def _state_of(row: dict[str, Any] | None) -> dict[str, str]:
 
 
 def _last_command(collection: Collection) -> int:
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         return live.last_command()
 
 
-def _is_alive(collection: Collection, row: WorkerRow) -> bool:
+def _is_alive(collection: Collection, row: WorkerRow, registered: Mapping[str, bool]) -> bool:
     """Whether a process is alive: it reports, and on this machine it also exists.
 
-    A crawl that was killed has lost its lock of the collection.
+    A crawl that was killed has lost its lock of the collection. Crawls on other nodes have a lease, which the clock of
+    the database decides: those of two machines may differ.
     """
+    if row.node != collection.node and row.role is Role.CRAWL and registered:
+        return registered.get(row.node, False)
     if row.is_silent(time.time()):
         return False
-    if row.node != this_node():
+    if row.node != collection.node:
         return True
     return _exists(row.pid) and (row.role is not Role.CRAWL or collection.in_use())
 

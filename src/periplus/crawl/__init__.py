@@ -1,1 +1,1 @@
-"""One worker's loop: lease a host, keep its delay, run the steps."""
+"""One worker's loop: take a host, keep its delay, run the steps."""

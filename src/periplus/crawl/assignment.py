@@ -6,13 +6,15 @@ what most parts of one worker share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
+from periplus.crawl.coordination import Coordination
+from periplus.crawl.local_coordination import LocalCoordination
 from periplus.crawl.shared_state import SharedState
 from periplus.crawl.visit_steps import VisitSteps
 from periplus.fetch.ip_limits import AddressTable
@@ -106,15 +108,17 @@ class Assignment:
     deaths: int = 0  # earlier workers of the same number that died; this worker replaces them
     suspects: Mapping[str, int] = field(default_factory=dict)  # URL -> number of workers that died while parsing it
     first_command: int = 0  # the newest command when the run began; older ones do not stop it
+    join: Callable[[SharedState, int], Coordination] = LocalCoordination  # makes a process a worker, by its number
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
     """What most parts of one worker share."""
 
-    number: int
+    number: int  # on this machine
     assignment: Assignment
-    shared: SharedState
+    shared: SharedState  # by the processes of this machine
+    coordination: Coordination  # with all workers
     catalog: Catalog
     queues: Queues
     counters: RunCounters

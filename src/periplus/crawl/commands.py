@@ -19,7 +19,7 @@ from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.rate_limit import RateLimit
 from periplus.crawl.revisits import Revisits
 from periplus.frontier.admission import Admission
-from periplus.store.live_state import Action, Command, LiveState, this_node
+from periplus.store.live_state import Action, Command, LiveState
 from periplus.url import host_of
 
 _READ_EVERY = 0.5  # seconds
@@ -44,7 +44,7 @@ class Commands:
     def __init__(self, context: WorkerContext, live: LiveState, known: int, targets: CommandTargets) -> None:
         """*known*: the newest command when this worker began to read the tables."""
         self._context, self._live, self._targets = context, live, targets
-        self._node, self.last = this_node(), known
+        self._node, self.last = context.assignment.collection.node, known
         self._read = -1e9  # monotonic seconds of the last look for commands
         self.is_paused = live.is_paused(self._node)
         self.rate = RateLimit()
@@ -77,6 +77,8 @@ class Commands:
         self._add_seeds([url for one in named for url in (*one["urls"], *one["sitemaps"])])
         for one in _of(given, Action.UNLEARN):
             self._unlearn(_host(one), one.arguments["pattern"])
+        for one in _of(given, Action.RELOAD):
+            self._context.queues.reload(filter(self._targets.ownership.owns, one.arguments["hosts"]))
         for one in _of(given, Action.RETRY):
             self._retry(_host(one), whole_host="url" not in one.arguments)
 

@@ -8,21 +8,25 @@ never blocks the event loop.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from periplus.config import Storage
+from periplus.config import Settings, Storage
+from periplus.crawl.coordination import Coordination
 from periplus.crawl.memory import MemoryTrimmer
 from periplus.model import ArchivePosition, Fetch, Response
-from periplus.store.archive import Archived, ArchiveWriter, Pending, read_response
+from periplus.store.archive import Archived, ArchiveWriter, Pending
+from periplus.store.archive_lookup import read_archived
 from periplus.store.batch import Batch, Written
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.live_state import Publication
 from periplus.store.manifest import PageRow
+from periplus.store.objects.upload_rows import uploading
+from periplus.store.open_catalog import open_catalog
 from periplus.store.run_summary import StepTimes
 from periplus.store.segments import SegmentStream
 
@@ -38,25 +42,57 @@ class Commit:
     summary: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """When an archive file is complete and the next one begins."""
+
+    size: int  # bytes
+    seconds: float = math.inf  # since its first record
+
+    @classmethod
+    def of(cls, collection: Collection, settings: Settings) -> FileLimits:
+        """The limits of a collection; files that are uploaded are smaller."""
+        if not collection.uploads_files:
+            return cls(settings.store.archive_bytes)
+        return cls(min(settings.store.archive_bytes, settings.fleet.upload_bytes), settings.fleet.upload_seconds)
+
+
 class Committer:
     """The only writer of one worker's archive, catalog rows and segments."""
 
-    def __init__(self, collection: Collection, settings: Storage, worker: int, run_id: int, timing: StepTimes) -> None:
-        self._catalog = Catalog(collection.catalog)
-        self._collection, self._settings = collection, settings
+    def __init__(
+        self,
+        collection: Collection,
+        settings: Storage,
+        worker: int,
+        run_id: int,
+        timing: StepTimes,
+        limits: FileLimits | None = None,
+    ) -> None:
+        self._catalog = open_catalog(collection)
+        self._collection, self._limits = collection, limits or FileLimits(settings.archive_bytes)
         self._worker, self._run_id, self._timing = worker, run_id, timing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
         self._trimmer = MemoryTrimmer()
-        self._writer = ArchiveWriter.resume(collection.archive, worker, self._catalog.archives(worker))
-        self._segments = SegmentStream(self._catalog, collection.segments, settings, worker)
+        begin = ArchiveWriter.begin if collection.uploads_files else ArchiveWriter.resume
+        self._writer = begin(collection.archive, worker, self._catalog.archives(worker))
+        self._began = math.inf  # when the archive file got its first record
+        is_stored = not collection.uploads_files
+        self._segments = SegmentStream(self._catalog, collection.segments, settings, worker, is_stored=is_stored)
+        self._uploader = uploading(collection, worker, lambda: self._writer.name) if not is_stored else None
+
+    def fence(self, coordination: Coordination) -> None:
+        """Write nothing more once the worker has lost its lease."""
+        coordination.fence(self._catalog)
 
     def archive(self, response: Response, earlier: Fetch | None = None) -> Archived:
         """Append a response to the archive; it is durable once its batch is committed."""
+        self._began = min(self._began, time.monotonic())
         return self._writer.append(response, earlier)
 
     def read_archived(self, position: ArchivePosition) -> Response:
         """Read an acknowledged response from the archive."""
-        return read_response(self._collection.archive, position)
+        return read_archived(self._collection, position)
 
     def commit(self, batch: Batch, rows: list[PageRow], summary: dict[str, Any]) -> asyncio.Future[None]:
         """Acknowledge everything in *batch*; the future is done when the batch is durable.
@@ -64,8 +100,8 @@ class Committer:
         Not a coroutine: the archive must be cut in the same step as the batch, so that both hold the same pages.
         """
         cut = Commit(batch, rows, self._writer, self._writer.cut(), summary)
-        if cut.pending.size >= self._settings.archive_bytes:
-            self._writer = self._writer.next_file()
+        if cut.pending.size >= self._limits.size or self._is_old():
+            self._begin_next_file()
         return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
 
     async def publish(self, publication: Publication) -> None:
@@ -77,23 +113,47 @@ class Committer:
 
         Call it only while no commit is running: the commit thread changes the state that this method reads.
         """
-        return self._segments.is_overdue(idle=idle)
+        return self._segments.is_overdue(idle=idle) or self._is_complete()
 
     async def seal(self) -> None:
-        """Seal the open segment, so that readers see all acknowledged pages."""
+        """Seal the open segment, so that readers see all acknowledged pages; completes an old archive file.
+
+        Call it only while no commit is running.
+        """
+        if self._is_complete():
+            complete = self._writer
+            self._begin_next_file()
+            complete.close()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
 
     async def finish(self) -> None:
-        """Seal the open segment and close every file."""
+        """Seal the open segment, close every file and upload it."""
         await self.seal()
-        self.close()
+        self._close_files()
+        if self._uploader is not None:
+            await asyncio.to_thread(self._uploader.finish)
 
     def close(self) -> None:
         """Close every file; uncommitted pages are lost, unsealed ones are parsed again by the next run."""
+        self._close_files()
+        if self._uploader is not None:
+            self._uploader.close()
+
+    def _close_files(self) -> None:
         self._thread.shutdown()
         self._writer.close()
         self._segments.discard()
         self._catalog.close()
+
+    def _is_old(self) -> bool:
+        return time.monotonic() - self._began >= self._limits.seconds
+
+    def _is_complete(self) -> bool:
+        """Whether the archive file is old, and every record is in a commit."""
+        return self._is_old() and not self._writer.has_waiting
+
+    def _begin_next_file(self) -> None:
+        self._writer, self._began = self._writer.next_file(), math.inf
 
     def _write(self, cut: Commit) -> None:
         began = time.perf_counter()

@@ -15,11 +15,11 @@ from periplus.frontier.admission import Admission
 from periplus.frontier.priority import found, listed, plain
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import Schedule
-from periplus.frontier.shares import share_of
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, Novelty, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
 from periplus.store.batch import ForwardedUrl, Refusal
+from periplus.store.shares import share_of
 from periplus.url import Canonicalizer, host_of, registrable_domain
 
 

@@ -18,7 +18,7 @@ from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.memory import resident_bytes
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.visit_steps import Step
-from periplus.store.live_state import LiveState, Publication, Role, WorkerRow, this_node
+from periplus.store.live_state import LiveState, Publication, Role, WorkerRow
 from periplus.url import host_of
 
 _WITH_COMMIT = 0.5  # seconds since the last report, after which a commit takes a report along
@@ -51,7 +51,7 @@ class LiveReport:
     ) -> None:
         """*request_step* says whether the request to a host looks up its name, connects or fetches."""
         self._context, self._live, self._politeness, self._request_step = context, live, politeness, request_step
-        self._node, self._started = this_node(), time.time()
+        self._node, self._started = context.assignment.collection.node, time.time()
         self._written = self._sampled = -1e9  # monotonic seconds of the last report and the last sample
         self._earliest = 0.0  # no report before this time
         self._fetched: deque[tuple[float, int]] = deque()

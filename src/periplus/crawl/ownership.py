@@ -3,46 +3,61 @@
 All URLs of a registrable domain have one owner at a time, so politeness and caps need no lock. Domains fall into shares
 by hash. A share changes its owner as a whole, when the owner has more to do than another worker.
 
-A worker fetches from a host of another worker only for a robots.txt that has moved there, under a lease of that host's
-share. While the lease lasts, the owner begins no request to that share and closes its connections. The leaseholder
-waits until every request of the owner must have ended, then makes its own. The lease ends after the host's delay, when
-the share that needed the robots.txt gets another owner, or when it expires. The expiry is in shared memory, so a lease
-ends even if its holder has died.
+A worker fetches from a host of another worker only for a robots.txt that has moved there, under a loan of that host's
+share. While the loan lasts, the owner begins no request to that share and closes its connections. The borrower waits
+until every request of the owner must have ended, then makes its own. The loan ends after the host's delay, when the
+share that needed the robots.txt gets another owner, or when it expires. The others know the expiry, so a loan ends even
+if its borrower has died.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from periplus.crawl.shared_state import SharedState
+from periplus.crawl.coordination import Coordination
 from periplus.fetch.client import Fetcher
-from periplus.frontier.shares import share_of
+from periplus.store.shares import share_of
 
 _MIN_URLS = 20  # queued in a share that is given away
+FAR_LESS = 0.5  # of the URLs queued here; a worker with more is given nothing
+_MOST_AT_ONCE = 16  # shares that are given for their load
 _MIN_PART = 0.1  # of the difference in load, unless the receiver is idle: it has to load the state of all hosts
 
 
-def share_to_give(waiting: Counter[int], load: int) -> int | None:
+def share_to_give(waiting: Counter[int], load: int, promised: int = 0) -> int | None:
     """Choose the share to give to a worker with *load* queued URLs; None: keep all.
 
-    *waiting*: queued URLs by share, here. Chosen is the largest share that leaves the receiver with no more than the
-    giver. The largest of all is always kept: giving it away would only move the overload.
+    *waiting*: queued URLs by share, here. *promised*: queued URLs that the worker gets in other shares. Chosen is the
+    largest share that leaves the receiver with no more than the giver. The largest of all is always kept: giving it
+    away would only move the overload.
     """
-    difference = waiting.total() - load
+    difference = waiting.total() - load - promised
     least = max(_MIN_URLS, _MIN_PART * difference) if load else _MIN_URLS
     return next((share for share, urls in waiting.most_common()[1:] if least <= urls <= difference / 2), None)
+
+
+def shares_to_give(waiting: Counter[int], load: int) -> list[int]:
+    """Choose the shares to give to a worker with *load* queued URLs; several while it has far less than this one."""
+    left, given, promised = waiting.copy(), list[int](), 0
+    while len(given) < _MOST_AT_ONCE and load + promised <= left.total() * FAR_LESS:
+        share = share_to_give(left, load, promised)
+        if share is None:
+            break
+        given.append(share)
+        promised += left.pop(share)
+    return given
 
 
 class Ownership:
     """The shares of one worker."""
 
-    def __init__(self, shared: SharedState, worker: int) -> None:
-        self._shared, self._worker = shared, worker
-        self._held: set[int] = set()  # owned shares whose state this worker has loaded
-        self.leaving: int | None = None  # the share that is about to go to another worker
-        self.is_sole_worker = shared.workers == 1
+    def __init__(self, coordination: Coordination) -> None:
+        self._coordination = coordination
+        self._held: frozenset[int] = frozenset()  # owned shares whose state this worker has loaded
+        self.leaving: frozenset[int] = frozenset()  # shares that are about to go to another worker
+        self.is_sole_worker = coordination.is_alone
 
     def owns(self, host: str) -> bool:
         """Whether this worker admits and fetches the URLs of a host."""
@@ -50,99 +65,102 @@ class Ownership:
 
     def owns_share(self, share: int) -> bool:
         """Whether this worker receives the URLs forwarded to a share."""
-        return share in self._held and share != self.leaving
+        return share in self._held and share not in self.leaving
 
-    def newly_owned(self) -> set[int]:
+    def newly_owned(self) -> frozenset[int]:
         """The shares that this worker was given since the last call; their state is on disk."""
-        worker, owners = self._worker, self._shared.owners
-        if self._held and owners.tobytes().count(worker) == len(self._held):
-            return set()
-        mine = {share for share, owner in enumerate(owners) if owner == worker}
+        mine = self._coordination.owned()
+        if mine is self._held:
+            return frozenset()
         new, self._held = mine - self._held, mine
         return new
 
     def __len__(self) -> int:
         return len(self._held)
 
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._held)
+
     def hand_over(self, receiver: int) -> None:
-        """Make another worker the owner of the leaving share, whose state is on disk."""
-        assert self.leaving is not None
-        self._held.discard(self.leaving)
-        self._shared.owners[self.leaving] = receiver
-        self.leaving = None
+        """Make another worker the owner of the leaving shares, whose state is on disk."""
+        self._coordination.give(sorted(self.leaving), receiver)
+        self._held -= self.leaving
+        self.leaving = frozenset()
 
 
-_RETRY_SECONDS = 0.5  # until a worker that waits for a lease tries again
+_RETRY_SECONDS = 0.5  # until a worker that waits for a loan tries again
 
 
 @dataclass(slots=True)
-class _Lease:
-    """A lease that this worker holds, of a share of another worker."""
+class _Loan:
+    """A share of another worker that this worker has borrowed."""
 
     since: float
-    resting_until: float  # the end of the delay of a host that was fetched under an earlier lease
-    wanted_by: set[int] = field(default_factory=set)  # shares whose robots.txt is in the leased share
+    resting_until: float  # the end of the delay of a host that was fetched under an earlier loan
+    wanted_by: set[int] = field(default_factory=set)  # shares whose robots.txt is in the borrowed share
 
 
-class Leases:
-    """Acquires leases of shares for one worker, and respects those of the others."""
+class Loans:
+    """Borrows shares for one worker, and respects the loans of the others."""
 
     def __init__(
-        self, shared: SharedState, worker: int, ownership: Ownership, fetcher: Fetcher, patience: float, longest: float
+        self, coordination: Coordination, ownership: Ownership, fetcher: Fetcher, patience: float, longest: float
     ) -> None:
         """*patience*: seconds after which any request under way has ended, and the delay of its host as well.
 
-        *longest*: the longest delay of a host in seconds that a lease covers; the catalog keeps longer ones.
+        *longest*: the longest delay of a host in seconds that a loan covers; the catalog keeps longer ones.
         """
-        self._shared, self._worker, self._ownership, self._fetcher = shared, worker, ownership, fetcher
+        self._coordination, self._ownership, self._fetcher = coordination, ownership, fetcher
         self._patience, self._longest = patience, longest
-        self.duration = 2 * patience + longest  # seconds: requests of the owner, our request, the delay of the host
-        self._leases: dict[int, _Lease] = {}  # by share
+        self._until_idle = coordination.loan_notice + patience  # seconds until the owner has no request under way
+        self.duration = self._until_idle + patience + longest  # our request and the delay of the host come after that
+        self._loans: dict[int, _Loan] = {}  # by share
 
     def blocked_until(self, host: str, now: float) -> float:
-        """When to try a host again whose share another worker has leased; 0: no other worker has."""
-        if self._shared.leaseholder(share_of(host)) in (None, self._worker):
+        """When to try a host again whose share another worker has borrowed; 0: no other worker has."""
+        if self._coordination.borrower(share_of(host)) in (None, self._coordination.worker):
             return 0.0
         return now + _RETRY_SECONDS
 
-    def acquire(self, host: str, now: float, *, wanted_by: str) -> float:
-        """Lease the share of *host*, which the host *wanted_by* needs; returns when this worker may fetch or retry."""
+    def borrow(self, host: str, now: float, *, wanted_by: str) -> float:
+        """Borrow the share of *host*, which the host *wanted_by* needs; returns when this worker may fetch or retry."""
         share = share_of(host)
         if self._ownership.owns(host):
             self._end(share, 0.0)
             return now
-        left, lease = self._shared.lease_left(share, self._worker), self._leases.get(share)
-        if lease is None or not left:
-            if not self._shared.acquire_lease(share, self._worker, self.duration):
+        left, loan = self._coordination.loan_left(share), self._loans.get(share)
+        if loan is None or not left:
+            if not self._coordination.borrow(share, self.duration):
                 return now + _RETRY_SECONDS
-            lease = self._leases[share] = _Lease(now, now + left)
-        elif left < self._patience:  # too short for a request and a delay; the owner has its turn before the next lease
+            loan = self._loans[share] = _Loan(now, now + left)
+        elif left < self._patience:  # too short for a request and a delay; the owner has its turn before the next loan
             return now + left + 2 * _RETRY_SECONDS
-        lease.wanted_by.add(share_of(wanted_by))
-        return lease.since + self._patience
+        loan.wanted_by.add(share_of(wanted_by))
+        return loan.since + self._until_idle
 
     def end(self, host: str, delay: float) -> None:
-        """End the lease for a host; its owner may fetch from it after *delay* seconds."""
+        """End the loan for a host; its owner may fetch from it after *delay* seconds."""
         if self._ownership.owns(host):
             self._end(share_of(host), 0.0)
         else:
             self._fetcher.disconnect([host])
             self._end(share_of(host), delay)
 
-    def leave_share(self, share: int, hosts: Iterable[str], now: float) -> None:
-        """Close the connections of a share that goes to another worker, and end the leases that only it needs."""
+    def leave_shares(self, shares: Iterable[int], hosts: Iterable[str], now: float) -> None:
+        """Close the connections of shares that go to another worker, and end the loans that only they need."""
         self._fetcher.disconnect(hosts)
-        for leased, lease in list(self._leases.items()):
-            lease.wanted_by.discard(share)
-            if not lease.wanted_by:
-                self._end(leased, lease.resting_until - now)
+        left = set(shares)
+        for borrowed, loan in list(self._loans.items()):
+            loan.wanted_by -= left
+            if not loan.wanted_by:
+                self._end(borrowed, loan.resting_until - now)
 
-    def close_leased_connections(self) -> None:
-        """Close the connections to hosts that other workers have leased."""
-        if self._shared.has_leases:
-            self._shared.remove_expired_leases()
+    def close_lent_connections(self) -> None:
+        """Close the connections to hosts that other workers have borrowed."""
+        if self._coordination.has_loans:
+            self._coordination.remove_expired_loans()
             self._fetcher.disconnect([host for host in self._fetcher.connected if self.blocked_until(host, 0.0)])
 
     def _end(self, share: int, seconds: float) -> None:
-        self._leases.pop(share, None)
-        self._shared.end_lease(share, self._worker, min(max(seconds, 0.0), self._longest))
+        self._loans.pop(share, None)
+        self._coordination.end_loan(share, min(max(seconds, 0.0), self._longest))

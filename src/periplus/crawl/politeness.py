@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 
 from periplus.config import Politeness
 from periplus.model import HostPolicy, Reason, Response
+from periplus.store.shares import share_of
 
 _RETRY_AFTER = "retry_after"
 _SLOW_DOWN = frozenset({429, 503})
@@ -49,6 +51,7 @@ class PolitenessClock:
         """
         self._settings, self._ahead = settings, ahead
         self._after_kill = after_kill
+        self._inherited: dict[int, float] = {}  # by share: when the last request of an owner that died has ended
         self._hosts: dict[str, _HostState] = {}
         self.waited = 0.0  # seconds that all requests together waited for the delay of their host
 
@@ -67,8 +70,14 @@ class PolitenessClock:
         ready = min(policy.next_fetch - self._ahead(), now + max(delay, self._settings.longest_retry_after))
         if self._after_kill:
             ready = max(ready, now + delay)
+        if self._inherited:
+            ready = max(ready, self._inherited.get(share_of(policy.host), -math.inf) + delay)
         parked = _RETRY_AFTER if ready > now + self._settings.longest_backoff else ""
         return HostPause(ready, parked, replace(policy, next_fetch=ready))
+
+    def inherit(self, share: int, ended: float) -> None:
+        """Keep the delay of the hosts of a share after requests that are not recorded, and have ended by *ended*."""
+        self._inherited[share] = ended
 
     def set_crawl_delay(self, host: str, crawl_delay: float | None) -> None:
         """Apply the Crawl-delay of robots.txt; the configured delay is the minimum."""

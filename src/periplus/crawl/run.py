@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,23 @@ from typing import Any
 from periplus.config import Settings
 from periplus.crawl.assignment import Assignment, Budget, Ending, RecrawlPolicy, Report
 from periplus.crawl.clock import Clock, SteadyClock
+from periplus.crawl.fleet_coordination import coordination_of
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.crawl.supervisor import load_worker, run_workers
-from periplus.errors import NoCollection, NothingToCrawl, UsageError
+from periplus.errors import DatabaseUnavailable, NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.ip_limits import AddressTable
-from periplus.model import Decision, UrlState
-from periplus.store.block_list import BlockList, read_block_list
+from periplus.model import Decision, Reason, UrlState
+from periplus.store.batch import ForwardedUrl
+from periplus.store.block_list import BlockList
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.database import require_sound
-from periplus.store.live_state import LiveState, Role, this_node
+from periplus.store.live_state import LiveState, Role
+from periplus.store.open_catalog import block_list_of, open_catalog, require_sound
 from periplus.store.run_summary import RunCounters, sum_of_rounds, sum_of_workers
+from periplus.store.shares import share_of
+from periplus.store.user_changes import UserChanges
 from periplus.url import Canonicalizer, host_of, parse
 
 
@@ -67,6 +71,7 @@ class Request:
     entries: Sequence[str] = ()  # URLs to fetch again for new links whenever the queue is empty
     rounds: int | None = None  # None: links are followed as they are found
     recrawl: RecrawlPolicy = field(default_factory=RecrawlPolicy)
+    waits: bool = False  # for seeds that another node of the fleet adds
     own_process: bool = (
         False  # run a single worker in a process of its own as well, so that a page cannot end the crawl
     )
@@ -122,14 +127,16 @@ def crawl(
     configured = [parse(url, Canonicalizer.of(request.settings.addresses)).text for url in request.settings.scope.seeds]
     certificate_authorities(request.settings.fetch.ca_file)  # reports an invalid file before any file is created
     _check_options(request)
-    if not named and not configured:
+    if not named and not configured and not request.waits:
         _require_collection(request.home)
     collection = create_collection(request.home)
     with collection.locked():
-        require_sound(collection.catalog)
-        blocked = read_block_list(collection.home)
+        require_sound(collection)
+        blocked = block_list_of(collection)
         _require_allowed(blocked, named)
         named = _with_new_seeds(collection, named, [url for url in configured if not blocked.blocks(url)])
+        if collection.database:
+            named = _forwarded(collection, named)
         return _Run(request, named, collection, on_progress, clock or SteadyClock()).crawl()
 
 
@@ -137,9 +144,18 @@ def _with_new_seeds(collection: Collection, named: _NamedUrls, configured: Seque
     """The URLs of the request, and those of `scope.seeds` that were no seeds before; the others are not named again."""
     if not configured:
         return named
-    with closing(Catalog(collection.catalog, create=True)) as catalog:
+    with closing(open_catalog(collection, create=True)) as catalog:
         before = {*catalog.seeds(), *named.seeds}
     return replace(named, seeds=[*named.seeds, *(url for url in configured if url not in before)])
+
+
+def _forwarded(collection: Collection, named: _NamedUrls) -> _NamedUrls:
+    """Forward named URLs to the workers of the fleet that own their domains; returns the others."""
+    kinds = ((named.seeds, Reason.SEED), (named.sitemaps, Reason.SITEMAP))
+    if urls := [ForwardedUrl(share_of(host_of(url)), url, 0, kind, "", 0) for some, kind in kinds for url in some]:
+        with closing(open_catalog(collection, UserChanges, create=True)) as catalog:
+            catalog.add_seeds(urls, "cli")
+    return _NamedUrls(entries=named.entries)
 
 
 def _require_allowed(blocked: BlockList, named: _NamedUrls) -> None:
@@ -209,7 +225,7 @@ class _Run:
     def crawl(self) -> Result:
         """Crawl all rounds to the end of the run."""
         with self._catalog() as catalog:
-            if not self._named and not catalog.seeds():
+            if not self._named and not catalog.seeds() and not self._request.waits:
                 raise _no_seed()
             self._begin(catalog)
         for number in range(self._request.rounds or 1):
@@ -223,11 +239,11 @@ class _Run:
         self._kept = remove_unacknowledged(self._collection, catalog)
         previous = catalog.last_run()
         self._was_stopped = previous is not None and previous["outcome"] in ("running", Ending.INTERRUPTED)
-        with closing(LiveState(self._collection.catalog)) as live:
-            live.remove_all(this_node(), Role.CRAWL)  # of a crawl that was killed: this one has the lock
+        with closing(open_catalog(self._collection, LiveState)) as live:
+            live.remove_all(self._collection.node, Role.CRAWL)  # of a crawl that was killed: this one has the lock
             self._first_command = live.last_command()
         self._run_id = catalog.begin_run(self._request.arguments | {"rounds": self._request.rounds})
-        if previous is not None and previous["arguments"].get("rounds"):
+        if previous is not None and previous["arguments"].get("rounds") and not self._collection.database:
             catalog.release_held()
         catalog.pack_seen()
         was_done = (
@@ -255,11 +271,12 @@ class _Run:
             named.entries,
             hold=request.rounds is not None,
             budget=budget,
-            after_kill=self._was_stopped and not self._rounds,
+            after_kill=bool(self._collection.database) or (self._was_stopped and not self._rounds),
             recrawl=request.recrawl,
             clock=self._clock,
             addresses=self._addresses,
             first_command=self._first_command,
+            join=coordination_of(self._collection, request.settings),
         )
         with closing(SharedState(request.workers, budget.pages)) as shared:
             reports = self._run_workers(assignment, shared)
@@ -272,7 +289,8 @@ class _Run:
 
     def _run_workers(self, assignment: Assignment, shared: SharedState) -> list[Report]:
         def report_progress() -> None:
-            self._on_progress(self._progress(assignment, shared))
+            with suppress(DatabaseUnavailable):  # the workers wait for the database of the fleet
+                self._on_progress(self._progress(assignment, shared))
 
         if shared.workers == 1 and not self._request.own_process:
             run_worker = load_worker()
@@ -331,4 +349,4 @@ class _Run:
 
     def _catalog(self) -> closing[Catalog]:
         """A short connection: none may be open when workers are forked."""
-        return closing(Catalog(self._collection.catalog, create=True))
+        return closing(open_catalog(self._collection, create=True))

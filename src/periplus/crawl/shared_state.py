@@ -1,7 +1,7 @@
-"""The numbers that all processes of a crawl share: metrics, ownership and leases of shares, stop flags, page budget.
+"""The numbers that all processes of a crawl share: metrics, ownership and loans of shares, stop flags, page budget.
 
 They lie in shared memory that the supervisor creates before it forks. Every number has one writer at a time; only the
-page budget and the leases need a lock.
+page budget and the loans need a lock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
-from periplus.frontier.shares import SHARES
+from periplus.store.shares import SHARES
 
 _WORD = 8  # bytes
 _URL_BYTES = 4096  # of the URL that a worker is parsing; longer URLs are cut
@@ -41,6 +41,7 @@ class Metric(IntEnum):
     PARSING_URL_BYTES = 14  # length of the URL of that page
     BACKLOG = 15  # queued URLs that it knows of
     PAUSED = 16  # 1: the user has paused it
+    WORKER = 17  # its id, by which the catalog knows it
 
 
 # Reset to 0 when a worker dies.
@@ -67,20 +68,27 @@ class SharedState:
     """Shared by the processes of one crawl."""
 
     def __init__(self, workers: int, pages: int | None = None, monotonic: Callable[[], float] = time.monotonic) -> None:
-        """*pages*: the page budget of all workers together. *monotonic*: the clock of leases, in seconds."""
+        """*pages*: the page budget of all workers together. *monotonic*: the clock of loans, in seconds."""
         self.workers, self._monotonic = workers, monotonic
-        flags, rows, leases = len(_Flag) * _WORD, workers * _ROW * _WORD, SHARES * _WORD
-        self._memory = mmap.mmap(-1, flags + rows + leases + 2 * SHARES + workers * _URL_BYTES)
+        flags, rows, loans = len(_Flag) * _WORD, workers * _ROW * _WORD, SHARES * _WORD
+        self._memory = mmap.mmap(-1, flags + rows + loans + 2 * SHARES + workers * _URL_BYTES)
         view = memoryview(self._memory)
         self._flags, view = view[:flags].cast("q"), view[flags:]
         self._metrics, view = view[:rows].cast("q"), view[rows:]
-        self._lease_ends, view = view[:leases].cast("d"), view[leases:]  # monotonic seconds, by share
+        self._loan_ends, view = view[:loans].cast("d"), view[loans:]  # monotonic seconds, by share
         self.owners, view = view[:SHARES], view[SHARES:]  # worker number, by share
-        self._leaseholders, self._urls = view[:SHARES], view[SHARES:]  # by share: worker number + 1, or 0
+        self._borrowers, self._urls = view[:SHARES], view[SHARES:]  # by share: worker number + 1, or 0
         self.owners[:] = bytes(share % workers for share in range(SHARES))
+        for worker in range(workers):
+            self.set(worker, Metric.WORKER, worker)
         self._has_page_budget = pages is not None
         self._flags[_Flag.PAGES_LEFT] = pages or 0
         self._lock = tempfile.TemporaryFile()  # noqa: SIM115  # open as long as this object
+
+    @property
+    def page_budget(self) -> int | None:
+        """How many pages all workers together may still claim; None: there is no limit."""
+        return self._flags[_Flag.PAGES_LEFT] if self._has_page_budget else None
 
     def close(self) -> None:
         """Close the lock file; the kernel frees the memory with the last process."""
@@ -111,46 +119,46 @@ class SharedState:
         shares = Counter(self.owners)
         return all(self.get(worker, Metric.SHARES) == shares[worker] for worker in range(self.workers))
 
-    # -- leases of shares ---------------------------------------------------------------------------------------
+    # -- loans of shares ----------------------------------------------------------------------------------------
 
     @property
-    def has_leases(self) -> bool:
-        """Whether any share has a lease, current or expired and not yet removed."""
-        return self._leaseholders.tobytes().count(0) < SHARES
+    def has_loans(self) -> bool:
+        """Whether any share is lent, or its loan has expired and is not yet removed."""
+        return self._borrowers.tobytes().count(0) < SHARES
 
-    def leaseholder(self, share: int) -> int | None:
-        """The worker that holds a lease of a share; None without a lease, or when it has expired."""
-        holder = self._leaseholders[share]
-        return holder - 1 if holder and self._monotonic() < self._lease_ends[share] else None
+    def borrower(self, share: int) -> int | None:
+        """The worker that has borrowed a share; None without a loan, or when it has expired."""
+        borrower = self._borrowers[share]
+        return borrower - 1 if borrower and self._monotonic() < self._loan_ends[share] else None
 
-    def lease_left(self, share: int, worker: int) -> float:
-        """Seconds until a worker's lease of a share expires; 0 when it holds none."""
-        return self._lease_ends[share] - self._monotonic() if self.leaseholder(share) == worker else 0.0
+    def loan_left(self, share: int, worker: int) -> float:
+        """Seconds until a worker's loan of a share expires; 0 when it has none."""
+        return self._loan_ends[share] - self._monotonic() if self.borrower(share) == worker else 0.0
 
-    def acquire_lease(self, share: int, worker: int, seconds: float) -> bool:
-        """Lease a share to a worker for *seconds* from now; False when another worker holds a lease of it."""
+    def borrow(self, share: int, worker: int, seconds: float) -> bool:
+        """Lend a share to a worker for *seconds* from now; False when another worker has borrowed it."""
         with self._locked():
-            if self.leaseholder(share) not in (None, worker):
+            if self.borrower(share) not in (None, worker):
                 return False
-            self._leaseholders[share] = 0  # others read without the lock: no old holder may appear with the new end
-            self._lease_ends[share] = self._monotonic() + seconds
-            self._leaseholders[share] = worker + 1
+            self._borrowers[share] = 0  # others read without the lock: no old borrower may appear with the new end
+            self._loan_ends[share] = self._monotonic() + seconds
+            self._borrowers[share] = worker + 1
             return True
 
-    def end_lease(self, share: int, worker: int, seconds: float = 0.0) -> None:
-        """End a worker's lease of a share in *seconds*; does nothing when the worker holds none."""
+    def end_loan(self, share: int, worker: int, seconds: float = 0.0) -> None:
+        """End a worker's loan of a share in *seconds*; does nothing when the worker has none."""
         with self._locked():
-            if self.leaseholder(share) == worker:
-                self._lease_ends[share] = self._monotonic() + seconds
+            if self.borrower(share) == worker:
+                self._loan_ends[share] = self._monotonic() + seconds
 
-    def remove_expired_leases(self) -> None:
-        """Remove the leases that have expired."""
-        shares = [share for share, holder in enumerate(self._leaseholders) if holder]
-        if any(self.leaseholder(share) is None for share in shares):
+    def remove_expired_loans(self) -> None:
+        """Remove the loans that have expired."""
+        shares = [share for share, borrower in enumerate(self._borrowers) if borrower]
+        if any(self.borrower(share) is None for share in shares):
             with self._locked():
                 for share in shares:
-                    if self.leaseholder(share) is None:
-                        self._leaseholders[share] = 0
+                    if self.borrower(share) is None:
+                        self._borrowers[share] = 0
 
     # -- the page that a worker is parsing ----------------------------------------------------------------------
 

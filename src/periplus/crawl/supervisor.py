@@ -22,14 +22,16 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from periplus.crawl.assignment import Assignment, Ending, Report
 from periplus.crawl.memory import drop_loaded_code_pages, resident_bytes
 from periplus.crawl.shared_state import Metric, SharedState
-from periplus.errors import PeriplusError, WorkerDied
+from periplus.errors import DatabaseUnavailable, LeaseLost, PeriplusError, WorkerDied
 from periplus.parse.sandbox.parent import PATIENCE
 from periplus.signals import handling
 from periplus.store.catalog import Catalog
+from periplus.store.open_catalog import open_catalog
 from periplus.store.run_summary import RunCounters
 
 logger = logging.getLogger("periplus.crawl")
@@ -37,6 +39,7 @@ logger = logging.getLogger("periplus.crawl")
 _TICK = 0.02  # seconds between two checks of the workers
 _PROGRESS_EVERY = 0.5  # seconds
 _MAX_DEATHS_IN_A_ROW = 5  # without a commit between them, after which the run fails
+_MAX_OUTAGES = 1000  # each takes a minute when the database is down
 _PR_SET_PDEATHSIG = 1
 
 
@@ -68,6 +71,7 @@ class _WorkerHandle:
     report: Report | None = None
     deaths: int = 0
     deaths_in_a_row: int = 0  # of workers that had something to do and committed nothing
+    outages: int = 0  # how often it was cut off from the database of the fleet, or lost its lease
     commits: int = 0  # of all its processes, when the last one died
     resident_before: float = math.inf  # bytes in memory when the worker began to parse its current page
 
@@ -152,6 +156,11 @@ class _Supervisor:
         handle.inbox.close()
         if isinstance(message, Report):
             handle.report = message
+        elif isinstance(message, LeaseLost | DatabaseUnavailable) and handle.outages < _MAX_OUTAGES:
+            handle.process.join()
+            handle.outages += 1
+            handle.deaths_in_a_row = 0  # it was cut off, not broken
+            self._replace(handle)
         else:
             self._fail(message)
 
@@ -186,8 +195,7 @@ class _Supervisor:
     def _record_death(self, handle: _WorkerHandle) -> None:
         """Reset a dead worker's metrics to what it had acknowledged, and free its connections to IP addresses."""
         run_id, number = self.assignment.run_id, handle.number
-        with self._catalog() as catalog:
-            summary = catalog.worker_summary(run_id, number)
+        summary = self._acknowledged(number)
         commits, idle = self.shared.get(number, Metric.COMMITS), self.shared.get(number, Metric.IDLE)
         handle.deaths_in_a_row = 1 if idle or commits > handle.commits else handle.deaths_in_a_row + 1
         handle.commits = commits
@@ -196,6 +204,14 @@ class _Supervisor:
         self.shared.record_death(number, fetched=summary.get("fetched", 0), size=summary.get("bytes", 0))
         so_far = summary or RunCounters(run_id, self.assignment.started).summary(self.assignment.started)
         handle.report = Report(Ending.INTERRUPTED, so_far, {})  # until the replacement reports
+
+    def _acknowledged(self, number: int) -> dict[str, Any]:
+        """The summary of a dead worker; empty while the database of the fleet does not answer."""
+        try:
+            with self._catalog() as catalog:
+                return catalog.worker_summary(self.assignment.run_id, self.shared.get(number, Metric.WORKER))
+        except DatabaseUnavailable:
+            return {}
 
     def _is_finished(self) -> bool:
         """Whether no worker has anything left to do, and no forwarded URL is unread.
@@ -213,7 +229,7 @@ class _Supervisor:
     @contextmanager
     def _catalog(self) -> Iterator[Catalog]:
         """A short connection: none may be open when a worker is forked."""
-        with closing(Catalog(self.assignment.collection.catalog)) as catalog:
+        with closing(open_catalog(self.assignment.collection)) as catalog:
             yield catalog
 
 

@@ -10,7 +10,7 @@ from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.clock import wall_time
 from periplus.crawl.link_intake import LinkIntake
 from periplus.crawl.outcome import OutcomeRecorder
-from periplus.crawl.ownership import Leases
+from periplus.crawl.ownership import Loans
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
 from periplus.crawl.politeness import HostPause, PolitenessClock
 from periplus.crawl.robots import RobotsBusy, RobotsCache, is_unreachable
@@ -18,6 +18,7 @@ from periplus.crawl.visit_steps import Step
 from periplus.fetch.client import Fetcher
 from periplus.fetch.connections import AddressBusy
 from periplus.fetch.memory_budget import LARGE
+from periplus.fetch.multi import SendingForbidden
 from periplus.fetch.resolver import LookupPending
 from periplus.fetch.response_limits import Purpose
 from periplus.fetch.robots import Robots
@@ -26,6 +27,7 @@ from periplus.url import Canonicalizer, host_of, split
 
 _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _ROBOTS_HOPS = 5
+_LEASE_PAUSE = 0.5  # seconds until a worker without a lease looks again
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +50,21 @@ class Visitor:
         robots: RobotsCache,
         recorder: OutcomeRecorder,
         intake: LinkIntake,
-        leases: Leases,
+        loans: Loans,
     ) -> None:
         self._clock, self._queues, self._counters = context.clock, context.queues, context.counters
         self._pending, self._catalog, self._steps = context.pending, context.catalog, context.steps
         self._longest_crawl_delay = context.settings.politeness.longest_crawl_delay
         self._fetcher, self._politeness, self._robots = fetcher, politeness, robots
-        self._recorder, self._intake, self._leases = recorder, intake, leases
+        self._recorder, self._intake, self._loans = recorder, intake, loans
         self._redirects = Canonicalizer()
         # Held while a large page is parsed. Large pages are rare, and each blocks the event loop for about 0.1 s.
         self._one_large = asyncio.Lock()
         self._moved_robots: dict[str, _RobotsRedirect] = {}  # by origin, while its robots.txt is being fetched
+
+    def abort_requests(self) -> None:
+        """Abort all requests: another worker may own their hosts. Their URLs go back to the queues."""
+        self._fetcher.abort_all()
 
     async def visit(self, item: QueuedUrl) -> None:
         """Make the request that a URL needs next, then pause its host."""
@@ -155,7 +161,7 @@ class Visitor:
         """
         etag, last_modified = (earlier.etag, earlier.last_modified) if earlier else ("", "")
         host, now = host_of(url), self._clock.now()
-        if blocked := self._leases.blocked_until(host, now):
+        if blocked := self._loans.blocked_until(host, now):
             return blocked
         if wait := self._politeness.claim(host, now):
             return now + wait
@@ -164,11 +170,19 @@ class Visitor:
         except (AddressBusy, LookupPending) as busy:
             self._politeness.cancel_claim(host)
             return self._clock.now() + busy.seconds
+        except SendingForbidden:
+            return self._rest_after_abort(host)
         self._counters.timing.delay = self._politeness.waited
         self._counters.timing.count(response, robots=purpose is Purpose.ROBOTS)
         if response.failure in _REFUSED_BY_GUARD:
             self._politeness.cancel_claim(host)
         return response
+
+    def _rest_after_abort(self, host: str) -> float:
+        """When a host may be requested again whose server may have had a request that was aborted."""
+        now = self._clock.now()
+        policy = self._pending.batch.policies[host] = self._politeness.after_cancelled(host, now)
+        return max(policy.next_fetch - self._clock.ahead(), now + _LEASE_PAUSE)
 
     # -- robots.txt, also after redirects -----------------------------------------------------------------------
 
@@ -176,7 +190,7 @@ class Visitor:
         """Make the next request for a robots.txt; after a redirect it may go to another host."""
         source = self._moved_robots.pop(origin, None) or _RobotsRedirect(f"{origin}/robots.txt")
         host, now = host_of(source.url), self._clock.now()
-        if host != item.host and (ready := self._leases.acquire(host, now, wanted_by=item.host)) > now:
+        if host != item.host and (ready := self._loans.borrow(host, now, wanted_by=item.host)) > now:
             self._moved_robots[origin] = source
             self._queues.postpone(item, ready)
             return
@@ -184,7 +198,7 @@ class Visitor:
             self._moved_robots[origin] = source
             self._wait_for(item, *pause)
             if pause[1]:
-                self._leases.end(host, 0.0)
+                self._loans.end(host, 0.0)
             return
         response = await self._request(source.url, Purpose.ROBOTS)
         if isinstance(response, float):
@@ -197,7 +211,7 @@ class Visitor:
             self._fetcher.release_body(host)
             after = self._politeness.after(host, response, self._clock.now())
             self._pause(after)
-            self._leases.end(host, after.ready - self._clock.now())
+            self._loans.end(host, after.ready - self._clock.now())
         moved, response = self._followed(source, response)
         if moved is not None:
             self._moved_robots[origin] = moved

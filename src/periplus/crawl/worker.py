@@ -51,6 +51,7 @@ class Worker:
     def __init__(self, parts: WorkerParts) -> None:
         context = parts.context
         self._parts, self._number, self._shared, self._clock = parts, context.number, context.shared, context.clock
+        self._coordination = context.coordination
         self._settings, self._queues = context.settings, context.queues
         self._pending, self._counters = context.pending, context.counters
         self._budget = context.assignment.budget
@@ -101,6 +102,8 @@ class Worker:
         if self._shared.stop > 1 or self._is_grace_over(now):
             for visit in self._visits:
                 visit.cancel()
+        if not self._coordination.may_send():
+            self._parts.visitor.abort_requests()
         self._publish_metrics()
         self._parts.revisits.queue_due(wall_time(self._clock))
         self._start_visits(now)
@@ -131,6 +134,8 @@ class Worker:
 
     def _start_visits(self, now: float) -> None:
         if self._commands.is_paused or self._shared.stop or self._is_budget_spent() or self._is_disk_behind():
+            return
+        if not self._coordination.may_send():
             return
         if not self._visits and not self._queues.has_work():
             self._parts.entries.requeue()
@@ -168,7 +173,7 @@ class Worker:
     def _may_fetch_another(self) -> bool:
         """Whether one more fetch may start within the page budget."""
         while self._counters.fetched + len(self._visits) >= self._claimed:
-            if not (claimed := self._shared.claim_pages(self._number)):
+            if not (claimed := self._coordination.claim_pages()):
                 return False
             self._claimed += claimed
         return True
@@ -176,8 +181,7 @@ class Worker:
     def _publish_metrics(self) -> None:
         """Publish the progress of this worker; the budget counts for all workers together."""
         publish, me = self._shared.set, self._number
-        publish(me, Metric.FETCHED, self._counters.fetched)
-        publish(me, Metric.BYTES, self._counters.bytes)
+        self._coordination.publish_progress(self._counters.fetched, self._counters.bytes)
         publish(me, Metric.UNDER_WAY, len(self._visits))
         publish(me, Metric.BUFFERED, self._queues.buffered)
         publish(me, Metric.HOSTS, len(self._queues))
@@ -185,17 +189,12 @@ class Worker:
 
     def _publish_idleness(self) -> None:
         """Publish whether this worker has anything left to do."""
-        publish, me = self._shared.set, self._number
-        idle = self._has_nothing_to_do()
-        if idle:
-            self._shared.return_pages(me, self._claimed - self._counters.fetched)
+        self._is_idle = self._has_nothing_to_do()
+        if self._is_idle:
+            self._coordination.return_pages(self._claimed - self._counters.fetched)
             self._claimed = self._counters.fetched
-        if idle != self._is_idle:
-            self._is_idle = idle
-            if not idle:
-                publish(me, Metric.WAKEUPS, self._shared.get(me, Metric.WAKEUPS) + 1)
-        publish(me, Metric.IDLE, int(idle and not self._waits_for_user))
-        publish(me, Metric.SHARES, self._parts.handover.shares)
+        is_done = self._is_idle and not self._waits_for_user
+        self._coordination.publish_idleness(self._parts.handover.shares, is_idle=is_done)
 
     def _has_nothing_to_do(self) -> bool:
         if self._visits or self._commit is not None or self._pending.batch:
@@ -209,19 +208,15 @@ class Worker:
             return False
         if self._shared.stop or self._is_budget_spent():
             return True
-        return self._is_idle and self._are_others_finished() and not self._waits_for_user
+        return self._is_idle and self._coordination.is_finished and not self._waits_for_user
 
     @property
     def _waits_for_user(self) -> bool:
         """Whether the crawl goes on although nothing is left to fetch: it is continuous or paused."""
         return self._is_continuous or self._commands.is_paused
 
-    def _are_others_finished(self) -> bool:
-        """Whether no other worker can forward a URL or give a share to this one."""
-        return self._shared.workers == 1 or self._shared.is_finished
-
     def _is_budget_spent(self) -> bool:
-        pages, size = self._shared.total(Metric.FETCHED), self._shared.total(Metric.BYTES)
+        pages, size = self._coordination.totals()
         return self._budget.limit_reached(pages, size, self._clock.now() - self._counters.started) is not None
 
     def _is_grace_over(self, now: float) -> bool:
@@ -306,8 +301,7 @@ class Worker:
         self._report.committed = time.time()
         self._parts.handover.committed(cut.batch)
         self._parts.revisits.committed(cut.batch)
-        me = self._number
-        self._shared.set(me, Metric.COMMITS, self._shared.get(me, Metric.COMMITS) + 1)
+        self._coordination.committed()
 
     async def _commit_rest(self) -> None:
         if self._commit is not None:

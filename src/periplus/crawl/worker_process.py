@@ -10,7 +10,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import partial
 
 import pyarrow as pa
@@ -19,19 +19,21 @@ import uvloop
 from periplus.crawl.assignment import Assignment, Report, WorkerContext
 from periplus.crawl.clock import wall_time
 from periplus.crawl.commands import Commands, CommandTargets
-from periplus.crawl.commit import Committer
+from periplus.crawl.commit import Committer, FileLimits
+from periplus.crawl.coordination import Coordination
 from periplus.crawl.crash_guard import CrashGuard
 from periplus.crawl.handover import Handover, Inbox
 from periplus.crawl.link_intake import EntryUrls, LinkIntake
 from periplus.crawl.live_report import LiveReport
+from periplus.crawl.lost_nodes import looking_for_lost_nodes
 from periplus.crawl.memory import drop_loaded_code_pages, return_freed_memory_early
 from periplus.crawl.novelty import PageAssessor
 from periplus.crawl.outcome import OutcomeRecorder
-from periplus.crawl.ownership import Leases, Ownership
+from periplus.crawl.ownership import Loans, Ownership
 from periplus.crawl.politeness import PolitenessClock
 from periplus.crawl.revisits import Revisits
 from periplus.crawl.robots import RobotsCache
-from periplus.crawl.shared_state import SharedState
+from periplus.crawl.shared_state import Metric, SharedState
 from periplus.crawl.visit import Visitor
 from periplus.crawl.visit_steps import Step
 from periplus.crawl.worker import Worker, WorkerParts
@@ -48,7 +50,8 @@ from periplus.parse.reader import PageReader
 from periplus.signals import stop_signals
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
-from periplus.store.live_state import LiveState, Role, this_node
+from periplus.store.live_state import LiveState, Role
+from periplus.store.open_catalog import open_catalog
 from periplus.store.recovery import recover
 from periplus.store.run_summary import RunCounters
 from periplus.url import Canonicalizer
@@ -73,18 +76,27 @@ async def _work(
     pa.set_memory_pool(pa.system_memory_pool())  # the allocator that the calls above configure
     with (
         rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
-        closing(Catalog(assignment.collection.catalog)) as catalog,
+        closing(open_catalog(assignment.collection)) as catalog,
         _published(assignment, number) as live,
         closing(_page_reader(assignment, shared, number)) as reader,
+        closing(assignment.join(shared, number)) as coordination,
+        _housekeeping(assignment, number),
     ):
         known = live.last_command()  # before the tables are read: later commands are carried out
-        counters = _recover(assignment, shared, number, catalog, reader)
+        counters = _recover(assignment, coordination, catalog, reader)
         committer = Committer(
-            assignment.collection, assignment.settings.store, number, assignment.run_id, counters.timing
+            assignment.collection,
+            assignment.settings.store,
+            coordination.worker,
+            assignment.run_id,
+            counters.timing,
+            FileLimits.of(assignment.collection, assignment.settings),
         )
+        committer.fence(coordination)
+        shared.set(number, Metric.WORKER, coordination.worker)
         try:
-            async with _fetcher(assignment, number) as fetcher:
-                builder = WorkerBuilder(assignment, shared, number, catalog, counters, fetcher, committer)
+            async with _fetcher(assignment, number, coordination) as fetcher:
+                builder = WorkerBuilder(assignment, shared, number, coordination, catalog, counters, fetcher, committer)
                 parts = builder.build(reader, live, known)
                 parts.handover.update(assignment.clock.now())
                 refusals = _admit_seeds(assignment, builder.intake)
@@ -92,6 +104,7 @@ async def _work(
                 with _interruptible(worker, shared, by_terminal=on_progress is not None), _reporting(on_progress):
                     ending = await worker.run()
             await committer.finish()
+            coordination.leave()
         except BaseException:
             committer.close()
             raise
@@ -111,17 +124,15 @@ def keep_to_one_core(worker: int, workers: int) -> None:
             os.sched_setaffinity(0, {cores[worker % len(cores)]})
 
 
-def _recover(
-    assignment: Assignment, shared: SharedState, number: int, catalog: Catalog, reader: PageReader
-) -> RunCounters:
+def _recover(assignment: Assignment, coordination: Coordination, catalog: Catalog, reader: PageReader) -> RunCounters:
     """Recover the files of earlier workers that this one continues; returns the counters to go on with."""
     counters = RunCounters(assignment.run_id, assignment.started)
     if assignment.deaths:
-        before = catalog.worker_summary(assignment.run_id, number)
+        before = catalog.worker_summary(assignment.run_id, coordination.worker)
         counters.resume(before, assignment.deaths, assignment.clock.now())
-        remove_unacknowledged(assignment.collection, catalog, number)
+        remove_unacknowledged(assignment.collection, catalog, coordination.worker)
     for worker in catalog.archive_workers():
-        if worker % shared.workers == number:
+        if coordination.recovers(worker):
             recover(assignment.collection, catalog, assignment.settings.store, reader, worker)
     return counters
 
@@ -129,12 +140,19 @@ def _recover(
 @contextmanager
 def _published(assignment: Assignment, number: int) -> Iterator[LiveState]:
     """The rows of processes and commands; at the end the row of this worker is removed."""
-    with closing(LiveState(assignment.collection.catalog)) as live:
+    with closing(open_catalog(assignment.collection, LiveState)) as live:
         try:
             yield live
         finally:
             with suppress(CollectionError, DiskFull):  # the row is silent soon
-                live.remove(this_node(), Role.CRAWL, number)
+                live.remove(assignment.collection.node, Role.CRAWL, number)
+
+
+def _housekeeping(assignment: Assignment, number: int) -> AbstractContextManager[None]:
+    """The first worker of a node looks for nodes that are gone."""
+    if number or not assignment.collection.uploads_files:
+        return nullcontext()
+    return looking_for_lost_nodes(assignment.collection, assignment.settings.fleet.grace_seconds)
 
 
 # -- building the worker ------------------------------------------------------------------------------------------
@@ -148,7 +166,7 @@ def _page_reader(assignment: Assignment, shared: SharedState, number: int) -> Pa
     return PageReader(parser, CrashGuard(shared, number, assignment.suspects))
 
 
-def _fetcher(assignment: Assignment, number: int) -> Fetcher:
+def _fetcher(assignment: Assignment, number: int, coordination: Coordination) -> Fetcher:
     contact = assignment.settings.identity.contact
     return Fetcher(
         assignment.settings.fetch,
@@ -157,6 +175,7 @@ def _fetcher(assignment: Assignment, number: int) -> Fetcher:
         addresses=assignment.addresses,
         worker=number,
         now=partial(wall_time, assignment.clock),
+        may_send=coordination.may_send if coordination.has_lease else None,
     )
 
 
@@ -168,6 +187,7 @@ class WorkerBuilder:
         assignment: Assignment,
         shared: SharedState,
         number: int,
+        coordination: Coordination,
         catalog: Catalog,
         counters: RunCounters,
         fetcher: Fetcher,
@@ -180,14 +200,14 @@ class WorkerBuilder:
             settings.politeness, after_kill=assignment.after_kill, ahead=assignment.clock.ahead
         )
         queues = Queues(catalog, settings.store.buffer_urls, lambda host: self._politeness.forget([host]))
-        self._context = WorkerContext(number, assignment, shared, catalog, queues, counters)
-        self._ownership = Ownership(shared, number)
+        self._context = WorkerContext(number, assignment, shared, coordination, catalog, queues, counters)
+        self._ownership = Ownership(coordination)
         self._traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance, catalog.had_nothing_new)
-        self._admission = open_admission(catalog, settings.scope, self._traps)
+        self._admission = open_admission(catalog, settings.scope, self._traps, shares=())  # `Handover` loads them
         self.intake = LinkIntake(self._context, self._canonicalizer, self._admission, self._ownership)
         patience = settings.fetch.timeout + settings.politeness.delay
         longest = max(patience, settings.politeness.longest_crawl_delay)
-        self._leases = Leases(shared, number, self._ownership, fetcher, patience, longest)
+        self._loans = Loans(coordination, self._ownership, fetcher, patience, longest)
 
     def build(self, reader: PageReader, live: LiveState, known: int) -> WorkerParts:
         """Return all parts that the worker directs; *known*: the newest command that the tables include."""
@@ -221,7 +241,7 @@ class WorkerBuilder:
             admission=self._admission,
             politeness=self._politeness,
             revisits=revisits,
-            leases=self._leases,
+            loans=self._loans,
         )
 
     def _visitor(self, reader: PageReader) -> Visitor:
@@ -232,7 +252,7 @@ class WorkerBuilder:
             robots=RobotsCache(self._catalog, self._settings.politeness.robots_age),
             recorder=self._recorder(reader),
             intake=self.intake,
-            leases=self._leases,
+            loans=self._loans,
         )
 
     def _recorder(self, reader: PageReader) -> OutcomeRecorder:

@@ -23,7 +23,7 @@ from periplus.fetch.exchange import Exchange
 from periplus.fetch.failure import BAD_CERTIFICATES
 from periplus.fetch.ip_limits import AddressTable
 from periplus.fetch.memory_budget import MemoryBudget
-from periplus.fetch.multi import CurlMulti
+from periplus.fetch.multi import CurlMulti, SendingForbidden
 from periplus.fetch.request import HttpRequest, RequestBuilder, constant_options
 from periplus.fetch.resolver import Resolver
 from periplus.fetch.response_limits import Purpose, ResponseLimits
@@ -70,12 +70,14 @@ class Fetcher:
         addresses: AddressTable | None = None,
         worker: int = 0,
         now: Callable[[], float] = time.time,
+        may_send: Callable[[], bool] | None = None,
     ) -> None:
         """Without *public_allowed*, connect to private addresses only, and only if the settings allow them.
 
         *addresses* is shared with the fetchers of other workers. *now* gives the time stamp of each request.
+        *may_send* says whether this process may send anything at this moment; None: always.
         """
-        self._settings, self._now = settings, now
+        self._settings, self._now, self._may_send = settings, now, may_send
         self._resolver = Resolver(settings.connect_timeout)
         self._routes = Routes(settings, self._resolver, public_allowed=public_allowed)
         self._connections = Connections(
@@ -93,7 +95,7 @@ class Fetcher:
         self._slots = HostSlots(settings.concurrency)  # libcurl would count all hosts at one address as one
 
     async def __aenter__(self) -> Self:
-        self._transfers = CurlMulti(_max_connections(self._settings.concurrency))
+        self._transfers = CurlMulti(_max_connections(self._settings.concurrency), self._may_send)
         return self
 
     async def __aexit__(
@@ -112,7 +114,8 @@ class Fetcher:
 
         *etag* and *last_modified* come from an earlier response: status 304 then means that the page is unchanged.
         Raises `AddressBusy` when the IP address has reached its limits, and `LookupPending` while a DNS lookup takes
-        long. In both cases nothing is sent. A large body may wait for memory until the caller of another fetch calls
+        long. In both cases nothing is sent. Raises `SendingForbidden` when this process may not send, or no longer may
+        while the request is under way. A large body may wait for memory until the caller of another fetch calls
         `release_body`.
         """
         return await self._send(url, self._requests.build(url, purpose, etag, last_modified))
@@ -133,6 +136,10 @@ class Fetcher:
     def release_body(self, host: str) -> None:
         """Free the memory reserved for the body of a host: the caller no longer needs the body."""
         self._memory.release(host)
+
+    def abort_all(self) -> None:
+        """Abort all requests: their callers get `SendingForbidden`."""
+        self._transfers.abort_all()
 
     def is_connected(self, host: str) -> bool | None:
         """Whether the request to a host is connected; None: it is being resolved, or there is none."""
@@ -190,7 +197,7 @@ class Fetcher:
             await self._transfers.start(exchange.curl)
         except pycurl.error as failed:
             error = failed
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, SendingForbidden):
             self._transfers.cancel(exchange.curl)
             self._connections.release(permit, None, broken=True)
             raise

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import math
 import select
+from collections.abc import Callable
 from contextlib import suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
@@ -106,11 +107,23 @@ _INTERESTS = frozenset({pycurl.POLL_IN, pycurl.POLL_OUT, pycurl.POLL_INOUT})
 _TIMEOUT_EVENT = [(pycurl.SOCKET_TIMEOUT, 0)]  # no socket is ready; libcurl checks its timeouts
 
 
-class CurlMulti:
-    """Runs many transfers in one event loop."""
+class SendingForbidden(Exception):  # noqa: N818  # not an error: the caller retries when it may send again
+    """The transfer was not begun, or was aborted: this process may send nothing now."""
 
-    def __init__(self, max_connections: int) -> None:
-        """*max_connections*: limit of open connections, active and idle."""
+    def __init__(self) -> None:
+        super().__init__("this process may not send requests now")
+
+
+class CurlMulti:
+    """Runs many transfers in one event loop.
+
+    A process of a fleet may send only until its lease expires, and it may be stopped at any moment for any time. So
+    *may_send* is asked each time before libcurl can write to a socket, not when a transfer begins.
+    """
+
+    def __init__(self, max_connections: int, may_send: Callable[[], bool] | None = None) -> None:
+        """*max_connections*: limit of open connections, active and idle. *may_send*: None means always."""
+        self._may_send = may_send
         self._loop = asyncio.get_running_loop()
         self._selector = socket_selector()
         self._watched: set[int] = set()  # sockets
@@ -127,8 +140,10 @@ class CurlMulti:
     def start(self, curl: pycurl.Curl) -> asyncio.Future[None]:
         """Start a transfer; the future is done when it ends, or raises `pycurl.error`.
 
-        A caller that cancels the future has to call `cancel`.
+        A caller that cancels the future has to call `cancel`. Raises `SendingForbidden`, also by the future.
         """
+        if self._may_send is not None and not self._may_send():
+            raise SendingForbidden
         self._multi.add_handle(curl)
         ended = self._active[curl] = self._loop.create_future()
         return ended
@@ -137,6 +152,13 @@ class CurlMulti:
         """Abort a transfer and close its connection."""
         if self._active.pop(curl, None) is not None:
             self._multi.remove_handle(curl)
+
+    def abort_all(self) -> None:
+        """Abort all transfers: their futures raise `SendingForbidden`."""
+        for curl, ended in list(self._active.items()):
+            self.cancel(curl)
+            if not ended.done():
+                ended.set_exception(SendingForbidden())
 
     def close(self) -> None:
         """Abort all transfers and close all connections."""
@@ -197,6 +219,9 @@ class CurlMulti:
     def _advance(self, events: list[tuple[int, int]]) -> None:
         try:
             for descriptor, ready in events:
+                if self._may_send is not None and not self._may_send():
+                    self.abort_all()
+                    return
                 self._multi.socket_action(descriptor, ready)
         except pycurl.error as error:  # libcurl itself failed and reports no ended transfers any more
             for curl in list(self._active):

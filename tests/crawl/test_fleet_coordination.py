@@ -1,0 +1,142 @@
+"""A worker of a fleet trusts its own clock, and repeats what the database did not hear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+
+from periplus.crawl import fleet_coordination
+from periplus.crawl.fleet_coordination import FleetCoordination
+from periplus.crawl.shared_state import SharedState
+from periplus.errors import DatabaseUnavailable, LeaseLost
+from periplus.store.fleet import FleetView, Identity, Message
+
+LEASE = 20.0  # seconds
+ME = Identity(1000, 1, 0, (0, 0), frozenset())
+
+
+class MemoryFleet:
+    """A database that answers at once, unless it is away."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.heard: list[Message] = []
+        self.owned = frozenset({1, 2, 3})
+        self.fails: Exception | None = None
+
+    def join(self, number: int, workers: int) -> Identity:
+        del number, workers
+        return ME
+
+    def exchange(self, me: Identity, message: Message) -> FleetView:
+        assert me == ME
+        if self.fails is not None:
+            raise self.fails
+        self.heard.append(message)
+        return FleetView(self._clock(), self.owned, frozenset(), {}, (), (0, 0), is_finished=False)
+
+    def leave(self, me: Identity) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Time:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    clock = Time()
+    monkeypatch.setattr(fleet_coordination, "since_boot", clock)
+    return clock
+
+
+@pytest.fixture
+def fleet(time: Time) -> MemoryFleet:
+    return MemoryFleet(time)
+
+
+@pytest.fixture
+def worker(fleet: MemoryFleet) -> Iterator[FleetCoordination]:
+    with closing(SharedState(1)) as shared, closing(FleetCoordination(fleet, shared, 0, LEASE)) as made:
+        yield made
+
+
+def test_a_worker_sends_until_its_last_renewal_plus_the_lease(
+    worker: FleetCoordination, fleet: MemoryFleet, time: Time
+) -> None:
+    time.now += LEASE - 1
+    assert worker.may_send()
+    worker.exchange()
+    time.now += LEASE - 1
+    assert worker.may_send()
+    fleet.fails = DatabaseUnavailable("away")
+    with pytest.raises(DatabaseUnavailable):
+        worker.exchange()
+    time.now += 1
+    assert not worker.may_send(), "a renewal that failed does not count"
+
+
+def test_a_worker_whose_lease_was_taken_sends_nothing_and_owns_nothing(
+    worker: FleetCoordination, fleet: MemoryFleet
+) -> None:
+    fleet.fails = LeaseLost("taken")
+    with pytest.raises(LeaseLost):
+        worker.exchange()
+    assert not worker.may_send()
+    with pytest.raises(LeaseLost):
+        worker.owned()
+
+
+def test_a_worker_that_loses_a_share_which_it_did_not_give_away_is_lost(
+    worker: FleetCoordination, fleet: MemoryFleet
+) -> None:
+    worker.exchange()
+    worker.give([3], 1001)
+    fleet.owned = frozenset({1, 2})
+    worker.exchange()
+    assert worker.owned() == {1, 2}
+    fleet.owned = frozenset({1})
+    worker.exchange()
+    assert not worker.may_send()
+
+
+def test_after_an_outage_a_worker_takes_no_lease_until_the_others_could_renew_theirs(
+    worker: FleetCoordination, fleet: MemoryFleet, time: Time
+) -> None:
+    for _ in range(5):
+        time.now += LEASE / 4
+        worker.exchange()
+    worker.exchange()
+    assert fleet.heard[-1].may_take
+    time.now += 2 * LEASE  # the database was away
+    worker.exchange()
+    for _ in range(4):
+        time.now += LEASE / 4
+        worker.exchange()
+        assert not fleet.heard[-1].may_take
+    time.now += LEASE / 4
+    worker.exchange()
+    assert fleet.heard[-1].may_take
+
+
+def test_what_an_exchange_could_not_tell_the_next_one_tells(worker: FleetCoordination, fleet: MemoryFleet) -> None:
+    worker.exchange()
+    worker.give([3], 1001)
+    fleet.fails = DatabaseUnavailable("away")
+    with pytest.raises(DatabaseUnavailable):
+        worker.exchange()
+    worker.give([2], 1002)
+    fleet.fails, fleet.owned = None, frozenset({1})
+    worker.exchange()
+    worker.exchange()
+    assert [message.gifts for message in fleet.heard[-2:]] == [((1001, (3,)), (1002, (2,))), ()]
+    assert worker.owned() == {1}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from periplus.model import Decision, Quality, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 from search.library import Doc, give_ranks, shelve
 
@@ -71,7 +71,7 @@ class History:
         url = self._any().url
         item = QueuedUrl(url, host_of(url), 0, 0.0, Reason.LINK, visits=1, visited=self._now())
         settled = Settled(item, UrlState.REFUSED, Decision(Verdict.REFUSED, Reason.ROBOTS))
-        with closing(Catalog(Collection(self.home).catalog)) as catalog:
+        with closing(open_catalog(Collection(self.home))) as catalog:
             catalog.commit(Batch(settled=[settled]), Written(0, "w00-000001.warc.gz", 0), 1, {})
 
     def _link(self) -> Collection:

@@ -18,11 +18,11 @@ from periplus.errors import CollectionLocked, DamagedFile, DiskFull, NoIndex, Pe
 from periplus.graph.run import rank
 from periplus.index.build import build_index, near_copy
 from periplus.index.pagestore import PageStore
-from periplus.index.writer import IndexWriter
+from periplus.index.writer import IndexWriter, Written
 from periplus.model import Link
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.generations import INDEX_KIND, Generations
+from periplus.store.open_catalog import open_catalog
 from search.library import Doc, documents_of, index, opened, shelve
 from store.small_disk import fill, small_disk
 
@@ -120,7 +120,7 @@ def test_an_index_of_noindex_pages_is_empty(tmp_path: Path) -> None:
 
 def test_nothing_to_index_is_reported(tmp_path: Path) -> None:
     collection = create_collection(tmp_path)
-    Catalog(collection.catalog, create=True).close()
+    open_catalog(collection, create=True).close()
     with pytest.raises(NoIndex, match=r"nothing to index.*periplus crawl"):
         index(collection)
     assert not collection.index.exists()
@@ -291,7 +291,7 @@ def test_a_generation_that_does_not_read_back_is_not_published(
     index(collection)
     finish = IndexWriter.finish
 
-    def spoil(writer: IndexWriter) -> int:
+    def spoil(writer: IndexWriter) -> Written:
         written = finish(writer)
         (path,) = collection.index.rglob(f"*.tmp/{name}")
         path.write_bytes(b"")
@@ -307,7 +307,7 @@ def test_a_generation_that_does_not_read_back_is_not_published(
 def test_documents_lost_on_the_way_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     collection = shelve(tmp_path, [Doc("http://a.test/", "First", "word")])
     finish = IndexWriter.finish
-    monkeypatch.setattr(IndexWriter, "finish", lambda writer: finish(writer) + 1)
+    monkeypatch.setattr(IndexWriter, "finish", lambda writer: finish(writer)._replace(by_shard=[2]))
     with pytest.raises(DamagedFile, match="2 documents were written"):
         index(collection)
     assert Generations(collection.index, INDEX_KIND).live() is None

@@ -19,7 +19,7 @@ from periplus.errors import DamagedFile
 from periplus.index import lineage, parts
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import document_numbers, parts_of, parts_to_merge
-from periplus.index.writer import IndexWriter
+from periplus.index.writer import IndexWriter, Written
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
 from search.library import Doc, give_ranks, index, opened, shelve
@@ -401,8 +401,8 @@ def test_an_update_after_a_rollback_continues_the_live_generation(tmp_path: Path
 # -- an update is verified before it is published -------------------------------------------------------------------
 
 
-def _one_more(finish: Callable[[IndexWriter], int]) -> Callable[[IndexWriter], int]:
-    return lambda writer: finish(writer) + 1
+def _one_more(finish: Callable[[IndexWriter], Written]) -> Callable[[IndexWriter], Written]:
+    return lambda writer: finish(writer)._replace(by_shard=[6])
 
 
 def test_documents_lost_in_an_update_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,7 +420,7 @@ def test_a_removed_document_that_is_still_found_is_noticed(tmp_path: Path, monke
     collection = shelve(tmp_path, pages(0, 40))
     index(collection)
     shelve(tmp_path, [Doc("http://a.test/7", noindex=True, at=1_800_000_000.0)])
-    monkeypatch.setattr("periplus.index.writer.NUMBER", "kind")  # no document has a kind of this number
+    monkeypatch.setattr("periplus.index.document_writer.NUMBER", "kind")  # no document has a kind of this number
     with pytest.raises(DamagedFile, match="39 documents were written"):
         index(collection)
 

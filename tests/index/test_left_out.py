@@ -16,8 +16,8 @@ from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
 from periplus.model import Decision, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
+from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 from search.library import Doc, settings, shelve
 from store.warcs import page as record
@@ -106,7 +106,7 @@ def test_a_page_that_fails_for_a_while_stays(tmp_path: Path, status: int) -> Non
 
 def refuse(collection: Collection, url: str, reason: Reason) -> None:
     """Note that a page that was fetched before is refused by now."""
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         row = catalog.url(url)
         assert row is not None
         item = QueuedUrl(url, host_of(url), 0, 0.0, Reason.LINK, visits=1, visited=2e9)

@@ -9,8 +9,8 @@ from index.live import live_index
 from periplus.config import Indexing
 from periplus.index.build import IndexSummary, build_index
 from periplus.index.lineage import Continuation
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.open_catalog import open_catalog
 from search.library import Doc, give_ranks, opened, shelve
 
 LIVE = Continuation(most_removed=0.5, most_new=1.0, all_languages=True, ranks_later=True, vectors_later=True)
@@ -87,7 +87,7 @@ def test_an_index_that_grows_is_not_built_anew(tmp_path: Path) -> None:
 
 def test_segments_that_are_not_named_wait(tmp_path: Path) -> None:
     collection = shelve(tmp_path, pages(0, 4))
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         first = [segment.name for segment in catalog.segments("pages")]
     shelve(tmp_path, pages(4, 6))
     assert update(collection, only=first).documents == 4

@@ -71,7 +71,7 @@ def write(folder: Path, *rows: dict[str, Any], strength: float = 0.05) -> Index:
     with IndexWriter(folder, Indexing(prior_strength=strength), LANGUAGES) as writer:
         for number, row in enumerate(rows):
             writer.add({**ROW, "number": number, **row})
-        assert writer.finish() == len(rows)
+        assert writer.finish().documents == len(rows)
     index = Index.open(str(folder / "tantivy"))
     register(index)
     return index

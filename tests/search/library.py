@@ -40,9 +40,9 @@ from periplus.model import (
 from periplus.search.engine import SearchEngine
 from periplus.store.archive import ArchiveWriter, archive_name
 from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
+from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import Figures
 from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
@@ -103,7 +103,7 @@ class Doc:
 def shelve(home: Path, docs: Iterable[Doc], *, reparsed: bool = False) -> Collection:
     """Add pages to the collection in *home*, as one segment; it is made if there is none."""
     collection = create_collection(home)
-    catalog = Catalog(collection.catalog, create=True)
+    catalog = open_catalog(collection, create=True)
     try:
         number = catalog.last_segment(_WORKER) + 1
         archive = ArchiveWriter(collection.archive, archive_name(_WORKER, number), 0)

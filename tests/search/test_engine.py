@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from periplus.errors import NoIndex, UsageError
 from periplus.model import Results
 from periplus.search import engine as engine_module
-from periplus.search import hits, interpret, ranking
+from periplus.search import hits, interpret
 from periplus.search.candidates import CandidateFinder
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
 from periplus.search.open_index import OpenIndex
 from periplus.search.score import FEATURES
+from periplus.search.shards import index_shard
 from periplus.store.collection import create_collection
 from periplus.text.analyzer import language_of, terms
 from search.library import Doc, give_ranks, index, library, marked, opened, settings, shelve, urls
@@ -242,7 +243,7 @@ class Clock:
 SLOWED = {
     engine_module: ["_hints"],
     interpret: ["parse_query", "query_language", "wanted_words", "corrected"],
-    ranking: ["QueryTerms"],
+    index_shard: ["QueryTerms"],
     hits: ["make_snippets"],
 }
 
@@ -257,9 +258,9 @@ def test_all_the_time_of_a_search_is_in_its_steps(
     for module, names in SLOWED.items():
         for name in names:
             monkeypatch.setattr(module, name, clock.slowed(getattr(module, name)))
-    for name in ("matching", "selection"):
+    for name in ("matching", "select"):
         monkeypatch.setattr(CandidateFinder, name, clock.slowed(getattr(CandidateFinder, name)))
-    for name in ("count_with", "among", "matches"):
+    for name in ("count", "among", "matches"):
         monkeypatch.setattr(OpenIndex, name, clock.slowed(getattr(OpenIndex, name)))
     results = engine.search("deep lighthuose", verbatim=verbatim)
     assert bool(results.corrected) is not verbatim

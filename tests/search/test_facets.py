@@ -11,8 +11,8 @@ import pytest
 from tantivy import Query
 
 from periplus.model import FacetCounts
-from periplus.search import facets
 from periplus.search.engine import SearchEngine
+from periplus.search.shards import facet_buckets
 from search.library import Doc, library
 
 _DAY = 86_400.0
@@ -103,15 +103,16 @@ def test_a_count_is_that_of_the_search(engine: SearchEngine) -> None:
 
 
 def test_sites_are_named_however_often_and_by_however_many_threads_they_are_counted(engine: SearchEngine) -> None:
+    counter, every = facet_buckets.FacetCounter(engine.index), Query.all_query()
+    keys = list(counter.buckets(every, ()).hosts)
     with ThreadPoolExecutor(4) as pool:
-        counter = facets.FacetCounter(engine.index)
-        found = list(pool.map(lambda _: counter.count(Query.all_query()).sites, range(16)))
+        found = list(pool.map(lambda _: tuple(counter.host_names(every, keys[:4]).values()), range(16)))
     assert {len(sites) for sites in found} == {4}
     assert len(set(found)) == 1
 
 
 def test_only_some_names_of_hosts_are_kept(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facets, "_CACHED", 2)
-    counter = facets.FacetCounter(engine.index)
-    every = Query.all_query()
-    assert [len(counter.count(every).sites) for _ in range(3)] == [4, 4, 4]
+    monkeypatch.setattr(facet_buckets, "_CACHED", 2)
+    counter, every = facet_buckets.FacetCounter(engine.index), Query.all_query()
+    keys = list(counter.buckets(every, ()).hosts)
+    assert [len(counter.host_names(every, keys[:4])) for _ in range(3)] == [4, 4, 4]

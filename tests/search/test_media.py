@@ -12,6 +12,7 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.model import Image, MediaResults, Video
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
+from periplus.search.shards.opening import open_local
 from periplus.store.generations import INDEX_KIND, Generations
 from search.hostile_queries import SHAPES
 from search.library import Doc, give_ranks, index, opened, settings, shelve
@@ -121,7 +122,7 @@ def test_pages_of_results_do_not_overlap(engine: SearchEngine) -> None:
 
 
 def test_more_matches_than_are_read_are_a_lower_bound(engine: SearchEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.search.media._MOST", 3)
+    monkeypatch.setattr("periplus.search.shards.media_matches.MOST_MEDIA", 3)
     results = engine.media("lighthouse", "image")
     assert (results.total, results.total_is_exact, len(results.hits)) == (3, False, 3)
     assert engine.media("tower", "image").total_is_exact
@@ -130,7 +131,8 @@ def test_more_matches_than_are_read_are_a_lower_bound(engine: SearchEngine, monk
 def test_enough_images_with_all_words_leave_out_the_others(
     engine: SearchEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("periplus.search.media._ENOUGH", 1)
+    for module in ("media", "shards.media_matches"):
+        monkeypatch.setattr(f"periplus.search.{module}.ENOUGH", 1)
     assert names(engine.media("lighthouse mole", "image")) == ["2"]
     assert engine.media("lighthouse mole", "image", mode="or").total == 4
 
@@ -252,4 +254,4 @@ def test_an_index_of_images_that_lost_documents_is_refused(tmp_path: Path) -> No
     assert generation is not None
     generation.meta["media_documents"] += 1
     with pytest.raises(DamagedFile, match="number of images and videos"):
-        SearchEngine(collection, generation, settings())
+        open_local(generation, settings().ranking)

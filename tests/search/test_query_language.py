@@ -46,7 +46,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SearchEngine]:
 def test_the_language_of_a_query(engine: SearchEngine, query: str, language: str | None, ignored: set[str]) -> None:
     root = parse_query(query).root
     assert root is not None
-    found = query_language(wanted_words(root), engine.index)
+    found = query_language(wanted_words(root), engine.counts)
     first, second = sorted(found.likely, key=lambda one: -found.likely[one])[:2]
     assert language in {None, first}
     assert language is None or found.likely[first] > 1.5 * found.likely[second]

@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Container, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import compute as pc
 from pyarrow import dataset
 from tantivy import Index, Query
@@ -27,18 +29,24 @@ from periplus.index.left_out import PageRules
 from periplus.index.lineage import Continuation, Lineage, continued
 from periplus.index.media import write_furniture
 from periplus.index.pagestore import PageStore
+from periplus.index.partitions.run import write_in_partitions
 from periplus.index.parts import DOCUMENTS
-from periplus.index.plan import ROWS_AT_ONCE, Plan
+from periplus.index.plan import Plan
+from periplus.index.rows import ROWS_AT_ONCE
 from periplus.index.schema import NUMBER, URL_ID
+from periplus.index.shards import SHARDS, document_folders, shard_folders
 from periplus.index.sites import write_sites
 from periplus.index.templates import write_templates
 from periplus.index.update import Base
-from periplus.index.writer import IndexWriter
+from periplus.index.writer import IndexWriter, Written
 from periplus.model import Copy
-from periplus.store.catalog import Catalog
 from periplus.store.checksums import require_intact, segment_file
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of
+from periplus.store.objects.job_files import bring_segments
+from periplus.store.objects.shared_generations import bring_ranks, sharing_index
+from periplus.store.open_catalog import open_catalog
+from periplus.store.task_runner import TaskRunner
 from periplus.url import url_id
 
 NEAR_COPIES = "near.parquet"  # a file beside the index: url, original, bits
@@ -57,6 +65,8 @@ def near_copy(generation: Path, url: str) -> Copy | None:
 
 
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000  # 8 % less CPU time than with 700
+_WriteDocuments = Callable[[Indexing, dict[str, int], Base | None], Written]
+_WITHOUT_SHARDS = 5  # format of an index that is not divided: earlier releases read it
 _AGAIN = "The last index stays in use. Run `periplus index` again."
 
 
@@ -75,6 +85,7 @@ class IndexSummary:
     added: int  # documents that were written; a changed one counts as added and removed
     removed: int
     kept: int  # documents of the last generation that are unchanged
+    shards: int = 1
 
 
 def build_index(
@@ -84,12 +95,28 @@ def build_index(
     rules: PageRules | None = None,
     limits: Continuation | None = None,
     only: Container[str] | None = None,
+    runner: TaskRunner | None = None,
 ) -> IndexSummary:
     """Bring the index up to date with the live segments; searches use the last generation until the end.
 
     The new generation is verified before it is published. When nothing has changed, there is none. Pages that *rules*
     refuse are left out. *limits*: when an update would do. *only*: the names of the segments of pages to index.
+    *runner*: tasks of it write the documents, in partitions, and *progress* counts partitions instead of documents.
     """
+    bring_ranks(collection)
+    with sharing_index(collection, settings.generations):
+        return _build(collection, settings, progress, rules, limits or Continuation(), only, runner)
+
+
+def _build(
+    collection: Collection,
+    settings: Indexing,
+    progress: Callable[[int, int], None],
+    rules: PageRules | None,
+    limits: Continuation,
+    only: Container[str] | None,
+    runner: TaskRunner | None,
+) -> IndexSummary:
     started = time.monotonic()
     generations = Generations(collection.index, INDEX_KIND)
     with (
@@ -98,12 +125,15 @@ def build_index(
         generations.writing() as folder,
         Plan(collection, segments, settings, folder / "spill", rules) as plan,
     ):
-        lineage = continued(generations, plan, settings, limits or Continuation())
+        lineage = continued(generations, plan, settings, limits)
         before = lineage.before
         with closing(before) if before is not None else nullcontext():
             if before is not None and not plan.added and not len(plan.removed) and _same_ranks(before, plan):
                 return _summary(before.folder, plan, lineage, "none", started)
-            facts = _write_generation(folder, plan, lineage, settings, progress)
+            write = partial(_write_documents, folder, plan)
+            if runner is not None and plan.added:
+                write = partial(write_in_partitions, folder, plan, collection, runner)
+            facts = _write_generation(folder, plan, lineage, settings, partial(write, progress))
             plan.close()  # removes its temporary files
             generation = generations.publish(folder, facts, settings.generations, before)
     return _summary(generation, plan, lineage, "full" if before is None else "update", started)
@@ -126,6 +156,7 @@ def _summary(generation: Path, plan: Plan, lineage: Lineage, build: str, started
         added=plan.added,
         removed=len(plan.removed),
         kept=plan.total - plan.added,
+        shards=max(len(shard_folders(generation)), 1),
     )
 
 
@@ -133,11 +164,13 @@ def _summary(generation: Path, plan: Plan, lineage: Lineage, build: str, started
 def _live_segments(collection: Collection, only: Container[str] | None) -> Iterator[dict[Path, Path | None]]:
     """The segments of pages to index, after a check of every byte, each with its links; None: they are damaged."""
     with collection.reading_segments():
-        with closing(Catalog(collection.catalog)) as catalog:
-            pages, links = (
-                [segment_file(collection.segments, segment) for segment in catalog.segments(kind)]
-                for kind in ("pages", "links")
-            )
+        with closing(open_catalog(collection)) as catalog:
+            live = catalog.segments()
+        bring_segments(collection, live)
+        pages, links = (
+            [segment_file(collection.segments, segment) for segment in live if segment.kind == kind]
+            for kind in ("pages", "links")
+        )
         if only is not None:
             pages = [file for file in pages if file.path.name in only]
         if not pages:
@@ -148,66 +181,79 @@ def _live_segments(collection: Collection, only: Container[str] | None) -> Itera
 
 
 def _write_generation(
-    folder: Path, plan: Plan, lineage: Lineage, settings: Indexing, progress: Callable[[int, int], None]
+    folder: Path, plan: Plan, lineage: Lineage, settings: Indexing, write_documents: _WriteDocuments
 ) -> dict[str, Any]:
     """Write and check all files of a generation; returns the facts for its `meta.json`."""
     languages = lineage.languages(plan.languages)
     base = plan.base(lineage.before.folder, lineage.first) if lineage.before is not None else None
     written_settings = settings.model_copy(update={"vectors": lineage.has_vectors(settings)})
-    written, media = _write_documents(folder, plan, written_settings, languages, base, progress)
+    written = write_documents(written_settings, languages, base)
     plan.save_numbers(folder / DOCUMENTS)
     plan.save_near_copies(folder / NEAR_COPIES)
     write_sites(folder, plan.sites.values())
     write_templates(folder, plan.template_lines.lines)
     write_furniture(folder, plan.furniture)
     _require_sound(folder, plan, written, base)
-    return {
+    facts = {
+        "format": INDEX_KIND.format if settings.shards > 1 else _WITHOUT_SHARDS,
         "documents": plan.total,
         "duplicates": plan.duplicates,
         "ranks": plan.rank_generation,
         "languages": languages,
-        "media_documents": media,
+        "media_documents": sum(written.media),
         **lineage.facts(plan, settings),
     }
+    if settings.shards > 1:
+        shards = {"shard_documents": written.by_shard, "shard_media": written.media}
+        facts |= {SHARDS: settings.shards, **shards, "hosts": plan.hosts()}
+    return facts
 
 
 def _write_documents(
     folder: Path,
     plan: Plan,
+    progress: Callable[[int, int], None],
     settings: Indexing,
     languages: dict[str, int],
     base: Base | None,
-    progress: Callable[[int, int], None],
-) -> tuple[int, int]:
-    """Write the documents; returns the number of new pages, and that of all images and videos."""
+) -> Written:
+    """Write the documents."""
     with IndexWriter(folder, settings, languages, base, plan.furniture) as writer:
         for done, row in enumerate(plan.rows(), 1):
             writer.add(row)
             if done % ROWS_AT_ONCE == 0:
                 progress(done, plan.added)
         progress(plan.added, plan.added)
-        return writer.finish(), writer.media
+        return writer.finish()
 
 
-def _require_sound(folder: Path, plan: Plan, written: int, base: Base | None) -> None:
+def _require_sound(folder: Path, plan: Plan, written: Written, base: Base | None) -> None:
     """Refuse to publish a generation that has not the documents of the plan, or that cannot be read back."""
-    first = base.first if base is not None else 0
-    numbers = np.flatnonzero(base.is_kept) if base is not None else np.empty(0, np.intp)
-    expected = len(numbers) + written
+    kept = np.flatnonzero(base.is_kept) if base is not None else np.empty(0, np.intp)
+    expected = len(kept) + written.documents
     if expected != plan.total:
-        problem = f"{written} documents were written and {len(numbers)} kept, {plan.total} were planned"
+        problem = f"{written.documents} documents were written and {len(kept)} kept, {plan.total} were planned"
         raise DamagedFile(f"{folder} is damaged", problem, _AGAIN)
     require_forward(folder, expected)
+    for documents, added in zip(document_folders(folder, len(written.by_shard)), written.by_shard, strict=True):
+        _require_found(documents, base.first if base is not None else 0, added, kept)
+
+
+def _require_found(folder: Path, first: int, written: int, kept: NDArray[np.intp]) -> None:
+    """Refuse a folder of documents of which the first, the last or one between them is not found by its URL.
+
+    *first*: the number of the first of *written* new documents; *kept*: the numbers of earlier ones.
+    """
     index = Index.open(str(folder / "tantivy"))
     searcher = index.searcher()
     with PageStore(folder) as pages:
         found = (searcher.num_docs, len(pages))
-        if found != (expected, first + written):
-            problem = f"{expected} documents were written, {found} read back"
+        if found != (len(kept) + written, first + written):
+            problem = f"{len(kept) + written} documents were written, {found} read back"
             raise DamagedFile(f"{folder} is damaged", problem, _AGAIN)
-        kept = numbers[[0, len(numbers) // 2, -1]].tolist() if len(numbers) else []
+        old = kept[[0, len(kept) // 2, -1]].tolist() if len(kept) else []
         new = [first, first + written // 2, first + written - 1] if written else []
-        for number in sorted({*kept, *new}):
+        for number in sorted({*old, *new}):
             query = Query.term_query(index.schema, URL_ID, url_id(pages.head(number).url).hex())
             addresses = [address for _, address in searcher.search(query, 2).hits]
             if searcher.fast_field_values(NUMBER, addresses) != [number]:

@@ -258,7 +258,8 @@ WHERE NOT numbered.is_new;
 
 -- name: rows
 -- The columns of a new document that are not in the segments, in the order of its number.
-SELECT numbered.number, documents.rank, qualities.quality, documents.segment, documents.place,
+SELECT numbered.number, documents.url_id, documents.host, documents.rank, qualities.quality, documents.segment,
+       documents.place,
        coalesce(anchors.anchors, []) AS anchors, coalesce(copies.urls, []) AS copies,
        feed_dates.published AS listed_at
 FROM numbered JOIN documents ON documents.ordinal = numbered.ordinal

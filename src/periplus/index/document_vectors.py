@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from periplus.index.arrays import load_array
 from periplus.index.forward import ForwardIndex
 from periplus.index.parts import MEANINGS, parts_of
+from periplus.index.shards import shard_folder, shard_folders
 from periplus.index.vectors import DIMENSIONS, FOLDER, Vectors
 from periplus.store.arrays import new_array
 from periplus.text.bm25 import idf
@@ -46,18 +47,27 @@ class DocumentVectors:
         return cosines
 
 
-def open_document_vectors(generation: Path) -> DocumentVectors | None:
-    """The vectors of the documents of a generation; None when `index.vectors` was off."""
-    return DocumentVectors(generation) if (generation / FOLDER).is_dir() else None
+def open_document_vectors(generation: Path, shard: int | None = None) -> DocumentVectors | None:
+    """The vectors of the documents of a generation or one of its shards; None when `index.vectors` was off."""
+    folder = generation if shard is None else shard_folder(generation, shard)
+    return DocumentVectors(folder) if (generation / FOLDER).is_dir() else None
 
 
 def write_document_vectors(generation: Path) -> None:
     """Write the vectors of the documents of all parts that lack them; words have their vectors already."""
-    index = ForwardIndex(generation)
+    index, folders = ForwardIndex(generation), shard_folders(generation)
+    for shard, folder in enumerate(folders):
+        _write(generation, folder, index.of_shard(shard))
+    if not folders:
+        _write(generation, generation, index)
+
+
+def _write(generation: Path, folder: Path, index: ForwardIndex) -> None:
+    """Write the vectors of the documents in a folder."""
     vectors = Vectors(generation, index.lexicon)
     frequencies = index.lexicon.documents(np.arange(len(index.lexicon), dtype=np.uint32))
     weights = idf(frequencies.astype(np.float64), len(index)).astype(np.float32)
-    for part, size in zip(parts_of(generation), index.sizes, strict=True):
+    for part, size in zip(parts_of(folder), index.sizes, strict=True):
         if not (part.folder / MEANINGS).exists():
             file = new_array(part.folder / MEANINGS, np.int8, size * len(FIELDS) * DIMENSIONS)
             _fill(file.reshape(size, len(FIELDS), DIMENSIONS), part.first, index, vectors, weights)

@@ -7,6 +7,7 @@ Search scores candidates from these numbers, without unpacking or splitting a te
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from periplus.errors import DamagedFile
 from periplus.index.arrays import load_array
 from periplus.index.lexicon import COLUMNS, Lexicon
 from periplus.index.parts import Part, parts_of
+from periplus.index.shards import ShardNumbers, shard_folder
 from periplus.store.arrays import new_array, write_array
 
 FOLDER = "forward"
@@ -39,6 +41,7 @@ MOST_WORDS = _LEAD + (1 << 2 * _BITS) - 1  # distinct words that can be written,
 U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
+Places = NDArray[np.intp]
 _NO_UNITS: U16 = np.empty(0, np.uint16)
 _SOME_WIDE = 255  # code of a lead that begins a word of the query, and others
 
@@ -93,20 +96,41 @@ class _ForwardPart:
 class ForwardIndex:
     """Reads the words of documents."""
 
-    def __init__(self, generation: Path) -> None:
-        folder = generation / FOLDER
+    def __init__(self, generation: Path, *, with_documents: bool = True) -> None:
+        """*with_documents*: False opens the words alone, which all shards share."""
+        self._generation, folder = generation, generation / FOLDER
         facts = _facts(folder / FACTS)
         self.lexicon = Lexicon(folder, facts["languages"])
         self._size: int = facts["documents"]
         self._means: dict[str, float] = facts["mean_lengths"]
-        self._parts = [_ForwardPart(part) for part in parts_of(generation)]
+        self._numbers: ShardNumbers | None = None
+        self._sizes: list[int] = facts.get("shards", [])  # number of documents of each shard
+        self._parts: list[_ForwardPart] = []
+        if not with_documents:
+            return
+        if not self._sizes:
+            self._open_parts(generation, facts["numbers"])
+            return
+        folders = [shard_folder(generation, shard) for shard in range(len(self._sizes))]
+        self._parts, self._numbers = [_ForwardPart(Part(0, one)) for one in folders], ShardNumbers(folders)
+
+    def of_shard(self, shard: int) -> ForwardIndex:
+        """The documents of one shard, by their numbers there; the words are those of all shards."""
+        found = copy(self)
+        found._numbers = None
+        found._open_parts(shard_folder(self._generation, shard), self._sizes[shard])
+        return found
+
+    def _open_parts(self, documents: Path, numbers: int) -> None:
+        """Open the documents in a folder; *numbers*: how many it has, with removed ones."""
+        self._parts = [_ForwardPart(part) for part in parts_of(documents)]
         self._firsts = np.array([part.first for part in self._parts])
-        ends = [part.end for part in self._parts]
-        if [*self._firsts.tolist(), facts["numbers"]] != [0, *ends]:
-            raise DamagedFile(f"{folder / 'columns.npy'} is damaged", "it has not the documents that its parts state")
+        if [*self._firsts.tolist(), numbers] != [0, *(part.end for part in self._parts)]:
+            path = documents / FOLDER / "columns.npy"
+            raise DamagedFile(f"{path} is damaged", "it has not the documents that its parts state")
 
     def __len__(self) -> int:
-        """The number of documents, without removed ones."""
+        """The number of documents of the whole collection, without removed ones."""
         return self._size
 
     @property
@@ -163,9 +187,8 @@ class ForwardIndex:
         """Adjacent columns of several documents as they are stored; and where each column starts, and the end."""
         units: list[U16] = [_NO_UNITS] * len(numbers)
         sizes = np.empty((len(numbers), last - first + 1), np.intp)  # in units
-        for part, chosen in self._by_part(numbers):
-            places = (np.asarray(numbers, np.intp)[chosen] - part.first) * len(COLUMNS)
-            offsets = part.offsets[places[:, None] + np.arange(first, last + 2)]
+        for part, chosen, places in self._by_part(numbers):
+            offsets = part.offsets[places[:, None] * len(COLUMNS) + np.arange(first, last + 2)]
             sizes[chosen] = np.diff(offsets, axis=1)
             begins, ends = offsets[:, 0].tolist(), offsets[:, -1].tolist()
             for place, begin, end in zip(chosen.tolist(), begins, ends, strict=True):
@@ -181,18 +204,24 @@ class ForwardIndex:
     def column_lengths(self, numbers: NDArray[np.integer]) -> U32:
         """The number of words in each column of each document, without breaks."""
         found = np.zeros((len(numbers), len(COLUMNS)), np.uint32)
-        for part, chosen in self._by_part(numbers):
-            found[chosen] = part.lengths[np.asarray(numbers, np.intp)[chosen] - part.first]
+        for part, chosen, places in self._by_part(numbers):
+            found[chosen] = part.lengths[places]
         return found
 
-    def _by_part(self, numbers: NDArray[np.integer]) -> Iterator[tuple[_ForwardPart, NDArray[np.intp]]]:
-        """The parts of the documents, each with the places of its documents in *numbers*."""
+    def _by_part(self, numbers: NDArray[np.integer]) -> Iterator[tuple[_ForwardPart, NDArray[np.intp], Places]]:
+        """The parts of the documents: each with the places of its documents in *numbers*, and in the part."""
+        documents = np.asarray(numbers, np.intp)
         if len(self._parts) == 1:
-            yield self._parts[0], np.arange(len(numbers))
+            yield self._parts[0], np.arange(len(documents)), documents
             return
-        owners = np.searchsorted(self._firsts, numbers, side="right") - 1
+        if self._numbers is not None:
+            owners, places = self._numbers.owners[documents], self._numbers.places[documents]
+        else:
+            owners = np.searchsorted(self._firsts, documents, side="right") - 1
+            places = documents - self._firsts[owners]
         for owner in np.unique(owners).tolist():
-            yield self._parts[owner], np.flatnonzero(owners == owner)
+            chosen = np.flatnonzero(owners == owner)
+            yield self._parts[owner], chosen, places[chosen]
 
     def mean_length(self, field: str) -> float:
         """The mean number of words in a field, over the documents that have it; 1 when none has."""

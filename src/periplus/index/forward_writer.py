@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from periplus.index.forward import (
     mean_lengths,
 )
 from periplus.index.lexicon import COLUMNS
-from periplus.index.lexicon_writer import NO_LEXICON, LexiconWriter
+from periplus.index.lexicon_writer import NO_LEXICON, CountedTable, LexiconWriter
 from periplus.index.parts import part_folder
 from periplus.store.arrays import new_array, write_array
 from periplus.text.analyzer import LANGUAGES, language_of, url_parts
@@ -42,58 +42,105 @@ class Continued(NamedTuple):
     removed: NDArray[np.intp]  # numbers of the documents that this update removes
 
 
-class ForwardWriter:
-    """Appends documents in the order of their numbers.
+class _PartWriter:
+    """The documents of one part.
 
     Words get their final numbers when all are counted. Until then they are in a temporary file.
     """
 
-    def __init__(self, generation: Path, body_words: int, before: Continued | None = None) -> None:
-        """*before*: what an update continues; the numbers of its documents follow."""
-        self._first = len(before.is_kept) if before else 0
-        self._folder, self._part = generation / FOLDER, part_folder(generation, self._first) / FOLDER
-        for folder in {self._folder, self._part}:
-            folder.mkdir(parents=True)
-        self._most, self._before = body_words, before
-        self._table = WordTable(MOST_WORDS)
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self._sizes = bytearray()
-        self._spill = (self._folder / "words.tmp").open("w+b")
+        self._spill = (folder / "words.tmp").open("w+b")
 
-    def add(self, row: Mapping[str, Any]) -> None:
-        """Append a document; *row* is one of `rows` in build.sql."""
-        fields = (
-            url_parts(row["url"]),
-            _title_parts(row["title"], row["short_title"]),
-            (*row["headings"], *row["categories"], row["keywords"] or ""),
-            row["anchors"],
-            (row["description"] or "",),
-            (row["text"],),
-        )
-        language = LANGUAGES.index(language_of(row["language"]))
-        words, sizes = self._table.add(fields, language, OPENING_WORDS, self._most)
+    def add(self, words: bytes, sizes: bytes) -> None:
+        """Append a document, as `WordTable` gives it."""
         self._spill.write(words)
         self._sizes += sizes
 
-    def finish(self) -> None:
-        """Write all files."""
+    def finish(self, lexicon: LexiconWriter, wide_words: int | None) -> U32:
+        """Write the files; returns the lengths of the columns by document. *wide_words*: their number, if known."""
         sizes = np.frombuffer(self._sizes, np.uint32).reshape(-1, 2, len(COLUMNS))
+        wide = self._wide_words(lexicon) if wide_words is None else wide_words
+        self._write_words(sizes[:, 0].reshape(-1), lexicon, wide)
+        lengths: U32 = sizes[:, 1]
+        write_array(self.folder / "lengths.npy", lengths.reshape(-1))
+        return lengths
+
+    def _wide_words(self, lexicon: LexiconWriter) -> int:
+        return sum(int(np.count_nonzero(chunk >= FIRST_WIDE)) for chunk in self._numbered(lexicon))
+
+    def _numbered(self, lexicon: LexiconWriter) -> Iterator[U32]:
+        """The words with their final numbers."""
+        self._spill.seek(0)
+        while chunk := self._spill.read(4 * _AT_ONCE):
+            yield lexicon.numbers[np.frombuffer(chunk, np.uint32)]
+
+    def _write_words(self, sizes: U32, lexicon: LexiconWriter, wide_words: int) -> None:
+        """Encode the words with their final numbers."""
+        ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        text = new_array(self.folder / "text.npy", np.uint16, int(ends[-1]) + wide_words)
+        offsets, done, written = ends.copy(), 0, 0
+        for words in self._numbered(lexicon):
+            units, wide = encoded(words)
+            text[written : written + len(units)] = units
+            first, last = np.searchsorted(ends, [done, done + len(wide)], side="right")
+            before = np.cumsum(wide)[ends[first:last] - done - 1]  # wide words of this chunk before each end
+            offsets[first:last] = ends[first:last] + (written - done) + before
+            done, written = done + len(wide), written + len(units)
+        write_array(self.folder / "columns.npy", offsets.astype(np.uint64))
+
+    def close(self) -> None:
+        """Remove the temporary file."""
+        Path(self._spill.name).unlink(missing_ok=True)
+        self._spill.close()
+
+
+class ForwardWriter:
+    """Appends documents in the order of their numbers, to one part or to several shards with the same words."""
+
+    def __init__(
+        self, generation: Path, body_words: int, before: Continued | None = None, shards: Sequence[Path] = ()
+    ) -> None:
+        """*before*: what an update continues; the numbers of its documents follow. *shards*: folders of shards."""
+        self._first = len(before.is_kept) if before else 0
+        self._folder, self._has_shards = generation / FOLDER, bool(shards)
+        folders = [shard / FOLDER for shard in shards] or [part_folder(generation, self._first) / FOLDER]
+        for folder in {self._folder, *folders}:
+            folder.mkdir(parents=True)
+        self._most, self._before = body_words, before
+        self._table = WordTable(MOST_WORDS)
+        self._parts = [_PartWriter(folder) for folder in folders]
+
+    def add(self, row: Mapping[str, Any], shard: int = 0) -> None:
+        """Append a document; *row* is one of `rows` in build.sql."""
+        words, sizes = self._table.add(*split_fields(row), OPENING_WORDS, self._most)
+        self.append(words, sizes, shard)
+
+    def append(self, words: bytes, sizes: bytes, shard: int = 0) -> None:
+        """Append documents that are split already, as `WordTable.add` gives them."""
+        self._parts[shard].add(words, sizes)
+
+    def finish(self, table: CountedTable | None = None) -> None:
+        """Write all files; *table*: has the words of documents that were split already."""
         lexicon = LexiconWriter(
-            self._before.words.lexicon.content() if self._before else NO_LEXICON, self._table, MOST_WORDS
+            self._before.words.lexicon.content() if self._before else NO_LEXICON, table or self._table, MOST_WORDS
         )
-        self._write_words(sizes[:, 0].reshape(-1), lexicon)
-        lengths = sizes[:, 1]
-        write_array(self._part / "lengths.npy", lengths.reshape(-1))
+        wide_words = None if self._has_shards else int(lexicon.totals[lexicon.numbers >= FIRST_WIDE].sum())
+        lengths = [part.finish(lexicon, wide_words) for part in self._parts]
         if self._before is not None:
             _remove(self._before, lexicon)
         lexicon.write(self._folder, LANGUAGES)
         kept = np.flatnonzero(self._before.is_kept) if self._before else np.empty(0, np.intp)
         facts = {
             "format": FORMAT,
-            "documents": len(kept) + len(lengths),
-            "numbers": self._first + len(lengths),
+            "documents": len(kept) + sum(map(len, lengths)),
+            "numbers": self._first + sum(map(len, lengths)),
             "languages": LANGUAGES,
-            "mean_lengths": mean_lengths((*self._lengths(kept), lengths)),
+            "mean_lengths": mean_lengths((*self._lengths(kept), *lengths)),
         }
+        if self._has_shards:
+            facts["shards"] = list(map(len, lengths))
         (self._folder / FACTS).write_bytes(orjson.dumps(facts))
 
     def _lengths(self, kept: NDArray[np.intp]) -> Iterator[U32]:
@@ -101,26 +148,23 @@ class ForwardWriter:
             assert self._before is not None
             yield self._before.words.column_lengths(kept[start : start + _LENGTHS_AT_ONCE])
 
-    def _write_words(self, sizes: U32, lexicon: LexiconWriter) -> None:
-        """Encode the words with their final numbers."""
-        wide_words = int(lexicon.totals[lexicon.numbers >= FIRST_WIDE].sum())
-        ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        text = new_array(self._part / "text.npy", np.uint16, int(ends[-1]) + wide_words)
-        offsets, done, written = ends.copy(), 0, 0
-        self._spill.seek(0)
-        while chunk := self._spill.read(4 * _AT_ONCE):
-            units, wide = encoded(lexicon.numbers[np.frombuffer(chunk, np.uint32)])
-            text[written : written + len(units)] = units
-            first, last = np.searchsorted(ends, [done, done + len(wide)], side="right")
-            before = np.cumsum(wide)[ends[first:last] - done - 1]  # wide words of this chunk before each end
-            offsets[first:last] = ends[first:last] + (written - done) + before
-            done, written = done + len(wide), written + len(units)
-        write_array(self._part / "columns.npy", offsets.astype(np.uint64))
-
     def close(self) -> None:
-        """Remove the temporary file."""
-        Path(self._spill.name).unlink(missing_ok=True)
-        self._spill.close()
+        """Remove the temporary files."""
+        for part in self._parts:
+            part.close()
+
+
+def split_fields(row: Mapping[str, Any]) -> tuple[tuple[Sequence[str], ...], int]:
+    """The fields of a document, as `WordTable.add` takes them, and the number of its language."""
+    fields = (
+        url_parts(row["url"]),
+        _title_parts(row["title"], row["short_title"]),
+        (*row["headings"], *row["categories"], row["keywords"] or ""),
+        row["anchors"],
+        (row["description"] or "",),
+        (row["text"],),
+    )
+    return fields, LANGUAGES.index(language_of(row["language"]))
 
 
 def _title_parts(title: str, short: str) -> tuple[str, ...]:

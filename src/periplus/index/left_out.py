@@ -15,8 +15,8 @@ import duckdb
 import pyarrow as pa
 
 from periplus.model import Decision
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
+from periplus.store.open_catalog import open_catalog
 from periplus.url import url_id
 
 _AT_ONCE = 50_000  # rows between Python and Arrow
@@ -42,7 +42,7 @@ def prepare(
     database: duckdb.DuckDBPyConnection, sql: Mapping[str, str], collection: Collection, rules: PageRules | None
 ) -> dict[str, int]:
     """Create the table `left_out` from `pages` and `versions`; returns the number of pages left out, by reason."""
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         blocked = catalog.block_list()  # also excludes what was imported in spite of the scope
         vanished = ((url_id(url), visited, reason) for url, visited, reason in catalog.vanished())
         database.register("vanished", _table(_VANISHED, vanished))

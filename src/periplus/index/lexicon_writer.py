@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,6 @@ from pyarrow import compute as pc
 from periplus.index.lexicon import COLUMNS, IN_VOCABULARY, LexiconContent, WordFigures, offsets_of, stem_key
 from periplus.store.arrays import write_array
 from periplus.text.analyzer import terms
-from periplus.text.words import WordTable
 
 U32 = NDArray[np.uint32]
 NO_LEXICON = LexiconContent(
@@ -27,10 +27,41 @@ NO_LEXICON = LexiconContent(
 )
 
 
+class CountedTable(Protocol):
+    """The distinct words of documents in the order of their first occurrence, and what is counted of them.
+
+    `LexiconWriter` reads it. `WordTable` is one; the tables of several ranges of documents are merged into another.
+    """
+
+    def __len__(self) -> int:
+        """The number of words, with the break."""
+        ...
+
+    def words(self) -> tuple[bytes, bytes]:
+        """All words in UTF-8, concatenated, and their 64-bit offsets."""
+        ...
+
+    def counts(self) -> bytes:
+        """The occurrences of every word, by column."""
+        ...
+
+    def documents(self) -> bytes:
+        """The number of documents with each word."""
+        ...
+
+    def languages(self) -> bytes:
+        """The languages of the documents with each word, a bit per language."""
+        ...
+
+    def language(self) -> bytes:
+        """The language of most documents with each word."""
+        ...
+
+
 class LexiconWriter:
     """Continues a lexicon with the words of a table; words keep their numbers."""
 
-    def __init__(self, before: LexiconContent, table: WordTable, most: int) -> None:
+    def __init__(self, before: LexiconContent, table: CountedTable, most: int) -> None:
         """*most*: the number of distinct words, without the break; new words beyond it become breaks."""
         self._before = before
         letters, offsets = table.words()
@@ -44,7 +75,7 @@ class LexiconWriter:
         self._figures = _padded(before.figures, len(new))
         self._add(table, counts)
 
-    def _add(self, table: WordTable, counts: U32) -> None:
+    def _add(self, table: CountedTable, counts: U32) -> None:
         known = np.flatnonzero(self.numbers)
         numbers, figures = self.numbers[known], self._figures
         figures.counts[numbers] += counts[known]

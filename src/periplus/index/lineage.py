@@ -2,7 +2,7 @@
 
 A full build begins a lineage, and updates continue it. Word numbers, word vectors, templates and the names of sites are
 those of the full build, so they become stale as documents change. Removed documents stay in the files. So a build is a
-full one when too much has changed.
+full one when too much has changed. An index with shards is always built in full.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from periplus.config import Indexing
 from periplus.errors import PeriplusError
 from periplus.index.pagestore import PageStore
 from periplus.index.plan import Plan
+from periplus.index.shards import SHARDS, shards_of
 from periplus.index.vectors import FOLDER as VECTORS
 from periplus.store.generations import Generation, Generations
 from periplus.text.analyzer import LANGUAGES
@@ -24,7 +25,7 @@ from periplus.text.analyzer import LANGUAGES
 MOST_REMOVED = 0.2  # share of the document numbers that are not in use
 MOST_NEW = 0.5  # share of the documents that are newer than the last full build: then the index has doubled
 _CHECKED_BY_RECORD = ".dat"  # suffix of files whose records have checksums of their own
-_SETTINGS = ("prior_strength", "forward_words", "vectors", "media")
+_SETTINGS = (SHARDS, "prior_strength", "forward_words", "vectors", "media")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Lineage:
         in_full_build = plan.total if self.before is None else self.before.meta["documents_in_full_build"]
         return {
             "release": __version__,
-            **{name: getattr(settings, name) for name in _SETTINGS},
+            **{name: getattr(settings, name) for name in _SETTINGS if name != SHARDS},
             "numbers": self.first + plan.added,
             "documents_in_full_build": in_full_build,
         }
@@ -111,7 +112,8 @@ def _usable(generations: Generations, settings: Indexing) -> tuple[Generation | 
 
 
 def _unusable(before: Generation, settings: Indexing) -> str:
-    changed = [name for name in _SETTINGS if before.meta.get(name) != getattr(settings, name)]
+    known = {SHARDS: 1, **before.meta}  # a generation that is not divided does not state it
+    changed = [name for name in _SETTINGS if known.get(name) != getattr(settings, name)]
     if changed:
         return f"index.{changed[0]} has changed"
     if before.meta.get("release") != __version__:
@@ -131,6 +133,9 @@ def _compared(before: Generation, plan: Plan, limits: Continuation) -> str:
         return f"no page was in the language {min(new)} before"
     first = int(before.meta["numbers"])
     plan.number_documents(before.folder, first, ranks_later=limits.ranks_later)
+    if shards_of(before.meta):
+        is_same = not plan.added and not len(plan.removed) and before.meta["ranks"] == plan.rank_generation
+        return "" if is_same else "an index with shards is always built in full"
     numbers = first + plan.added
     if numbers - plan.total > limits.most_removed * numbers:
         return f"more than {limits.most_removed:.0%} of the documents were removed since the last full build"

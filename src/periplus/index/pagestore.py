@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from periplus.errors import DamagedFile
 from periplus.index.parts import Part, parts_of
 from periplus.index.records import Records, RecordWriter, merge_records
+from periplus.index.shards import ShardNumbers, shard_folders
 from periplus.model import ArchivePosition, Image, Quality, Video
 
 
@@ -116,14 +117,17 @@ class PageStore:
     """Reads pages by document number."""
 
     def __init__(self, generation: Path) -> None:
-        self._parts = [_PartOfStore(part) for part in parts_of(generation)]
+        """*generation*: of a generation with all its shards, or the folder of a shard, which numbers its own pages."""
+        folders = shard_folders(generation)
+        self._numbers = ShardNumbers(folders) if folders else None
+        self._parts = [_PartOfStore(part) for folder in folders or [generation] for part in parts_of(folder)]
         self._firsts = [part.first for part in self._parts]
-        if self._firsts != [0, *(part.end for part in self._parts[:-1])]:
+        if not folders and self._firsts != [0, *(part.end for part in self._parts[:-1])]:
             raise DamagedFile(f"{generation} is damaged", "a part of the page store is missing")
 
     def __len__(self) -> int:
         """The number of the last page, plus 1."""
-        return self._parts[-1].end
+        return self._parts[-1].end if self._numbers is None else len(self._numbers.owners)
 
     def __enter__(self) -> PageStore:
         return self
@@ -137,23 +141,29 @@ class PageStore:
         expected = (list(_HEAD), list(_TEXT), list(_DETAILS))
         return all(tuple(table.names for table in part.tables) == expected for part in self._parts)
 
-    def _part(self, number: int) -> _PartOfStore:
-        return self._parts[bisect_right(self._firsts, number) - 1]
+    def _located(self, number: int) -> tuple[_PartOfStore, int]:
+        """The part with a page, and the number of the page there."""
+        if self._numbers is not None:
+            return self._parts[self._numbers.owners[number]], int(self._numbers.places[number])
+        return self._parts[bisect_right(self._firsts, number) - 1], number
 
     def head(self, number: int) -> Head:
         """The small part of a page."""
-        row = self._part(number).heads[number]
+        part, number = self._located(number)
+        row = part.heads[number]
         row[-2:] = map(tuple, row[-2:])  # other URLs, headings
         return Head(*row)
 
     def text(self, number: int) -> str:
         """The text of a page."""
-        (text,) = self._part(number).texts[number]
+        part, number = self._located(number)
+        (text,) = part.texts[number]
         return str(text)
 
     def details(self, number: int) -> Details:
         """The part of a page that no result shows."""
-        archive, keywords, categories, quality, *rest = self._part(number).details[number]
+        part, number = self._located(number)
+        archive, keywords, categories, quality, *rest = part.details[number]
         link_count, links, images, videos = rest
         return Details(
             archive=_named(ArchivePosition, archive) if archive else None,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,12 +16,11 @@ import xxhash
 from numpy.typing import NDArray
 
 from periplus.config import Indexing
-from periplus.errors import DamagedFile
 from periplus.index.feed_dates import prepare_feed_dates
 from periplus.index.left_out import PageRules, prepare
 from periplus.index.media import LARGEST_SHARE, MOST_PAGES, read_furniture
-from periplus.index.out_links import OutLinks
 from periplus.index.parts import DOCUMENTS
+from periplus.index.rows import ROWS_AT_ONCE, DocumentReader, Segment
 from periplus.index.schema import prior_steps
 from periplus.index.sites import FEWEST_TITLES, TITLES_COMPARED, Site, compare_titles, read_sites
 from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates, read_templates
@@ -32,19 +29,12 @@ from periplus.model import Quality
 from periplus.store.collection import Collection
 from periplus.store.duckdb_session import batches, connect, plain_errors
 from periplus.store.ranks import open_ranks
-from periplus.store.schema import main_text, read_some_pages
+from periplus.store.schema import read_some_pages
 from periplus.store.sql_files import read_statements
 from periplus.text.analyzer import language_of
 from periplus.url import url_key
 
-ROWS_AT_ONCE = 512
 _KEPT_AT_ONCE = 65_536  # rows
-# fmt: off
-_COLUMNS = [
-    "url_id", "url", "host", "fetched_at", "mime", "title", "description", "keywords", "headings", "text", "language",
-    "archive", "offset", "length", "main", "categories", "images", "videos", "published", "modified", "quality",
-]
-# fmt: on
 _SAMPLES = 100_000  # pages compared to find templates; takes about 60 MB
 _TITLES = 500_000  # titles compared to find the names of sites; takes about 60 MB
 _NO_ANCHORS = pa.table({"target_id": pa.array([], pa.binary(16)), "anchors": pa.array([], pa.list_(pa.string()))})
@@ -135,6 +125,10 @@ class Plan:
     def _count(self, query: str) -> int:
         ((count,),) = self._database.execute(query).fetchall()
         return int(count)
+
+    def hosts(self) -> int:
+        """The number of hosts with documents."""
+        return self._count("SELECT count(DISTINCT host) FROM documents")
 
     def _ranks_of_candidates(self) -> pa.Table:
         """PageRank relative to that of a page without links to it, at least 1; without ranks every page has 1."""
@@ -260,51 +254,27 @@ class Plan:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Every new document in the order of its number: the columns of its segment, `rows` in build.sql, its links."""
+        segments = {str(pages): Segment(pages, links) for pages, links in self._segments.items()}
+        reader = DocumentReader(self._database, self._sql["links"], segments, self.template_lines, self.sites)
         with _plain_errors():
-            for page, chosen in self._chosen_pages():
-                text = self.template_lines.strip(page["host"], main_text(page["text"], page["main"]))
-                site = self.sites.get(page["host"])
-                short_title = site.short_title(page["title"]) if site else page["title"]
-                dates = {"is_listed": chosen["listed_at"] is not None}
-                if page["published"] is None:
-                    dates["published"] = chosen["listed_at"]
-                own = {"features": page["quality"], "text": text, "short_title": short_title, **dates}
-                yield {**page, **chosen, **own}
+            query = batches(self._database, self._sql["rows"], ROWS_AT_ONCE)
+            yield from reader.rows(row for batch in query for row in batch.to_pylist())
 
-    def _chosen_pages(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """The columns of every new document: those of its segment with its links, and those of `rows` in build.sql."""
-        query = batches(self._database, self._sql["rows"], ROWS_AT_ONCE)
-        joined = _Joined(row for batch in query for row in batch.to_pylist())
-        while joined.next is not None:
-            name = joined.next["segment"]
-            links = OutLinks(self._database, self._sql["links"], self._segments[Path(name)])
-            has_rows = partial(joined.has_rows, name)
-            for start, batch in read_some_pages(Path(name), _COLUMNS, ROWS_AT_ONCE, has_rows):
-                here = joined.take(name, start + len(batch))
-                pages = batch.take(pa.array([row["place"] - start for row in here], pa.int64())).to_pylist()
-                for page, linked, row in zip(pages, links.of(pages), here, strict=True):
-                    yield page | linked, row
-            if joined.has_rows(name, 0, sys.maxsize):
-                raise DamagedFile(f"{name} is damaged", "it has fewer rows than were joined")
+    def links_of(self, pages: Path) -> Path | None:
+        """The file with the links of a segment of pages; None: it is damaged."""
+        return self._segments[pages]
 
-
-class _Joined:
-    """The rows of `rows` in build.sql, in the order of segment and place."""
-
-    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
-        self._rows, self.next = rows, next(rows, None)
-
-    def has_rows(self, segment: str, _start: int, end: int) -> bool:
-        """Whether the next row is in a segment, before the place *end*."""
-        return self.next is not None and self.next["segment"] == segment and self.next["place"] < end
-
-    def take(self, segment: str, end: int) -> list[dict[str, Any]]:
-        """The next rows in a segment, before the place *end*."""
-        found = []
-        while self.next is not None and self.has_rows(segment, 0, end):
-            found.append(self.next)
-            self.next = next(self._rows, None)
-        return found
+    def planned_rows(self, sizes: Iterable[int]) -> Iterator[pa.Table]:
+        """`rows` in build.sql of all new documents, in the order of their numbers, in tables of so many rows."""
+        schema, waiting = None, list[pa.RecordBatch]()
+        query = batches(self._database, self._sql["rows"], _KEPT_AT_ONCE)
+        with _plain_errors():
+            for size in sizes:
+                while sum(map(len, waiting)) < size and (batch := next(query, None)) is not None:
+                    waiting.append(batch)
+                table = pa.Table.from_batches(waiting, schema)
+                schema, waiting = table.schema, table.slice(size).to_batches()
+                yield table.slice(0, size)
 
 
 def _texts(segment: Path, hosts: dict[int, str]) -> Iterator[tuple[str, str]]:

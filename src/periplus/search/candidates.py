@@ -3,12 +3,13 @@
 tantivy cannot compare scores of different languages. So every likely language of the query has its own lists: the best
 pages by title and text, and the best pages by all fields times the PageRank prior. The more likely the language, the
 longer its lists. Unlikely languages share one list. Candidates come in blocks: the first block has the best of all
-lists, the next block what follows them.
+lists, the next block what follows them. `shards/merge.py` divides the lists into blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -17,13 +18,14 @@ from tantivy import Occur, Query
 from periplus.config import Ranking
 from periplus.index.schema import CODE
 from periplus.search.open_index import Integers, Matches, Numbers, OpenIndex
-from periplus.search.query.compile import Compiler
+from periplus.search.query.compile import Compiler, Rarity
 from periplus.search.query.tree import Node, Or, Word
 from periplus.search.query_language import QueryLanguage
 from periplus.text.code_tokens import code_tokens
 
 _SMALLEST_SHARE = 0.1  # of a block, for a list
 _LIKELY = 0.05  # probability of a language with its own lists
+_DEVIATIONS, _MORE = 3.0, 4  # of the length of a list in a shard
 
 
 class Candidates(NamedTuple):
@@ -34,6 +36,16 @@ class Candidates(NamedTuple):
     kinds: Integers
     dates: Integers
     code: Numbers  # share of the code-like tokens of the query that the page has as they are written
+
+
+class CandidateList(NamedTuple):
+    """The best matches of one list, best first."""
+
+    places: Integers  # in the arrays of the candidates
+    scores: Numbers
+    limit: int  # of the list in one block of the whole collection
+    total: int  # number of matches; 0: not counted
+    is_complete: bool  # there are no more matches
 
 
 class _List(NamedTuple):
@@ -47,18 +59,35 @@ class _List(NamedTuple):
 class CandidateFinder:
     """Selects candidates in one index."""
 
-    def __init__(self, index: OpenIndex, weights: Ranking) -> None:
+    def __init__(self, index: OpenIndex, weights: Ranking, rarity: Rarity | None = None) -> None:
+        """*rarity*: of terms in the whole collection, when the index has only some of its documents."""
         self._index, self._block = index, weights.candidates
         title_and_body = weights.model_copy(update={"field_head": 0.0, "field_anchors": 0.0, "field_url": 0.0})
         shares = {language: count / max(index.documents, 1) for language, count in index.languages.items()}
-        self._all_fields = {name: Compiler(index.schema, weights, name, share) for name, share in shares.items()}
-        self._short = {name: Compiler(index.schema, title_and_body, name, share) for name, share in shares.items()}
-
-    def selection(self, node: Node, words: Sequence[str], language: QueryLanguage) -> Selection:
-        """The candidates for a query; *words* are the words to find."""
-        return Selection(
-            self._index, list(self._lists(node, words, language)), code_tokens(" ".join(words)).split(), self._block
+        self._all_fields, self._short = (
+            {name: Compiler(index.schema, own, name, share, rarity) for name, share in shares.items()}
+            for own in (weights, title_and_body)
         )
+
+    def select(
+        self, node: Node, words: Sequence[str], language: QueryLanguage, blocks: int
+    ) -> tuple[Candidates, tuple[CandidateList, ...]]:
+        """The candidates of the first blocks, in the order of their numbers; *words* are the words to find."""
+        wanted = list(self._lists(node, words, language))
+        limits = [max(int(self._block * max(one.likely, _SMALLEST_SHARE)), 1) for one in wanted]
+        own = [share_of(limit * blocks, self._index.common.shards) for limit in limits]
+        found = [
+            self._index.matches(one.query, most, with_prior=one.is_full) for one, most in zip(wanted, own, strict=True)
+        ]
+        numbers, first, places = np.unique(_joined(found, "numbers"), return_index=True, return_inverse=True)
+        ends = np.cumsum([0, *(len(one.numbers) for one in found)]).tolist()
+        likely = np.repeat([one.likely for one in wanted], np.diff(ends))[first].astype(np.float64)
+        kinds, dates = (_joined(found, name)[first] for name in ("kinds", "dates"))
+        lists = tuple(
+            CandidateList(places[start:end], one.scores, limit, one.total, is_complete=end - start < most)
+            for start, end, one, limit, most in zip(ends, ends[1:], found, limits, own, strict=False)
+        )
+        return Candidates(numbers, likely, kinds, dates, self._with_code(numbers, words)), lists
 
     def matching(self, node: Node, language: QueryLanguage) -> Query:
         """The query for pages of all languages that match."""
@@ -89,6 +118,14 @@ class CandidateFinder:
         if unlikely:
             yield _List(_any_of(unlikely), 0.0, is_full=True)
 
+    def _with_code(self, numbers: Integers, words: Sequence[str]) -> Numbers:
+        """The share of the code-like tokens among the words that each page has as they are written."""
+        shares, codes = np.zeros(len(numbers)), code_tokens(" ".join(words)).split()
+        for token in codes if len(numbers) else ():
+            query = Query.term_query(self._index.schema, CODE, token)
+            shares[np.searchsorted(numbers, self._index.among(query, numbers.tolist()))] += 1.0 / len(codes)
+        return shares
+
     def _by_title_and_body(self, name: str, words: Sequence[str], language: QueryLanguage) -> Query | None:
         wanted = [Word(word) for word in words]
         if not wanted:
@@ -96,48 +133,16 @@ class CandidateFinder:
         return self._short[name].compile(Or(tuple(wanted)) if len(wanted) > 1 else wanted[0], language.ignored)
 
 
-class Selection:
-    """The candidates for one query, block by block."""
+def share_of(limit: int, shards: int) -> int:
+    """The length of a list in one of several shards, so that together they have the *limit* best of all shards.
 
-    def __init__(self, index: OpenIndex, lists: list[_List], codes: list[str], size: int) -> None:
-        """*codes*: the code-like tokens of the query; *size*: of a list in a block, if it were the only one."""
-        self._index, self._lists, self._codes, self._size = index, lists, codes, size
-        self._known = np.zeros(0, np.int64)
-        self._block = 0
-        self._is_complete = False
-        self.total = 0  # number of matching pages; known after the first block
-
-    def next(self) -> Candidates | None:
-        """The next block; None when there is none."""
-        while not self._is_complete:
-            self._block += 1
-            limits = [max(int(self._size * max(one.likely, _SMALLEST_SHARE)), 1) * self._block for one in self._lists]
-            found = [
-                self._index.matches(one.query, limit, with_prior=one.is_full)
-                for one, limit in zip(self._lists, limits, strict=True)
-            ]
-            self.total = sum(matches.total for matches, one in zip(found, self._lists, strict=True) if one.is_full)
-            self._is_complete = all(len(one.numbers) < limit for one, limit in zip(found, limits, strict=True))
-            if len((block := self._unknown(found)).numbers):
-                return block
-        return None
-
-    def _unknown(self, found: list[Matches]) -> Candidates:
-        """The matches that no earlier block had, each once, in the order of their numbers."""
-        numbers, first = np.unique(_joined(found, "numbers"), return_index=True)
-        kept = ~np.isin(numbers, self._known)
-        numbers, first = numbers[kept], first[kept]
-        self._known = np.union1d(self._known, numbers)
-        likely = np.repeat([one.likely for one in self._lists], [len(matches.numbers) for matches in found])[first]
-        kinds, dates = (_joined(found, name)[first] for name in ("kinds", "dates"))
-        return Candidates(numbers, likely.astype(np.float64), kinds, dates, self._with_code(numbers))
-
-    def _with_code(self, numbers: Integers) -> Numbers:
-        shares = np.zeros(len(numbers))
-        for token in self._codes if len(numbers) else ():
-            query = Query.term_query(self._index.schema, CODE, token)
-            shares[np.searchsorted(numbers, self._index.among(query, numbers.tolist()))] += 1.0 / len(self._codes)
-        return shares
+    The best pages are spread over the shards by chance. More than this many of them are in one shard in about one of
+    10,000 searches; then the last of them are missing.
+    """
+    if shards <= 1:
+        return limit
+    mean = limit / shards
+    return min(limit, ceil(mean + _DEVIATIONS * sqrt(mean) + _MORE))
 
 
 def _any_words(node: Node) -> list[str]:

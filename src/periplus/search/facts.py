@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from periplus.model import CollectionFacts
-from periplus.search.open_index import OpenIndex
+from periplus.search.open_index import CommonFiles
+from periplus.search.shards.group import WatchedGroup
 from periplus.store.generations import META
 
 
-def collection_facts(index: OpenIndex) -> CollectionFacts:
-    """The figures of an open index. Hosts whose pages were all removed count until the index is built in full."""
+def collection_facts(common: CommonFiles, group: WatchedGroup) -> CollectionFacts:
+    """The figures of a generation. Hosts whose pages were all removed count until the index is built in full."""
+    shards = group.ask(lambda shard: shard.facts()).values()
     return CollectionFacts(
-        documents=index.documents,
-        hosts=len(np.unique(index.hosts)),
-        languages=dict(sorted(index.languages.items(), key=lambda entry: -entry[1])),
-        newest=float(index.newest_date()),
-        built_at=(index.folder / META).stat().st_mtime,
-        release=index.release,
-        generation=index.number,
+        documents=common.documents,
+        hosts=common.hosts or max(shard.hosts for shard in shards),
+        languages=dict(sorted(common.languages.items(), key=lambda entry: -entry[1])),
+        newest=float(max(shard.newest for shard in shards)),
+        built_at=(common.folder / META).stat().st_mtime,
+        release=common.release,
+        generation=common.number,
     )

@@ -14,7 +14,7 @@ from periplus.index.facets import number_of_name
 from periplus.index.forward import Rows
 from periplus.index.kinds import Kind
 from periplus.search.candidates import Candidates
-from periplus.search.open_index import Numbers, OpenIndex
+from periplus.search.open_index import Integers, Numbers, OpenIndex
 from periplus.search.query.terms import Booleans, Hits, QueryTerms
 from periplus.text.bm25 import saturation
 
@@ -25,6 +25,11 @@ _NEAR = 3  # words from one term to the next that still makes a pair
 _FAR = np.iinfo(np.intp).max
 _GENERATED = [number_of_name(kind) for kind in (Kind.SOURCE, Kind.INDEX, Kind.CHANGES)]
 NEUTRAL_QUALITY = 0.5  # neither raises nor lowers the score
+
+
+def freshness(dates: Integers) -> Numbers:
+    """The feature of the candidates of a block by their dates."""
+    return np.asarray(0.5 ** ((dates.max(initial=0) - dates) / _YEAR))
 
 
 class FeatureRows:
@@ -61,7 +66,7 @@ class FeatureRows:
             "length": np.log1p(self._index.forward.lengths(numbers, "body") / 100.0),
             "rank": np.log(self._index.ranks[numbers]),
             "quality": self._index.qualities[numbers] - NEUTRAL_QUALITY,
-            "freshness": 0.5 ** ((self._pages.dates.max(initial=0) - self._pages.dates) / _YEAR),
+            "freshness": np.zeros(len(numbers)),  # depends on the other candidates of a block: see `freshness`
         }
 
     def _share(self, found: Booleans) -> Numbers:

@@ -7,18 +7,15 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
-
-from tantivy import Query
+from functools import cached_property, lru_cache
+from typing import Protocol
 
 from periplus.errors import UsageError
 from periplus.model import Results
-from periplus.search.candidates import CandidateFinder
-from periplus.search.open_index import OpenIndex
 from periplus.search.query.options import read_options
 from periplus.search.query.parser import ParsedQuery, parse_query
 from periplus.search.query.tree import Node, loosened, wanted_words, widened
-from periplus.search.query_language import QueryLanguage, query_language
+from periplus.search.query_language import QueryLanguage, WordCounts, query_language
 from periplus.search.suggest.correction import Corrected, corrected
 from periplus.search.suggest.spelling import Speller
 
@@ -33,17 +30,26 @@ class Mode(StrEnum):
     OR = "or"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for its cached properties
 class Search:
     """The state of one search, shared by its stages."""
 
     root: Node
-    node: Node  # what candidates must match
+    mode: Mode
     words: list[str]  # to find; without the ignored ones
     variants: dict[str, list[str]]  # other right spellings of words, such as American for British
     language: QueryLanguage
-    all_words: Query  # matches pages that match `root`
     steps: dict[str, float]
+
+    @cached_property
+    def node(self) -> Node:
+        """What candidates must match."""
+        return self.root if self.mode is Mode.AND else widened(loosened(self.root), self.variants)
+
+    @cached_property
+    def needs_all_words(self) -> bool:
+        """Whether every result matches the query as a whole."""
+        return self.node == self.root
 
     def step(self, name: str) -> AbstractContextManager[None]:
         """Measures a step."""
@@ -60,11 +66,19 @@ def timed(steps: dict[str, float], name: str) -> Iterator[None]:
         steps[name] = steps.get(name, 0.0) + time.perf_counter() - started
 
 
-class Interpreter:
-    """Interprets queries for one open index."""
+class Counts(WordCounts, Protocol):
+    """What the interpretation of a query needs to know about the pages."""
 
-    def __init__(self, index: OpenIndex, finder: CandidateFinder, speller: Speller) -> None:
-        self._index, self._finder, self._speller = index, finder, speller
+    def count(self, root: Node, language: QueryLanguage) -> int:
+        """The number of pages that match a query as a whole."""
+        ...
+
+
+class Interpreter:
+    """Interprets queries for one generation of the index."""
+
+    def __init__(self, counts: Counts, speller: Speller) -> None:
+        self._counts, self._speller = counts, speller
         self._as_typed = lru_cache(_REMEMBERED)(self._begin_as_typed)
 
     def parse(self, query: str) -> ParsedQuery:
@@ -79,11 +93,10 @@ class Interpreter:
         """The first stage of a search."""
         with timed(steps, "parse"):
             words = wanted_words(root)
-            language = query_language(words, self._index)
+            language = query_language(words, self._counts)
             kept = [word for word in words if word not in language.ignored]
             variants = {word: self._speller.variants(word) for word in kept if word.isalpha()}
-            node = root if mode is Mode.AND else widened(loosened(root), variants)
-            return Search(root, node, kept, variants, language, self._finder.matching(root, language), steps)
+            return Search(root, mode, kept, variants, language, steps)
 
     def begun(self, query: str, mode: str, *, verbatim: bool) -> Search | None:
         """The first stage of a search; None when the query has no word to search for."""
@@ -97,13 +110,13 @@ class Interpreter:
         root = self.parse(query).root
         return None if root is None else self.begin(root, mode, {})
 
-    def matching(self, search: Search) -> Query:
-        """Matches all results of a search."""
-        return self._finder.matching(search.node, search.language)
-
     def count(self, root: Node) -> int:
         """The number of pages that match a query."""
-        return self._index.count(self._finder.matching(root, query_language(wanted_words(root), self._index)))
+        return self._counts.count(root, query_language(wanted_words(root), self._counts))
+
+    def forget(self) -> None:
+        """Interprets all queries anew: their interpretation was based on incomplete counts."""
+        self._as_typed.cache_clear()
 
 
 def checked_page(page: int, size: int) -> None:

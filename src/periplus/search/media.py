@@ -1,4 +1,4 @@
-"""Searches the images and videos of pages: their own words first, then caption, file name and title of the page.
+"""Searches the images and videos of pages of all shards.
 
 Words and operators of the query apply to the image: `site:`, `lang:`, `filetype:` and dates to its page, phrases and
 excluded words to its texts. Images with all words come first. An image that several pages show is found once, on the
@@ -8,40 +8,26 @@ page where it scores best.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-from tantivy import Index, Occur, Query
-
-from periplus.config import Ranking
 from periplus.errors import UsageError
-from periplus.index.facets import KIND, number_of_name
-from periplus.index.media import COLUMNS, FOLDER, KEY, PLACE, media_schema
-from periplus.index.schema import NUMBER, PRIOR
-from periplus.model import Image, MediaHit, MediaResults, Video
-from periplus.search.hits import stated_date
+from periplus.index.media import COLUMNS
+from periplus.model import MediaHit, MediaResults
 from periplus.search.interpret import Interpreter, Mode, Search, checked_page
-from periplus.search.open_index import OpenIndex
-from periplus.search.query.compile import Compiler
-from periplus.search.query.tree import Node
-from periplus.text.analyzer import register
+from periplus.search.shards.counts import ShardCounts
+from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.media_matches import ENOUGH, MOST_MEDIA
+from periplus.search.shards.port import MediaMatch
 
 _CACHED_COUNTS = 1_000  # queries
-_MOST = 2_000  # best matches that are read: images after them are neither found nor counted
-_ENOUGH = 30  # images with all words; with fewer, images with some of the words follow
-_UNLIKELY = 0.3  # factor of scores in a language that the query is not in
-# The weights of alternative text, caption, title of the page and file name; see `index/media.py` for the fields.
-_WEIGHTS = {"field_head": 3.0, "field_anchors": 1.5, "field_title": 0.3, "field_url": 1.2, "field_body": 0.0}
 
 
 class _Found(NamedTuple):
-    """An image or video of a page."""
-
-    key: int  # the hash of its URL
-    number: int  # of the page
-    place: int
-    score: float
+    match: MediaMatch
+    shard: int
 
 
 class _Matches(NamedTuple):
@@ -52,42 +38,27 @@ class _Matches(NamedTuple):
 
 
 class MediaSearch:
-    """Searches the images and videos of one open generation; a generation of an earlier release has none."""
+    """Searches the images and videos of one generation; one of an earlier release has none."""
 
-    def __init__(self, index: OpenIndex, interpreter: Interpreter, weights: Ranking) -> None:
-        self._index, self._interpreter = index, interpreter
-        self._media = self._opened() if (index.folder / FOLDER).is_dir() else None
-        self._kinds: frozenset[str] = frozenset()  # that some page has
+    def __init__(self, group: WatchedGroup, counts: ShardCounts, interpreter: Interpreter) -> None:
+        self._group, self._counts, self._interpreter = group, counts, interpreter
         self._cached_count = lru_cache(_CACHED_COUNTS)(self._count)
-        if self._media is not None:
-            self._searcher, self._schema = self._media.searcher(), self._media.schema
-            shares = {language: pages / max(index.documents, 1) for language, pages in index.languages.items()}
-            own = weights.model_copy(update=_WEIGHTS)
-            self._compilers = {name: Compiler(self._schema, own, name, share) for name, share in shares.items()}
-            self._kinds = frozenset(kind for kind in COLUMNS if self._searcher.search(self._of_kind(kind), 1).hits)
-
-    def _opened(self) -> Index:
-        with self._index.damage_reported():
-            media = Index.open(str(self._index.folder / FOLDER))
-            if media.schema != media_schema(self._index.field_languages):
-                raise ValueError("the fields of its images and videos are wrong")
-            if media.searcher().num_docs != self._index.media_documents:
-                raise ValueError("its number of images and videos is wrong")
-        register(media)
-        return media
 
     def search(self, query: str, kind: str, *, page: int, size: int, mode: str) -> MediaResults:
         """One page of images or videos."""
         checked_page(page, size)
         started = time.perf_counter()
         matches = self._matches(query, kind, mode)
-        shown = matches.found[(page - 1) * size : page * size]
-        hits = tuple(self._hit(one, kind) for one in shown)
+        hits = self._hits(matches.found[(page - 1) * size : page * size], kind)
         return MediaResults(len(matches.found), matches.is_complete, time.perf_counter() - started, hits)
 
     def count(self, query: str, kind: str, *, mode: str) -> int:
         """The number of images or videos that match, as far as they are counted."""
         return self._cached_count(query, kind, mode)
+
+    def forget(self) -> None:
+        """Counts anew: a shard was missing."""
+        self._cached_count.cache_clear()
 
     def _count(self, query: str, kind: str, mode: str) -> int:
         return len(self._matches(query, kind, mode).found)
@@ -95,59 +66,35 @@ class MediaSearch:
     def _matches(self, query: str, kind: str, mode: str) -> _Matches:
         if kind not in COLUMNS:
             raise UsageError(f"unknown kind: {kind}", f"it must be one of {', '.join(COLUMNS)}")
-        search = self._interpreter.begun(query, mode, verbatim=True) if kind in self._kinds else None
-        if search is None:
-            return _Matches([], is_complete=True)
-        complete = self._best(self._compiled(search.root, search, kind))
-        is_enough = len(complete.found) >= _ENOUGH and mode != Mode.OR
-        if search.node == search.root or is_enough:
-            return complete
-        partial = self._best(self._compiled(search.node, search, kind))
-        found = {one.key: one for one in (*complete.found, *partial.found)}
-        return _Matches(list(found.values()), partial.is_complete)
+        search = self._interpreter.begun(query, mode, verbatim=True)
+        return _Matches([], is_complete=True) if search is None else self._merged(search, kind)
 
-    def _compiled(self, node: Node, search: Search, kind: str) -> Query:
-        """Matches images or videos in all languages."""
-        queries = []
-        for name, compiler in self._compilers.items():
-            if (query := compiler.compile(node, search.language.ignored)) is not None:
-                factor = _UNLIKELY + (1 - _UNLIKELY) * search.language.likely.get(name, 0.0)
-                queries.append((Occur.Should, Query.boost_query(query, factor)))
-        return Query.boolean_query([(Occur.Must, Query.boolean_query(queries)), (Occur.Must, self._of_kind(kind))])
+    def _merged(self, search: Search, kind: str) -> _Matches:
+        request = self._counts.request(search)
+        answers = self._group.ask(lambda shard: shard.media(request, kind))
+        whole = _best(_Found(one, shard) for shard, found in answers.items() for one in found.whole)
+        all_whole = all(found.whole_is_complete for found in answers.values()) and len(whole) <= MOST_MEDIA
+        is_enough = len(whole) >= ENOUGH and search.mode is not Mode.OR
+        if search.needs_all_words or is_enough:
+            return _Matches(whole[:MOST_MEDIA], all_whole)
+        partial = _best(_Found(one, shard) for shard, found in answers.items() for one in found.partial)
+        all_partial = all(found.partial_is_complete for found in answers.values()) and len(partial) <= MOST_MEDIA
+        both = {one.match.key: one for one in chain(whole[:MOST_MEDIA], partial[:MOST_MEDIA])}
+        return _Matches(list(both.values()), all_partial)
 
-    def _of_kind(self, kind: str) -> Query:
-        return Query.const_score_query(Query.term_query(self._schema, KIND, number_of_name(kind)), 0.0)
+    def _hits(self, found: list[_Found], kind: str) -> tuple[MediaHit, ...]:
+        """Images or videos as results; those of missing shards are left out."""
+        if not found:
+            return ()
+        wanted = [one.match for one in found]
+        answers = self._group.ask(lambda shard: shard.media_hits(kind, wanted), {one.shard for one in found})
+        made = {shard: iter(hits) for shard, hits in answers.items()}
+        return tuple(next(made[one.shard]) for one in found if one.shard in made)
 
-    def _best(self, query: Query) -> _Matches:
-        with self._index.damage_reported():
-            result = self._searcher.search(query, _MOST, weight_by_field=PRIOR)
-            hits = result.hits  # tantivy makes the list anew each time
-            addresses = [address for _, address in hits]
-            numbers, places, keys = (
-                np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, PLACE, KEY)
-            )
-        _, first = np.unique(keys, return_index=True)
-        found = [
-            _Found(int(keys[at]), int(numbers[at]), int(places[at]), hits[at][0]) for at in np.sort(first).tolist()
-        ]
-        return _Matches(found, len(addresses) == result.count)  # type: ignore[attr-defined]  # missing in its stubs
 
-    def _hit(self, one: _Found, kind: str) -> MediaHit:
-        with self._index.damage_reported():
-            if not 0 <= one.number < len(self._index.pages):
-                raise ValueError("an image or video refers to a page that does not exist")
-            head, details = self._index.pages.head(one.number), self._index.pages.details(one.number)
-            stored: tuple[Image | Video, ...] = details.images if kind == "image" else details.videos
-            if one.place >= len(stored):
-                raise ValueError("a page lacks one of its images or videos")
-        media = stored[one.place]
-        return MediaHit(
-            url=media.url,
-            words=media.words,
-            context=media.context,
-            page_url=head.url,
-            page_title=head.title or head.url,
-            host=head.host,
-            score=one.score,
-            date=stated_date(head),
-        )
+def _best(found: Iterable[_Found]) -> list[_Found]:
+    """Each image once, best first; those of one shard are in this order already."""
+    best: dict[int, _Found] = {}
+    for one in sorted(found, key=lambda one: -one.match.score):
+        best.setdefault(one.match.key, one)
+    return list(best.values())

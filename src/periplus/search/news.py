@@ -10,23 +10,22 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from tantivy import Occur, Query
 
-from periplus.index.facets import NEWS
 from periplus.model import Results
-from periplus.search.hits import HitMaker
 from periplus.search.interpret import Interpreter, Mode, Search, checked_page, left_out_words, no_results, valid_text
-from periplus.search.open_index import OpenIndex
 from periplus.search.query.tree import Node
-from periplus.search.ranking import Scored
+from periplus.search.ranking import Ranker, Scored
 from periplus.search.score import FEATURES
+from periplus.search.shards.counts import ShardCounts
+from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.port import Scope
 
 
 class News:
-    """Searches the news of one open index."""
+    """Searches the news of all shards."""
 
-    def __init__(self, index: OpenIndex, interpreter: Interpreter, hit_maker: HitMaker) -> None:
-        self._index, self._interpreter, self._hit_maker = index, interpreter, hit_maker
+    def __init__(self, group: WatchedGroup, counts: ShardCounts, interpreter: Interpreter, ranker: Ranker) -> None:
+        self._group, self._counts, self._interpreter, self._ranker = group, counts, interpreter, ranker
 
     def search(self, query: str, page: int, size: int, mode: Mode, *, verbatim: bool) -> Results:
         """One page of news; the score of each is 0, because only its date counts."""
@@ -44,12 +43,11 @@ class News:
         is_corrected = other is not None and other.is_used
         search = self._interpreter.begin(other.root if other and is_corrected else root, mode, empty.steps)
         with search.step("candidates"):
-            skipped = (empty.page - 1) * empty.size
-            numbers, total = self._index.newest_first(self._matching(search, mode), skipped, empty.size)
-            complete, whole = self._with_all_words(search, mode, numbers, total)
-        shown = [Scored(number, 0, np.zeros(len(FEATURES)), 0.0, block=0) for number in numbers]
+            numbers, total = self._newest(search, (empty.page - 1) * empty.size, empty.size)
+            complete = total if mode is not Mode.OR else self._total(search, Scope.WHOLE_NEWS)
+        scope = Scope.RESULTS if mode is Mode.OR else Scope.WHOLE
         with search.step("snippets"):
-            hits = self._hit_maker.hits(shown, whole, search, explain=False)
+            hits = self._ranker.hits(numbers, search, scope, explain=False)
         return replace(
             empty,
             total=total,
@@ -60,22 +58,30 @@ class News:
             left_out=left_out_words(search),
         )
 
+    def _newest(self, search: Search, skipped: int, size: int) -> tuple[list[Scored], int]:
+        """One page of the news of all shards, newest first; and the number of all news."""
+        request, scope = self._counts.request(search), _scope(search)
+        answers = self._group.ask(lambda shard: shard.newest(request, scope, skipped + size))
+        dated = [
+            (-date, number, shard)
+            for shard, found in answers.items()
+            for number, date in zip(found.numbers, found.dates, strict=True)
+        ]
+        ordered = sorted(dated) if len(answers) > 1 else dated
+        nothing = np.zeros(len(FEATURES))
+        shown = [Scored(number, 0, nothing, 0.0, 0, shard) for _, number, shard in ordered[skipped : skipped + size]]
+        return shown, sum(found.total for found in answers.values())
+
     def count(self, query: str, mode: Mode) -> int:
         """The number of news, without spelling correction."""
         search = self._interpreter.begun(query, mode, verbatim=True)
-        return self._index.count(self._matching(search, mode)) if search else 0
+        return self._total(search, _scope(search)) if search else 0
 
-    def _matching(self, search: Search, mode: Mode) -> Query:
-        """Matches the news of a search; only with `Mode.OR` any word suffices."""
-        return self._dated(self._interpreter.matching(search) if mode is Mode.OR else search.all_words)
+    def _total(self, search: Search, scope: Scope) -> int:
+        request = self._counts.request(search)
+        return sum(self._group.ask(lambda shard: shard.count(request, scope)).values())
 
-    def _with_all_words(self, search: Search, mode: Mode, numbers: list[int], total: int) -> tuple[int, set[int]]:
-        """How many news have all words, and the numbers of those that are shown."""
-        if mode is not Mode.OR:
-            return total, set(numbers)
-        return self._index.count_with(self._dated(search.all_words), numbers)
 
-    def _dated(self, query: Query) -> Query:
-        """The matches that are news."""
-        is_news = Query.const_score_query(Query.term_query(self._index.schema, NEWS, 1), 0.0)
-        return Query.boolean_query([(Occur.Must, query), (Occur.Must, is_news)])
+def _scope(search: Search) -> Scope:
+    """Only with `Mode.OR` any word suffices."""
+    return Scope.NEWS if search.mode is Mode.OR else Scope.WHOLE_NEWS

@@ -7,11 +7,11 @@ stop words in every likely language of the query are ignored, on pages of all la
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from periplus.search.open_index import OpenIndex
 from periplus.search.query.tree import SPACED_WORD
 from periplus.text.analyzer import OTHER, is_stop_word
 from periplus.text.words import split
@@ -32,16 +32,28 @@ class QueryLanguage(NamedTuple):
         return _leaders(self.likely, _POSSIBLE)
 
 
-def query_language(texts: Sequence[str], index: OpenIndex) -> QueryLanguage:
+class WordCounts(Protocol):
+    """The numbers of pages by language."""
+
+    @property
+    def languages(self) -> Mapping[str, int]:
+        """The number of pages in each language."""
+        ...
+
+    def pages_with(self, words: Sequence[str]) -> list[NDArray[np.float64]]:
+        """For each word: the number of pages with it in their text, by language."""
+        ...
+
+
+def query_language(texts: Sequence[str], counts: WordCounts) -> QueryLanguage:
     """The language of the words and phrases of a query, by naive Bayes: in which language do pages have these words?"""
-    pages = np.array(list(index.languages.values()), np.float64)
+    pages = np.array(list(counts.languages.values()), np.float64)
     scores = np.log(pages)
-    for word in {word for text in texts for word in split(text)}:
-        with_word = index.pages_with(word)
+    for with_word in counts.pages_with(list(dict.fromkeys(word for text in texts for word in split(text)))):
         expected = (with_word.sum() + 0.5) / (pages.sum() + 1.0)
         scores += np.log((with_word + expected) / (pages + 1.0))
     shares = np.exp(scores - scores.max(initial=-np.inf))
-    likely = dict(zip(index.languages, (shares / shares.sum()).tolist(), strict=True))
+    likely = dict(zip(counts.languages, (shares / shares.sum()).tolist(), strict=True))
     return QueryLanguage(likely, _ignored(texts, _leaders(likely, _LIKELY)))
 
 

@@ -1,22 +1,22 @@
-"""Orders the pages that match a query: blocks of candidates, their features, their scores."""
+"""Orders the pages that match a query: candidates of all shards, block by block, by their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import count, repeat
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
 from typing import NamedTuple
 
-import numpy as np
-
 from periplus.config import Ranking
-from periplus.model import SiteBoosts
-from periplus.search.candidates import CandidateFinder, Candidates
-from periplus.search.features import FeatureRows
-from periplus.search.interpret import Search
-from periplus.search.open_index import Numbers, OpenIndex
-from periplus.search.query.terms import QueryTerms
+from periplus.model import Hit, SiteBoosts
+from periplus.search.interpret import Search, timed
+from periplus.search.open_index import Numbers
 from periplus.search.query.tree import restricts_site
-from periplus.search.score import FEATURES, feature_matrix, ordered, score_parts, scores_of
+from periplus.search.score import ordered, score_parts, scores_of
+from periplus.search.shards.counts import ShardCounts
+from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.merge import Block, MergedCandidates
+from periplus.search.shards.port import Scope, ShardCandidates
 
 
 class Scored(NamedTuple):
@@ -27,72 +27,87 @@ class Scored(NamedTuple):
     features: Numbers  # in the order of `FEATURES`
     crowding: float  # what it loses to better results of its host
     block: int  # of candidates; all pages of a block come before those of the next
+    shard: int = 0
     preference: float = 0.0  # what the reader adds to the scores of this site
 
 
+class Ranked(NamedTuple):
+    """The best results of a search in order."""
+
+    found: list[Scored]
+    total: int  # number of matches
+    with_all_words: int  # number of those that match the query as a whole
+
+
 class Ranker:
-    """Ranks the pages of one open index."""
+    """Ranks the pages of all shards."""
 
-    def __init__(self, index: OpenIndex, finder: CandidateFinder, weights: Ranking) -> None:
-        self._index, self._finder, self.weights = index, finder, weights
+    def __init__(self, group: WatchedGroup, counts: ShardCounts, weights: Ranking) -> None:
+        self._group, self._counts, self.weights = group, counts, weights
 
-    def terms(self, search: Search) -> QueryTerms:
-        """The words of a search as numbers of the lexicon."""
-        return QueryTerms(search.words, self._index.forward, search.language.possible, search.variants)
-
-    def ranked(self, search: Search, depth: int, boosts: SiteBoosts = ()) -> tuple[list[Scored], int]:
-        """The matches of a query in order, at least *depth* of them as long as there are more; and their number.
+    def ranked(self, search: Search, depth: int, boosts: SiteBoosts = ()) -> Ranked:
+        """The matches of a query in order, at least *depth* of them as long as there are more.
 
         *boosts* reorder the candidates of each block; they select no other candidates.
         """
-        with search.step("terms"):
-            terms = self.terms(search)
-        ranked: list[Scored] = []
-        with search.step("candidates"):
-            selection = self._finder.selection(search.node, search.words, search.language)
-        for number in count():
-            if len(ranked) >= depth:
-                break
-            with search.step("candidates"):
-                block = selection.next()
-            if block is None:
-                break
+        request, blocks = self._counts.request(search), 1
+        while True:
+            spent = dict[str, float]()
+            with timed(spent, "all"):
+                answers = self._group.ask(lambda shard, most=blocks: shard.candidates(request, most, boosts))  # type: ignore[misc]
+            _add_steps(search.steps, spent["all"], answers)
             with search.step("features"):
-                ranked += self._scored(block, number, terms, boosts, crowded=is_crowded(search))
-        return ranked, selection.total
+                merged = MergedCandidates(answers, blocks)
+                found = self._scored(merged, depth, crowded=is_crowded(search))
+            if len(found) >= depth or merged.is_complete:
+                return Ranked(found, merged.total, merged.with_all_words)
+            blocks *= 2
+
+    def hits(self, found: Sequence[Scored], search: Search, scope: Scope, *, explain: bool) -> tuple[Hit, ...]:
+        """The results with snippets and scores; those of missing shards are left out."""
+        if not found:
+            return ()
+        request, numbers = self._counts.request(search), [one.number for one in found]
+        answers = self._group.ask(lambda shard: shard.hits(request, numbers, scope), {one.shard for one in found})
+        made = {shard: iter(hits) for shard, hits in answers.items()}
+        shown = [(next(made[one.shard]), self.parts(one)) for one in found if one.shard in made]
+        return tuple(replace(hit, score=sum(parts.values()), explain=parts if explain else {}) for hit, parts in shown)
 
     def parts(self, one: Scored) -> dict[str, float]:
         """The parts of the score of a page; their sum is the score."""
         return score_parts(one.features, self.weights, one.crowding, one.preference)
 
-    def _scored(
-        self, block: Candidates, number: int, terms: QueryTerms, boosts: SiteBoosts, *, crowded: bool
-    ) -> list[Scored]:
-        """The candidates of one block, best first; a query without words orders them by rank alone."""
-        matrix = feature_matrix(FeatureRows(self._index, terms, block).compute())
-        if not len(terms):
-            matrix *= np.array([name == "rank" for name in FEATURES])
-        hosts = self._index.hosts[block.numbers]
-        scores = scores_of(matrix, self.weights)
-        points = self._points(block, boosts) if boosts else None
-        scores = scores if points is None else scores + points
-        order, losses = ordered(scores, block.numbers, hosts.tolist(), self.weights, crowded=crowded)
-        columns = (block.numbers[order].tolist(), hosts[order].tolist())
-        preferences = () if points is None else (points[order].tolist(),)
-        return list(map(Scored, *columns, matrix[order], losses.tolist(), repeat(number), *preferences))
+    def _scored(self, merged: MergedCandidates, depth: int, *, crowded: bool) -> list[Scored]:
+        """The candidates of as many blocks as are needed; blocks without candidates are not numbered."""
+        found: list[Scored] = []
+        blocks = (block for block in merged.blocks() if len(block.numbers))
+        for number, block in enumerate(blocks):
+            if len(found) >= depth:
+                break
+            found += self._of_block(block, number, crowded=crowded)
+        return found
 
-    def _points(self, block: Candidates, boosts: SiteBoosts) -> Numbers:
-        """What the reader adds to the score of each candidate; the longest matching host counts."""
-        by_host = dict(boosts)
-        _, first, places = np.unique(self._index.hosts[block.numbers], return_index=True, return_inverse=True)
-        hosts = [self._index.pages.head(number).host for number in block.numbers[first].tolist()]
-        return np.array([_points_of(host, by_host) for host in hosts])[places]
+    def _of_block(self, block: Block, number: int, *, crowded: bool) -> list[Scored]:
+        """The candidates of one block, best first."""
+        scores = scores_of(block.features, self.weights)
+        has_points = len(block.points) > 0
+        scores = scores + block.points if has_points else scores
+        order, losses = ordered(scores, block.numbers, block.hosts.tolist(), self.weights, crowded=crowded)
+        columns = (block.numbers[order].tolist(), block.hosts[order].tolist())
+        points = (block.points[order].tolist(),) if has_points else ()
+        shards = block.shards[order].tolist()
+        return list(map(Scored, *columns, block.features[order], losses.tolist(), repeat(number), shards, *points))
 
 
-def _points_of(host: str, by_host: Mapping[str, float]) -> float:
-    while host and host not in by_host:
-        host = host.partition(".")[2]
-    return by_host.get(host, 0.0)
+def _add_steps(steps: dict[str, float], seconds: float, answers: Mapping[int, ShardCandidates]) -> None:
+    """Divides the seconds that the shards took together among their steps."""
+    spent = dict[str, float]()
+    for answer in answers.values():
+        for name, own in answer.steps.items():
+            spent[name] = spent.get(name, 0.0) + own
+    total = sum(spent.values())
+    for name, own in spent.items():
+        steps[name] = steps.get(name, 0.0) + (seconds * own / total if total else 0.0)
 
 
 def is_crowded(search: Search) -> bool:

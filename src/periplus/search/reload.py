@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Event, Lock, Thread
+from typing import Protocol
 
 from periplus.config import FILE_NAME, Ranking, Settings, load
 from periplus.errors import DamagedFile, PeriplusError
@@ -54,11 +55,45 @@ class _OpenGeneration:
     references: int = 1
 
 
+class EngineSource(Protocol):
+    """Where the engine of a site comes from; the site asks once a second whether it is still the right one."""
+
+    def open(self, settings: Settings) -> SearchEngine:
+        """Opens the generation to search."""
+        ...
+
+    def is_current(self, engine: SearchEngine) -> bool:
+        """Whether an engine searches the generation that `open` would open."""
+        ...
+
+
+class _LiveGeneration:
+    """The live generation of a collection, in this process."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    def open(self, settings: Settings) -> SearchEngine:
+        return SearchEngine.open(self._collection, settings)
+
+    def is_current(self, engine: SearchEngine) -> bool:
+        live = Generations(self._collection.index, INDEX_KIND).live()
+        return live is not None and number_of(live) == engine.generation
+
+
 class ReloadingEngine:
     """A search engine on the live generation, with a result cache; safe to share between threads."""
 
-    def __init__(self, collection: Collection, settings: Settings, check_seconds: float = _CHECK_SECONDS) -> None:
+    def __init__(
+        self,
+        collection: Collection,
+        settings: Settings,
+        check_seconds: float = _CHECK_SECONDS,
+        source: EngineSource | None = None,
+    ) -> None:
+        """*source*: None opens the live generation in this process."""
         self._collection, self._settings = collection, settings
+        self._source = source or _LiveGeneration(collection)
         self._lock, self._reloading = Lock(), Lock()
         self._file_state = self._read_file_state()
         size = settings.serve.cache_mb << 20
@@ -212,9 +247,8 @@ class ReloadingEngine:
     def _reload(self) -> None:
         try:
             self._read_weights()
-            live = Generations(self._collection.index, INDEX_KIND).live()
             has_weights = self._live.weights == self._settings.ranking
-            if has_weights and live is not None and number_of(live) == self.generation:
+            if has_weights and self._source.is_current(self._live.engine):
                 return
             opened = self._open()
         except (PeriplusError, OSError) as error:
@@ -244,11 +278,11 @@ class ReloadingEngine:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _open(self) -> _OpenGeneration:
-        engine = SearchEngine.open(self._collection, self._settings)
+        engine = self._source.open(self._settings)
         try:
             warm_up(engine)
             weights = self._settings.ranking
-            return _OpenGeneration(engine, CacheScope(engine.index.folder, weights), weights)
+            return _OpenGeneration(engine, CacheScope(engine.folder, weights), weights)
         except BaseException:
             engine.close()
             raise

@@ -85,7 +85,8 @@ class ResultCache:
         if found is not None:
             return replace(found, seconds=seconds, steps={"cache": seconds})
         computed = search()
-        self._write(key, scope.generation, computed)
+        if not computed.missing_shards:
+            self._write(key, scope.generation, computed)
         return replace(computed, seconds=computed.seconds + seconds, steps={"cache": seconds, **computed.steps})
 
     def read(self, key: bytes) -> Results | None:
@@ -142,7 +143,7 @@ def _decoded(key: bytes, digest: Any, content: Any) -> Results:
         raise DamagedEntryError("an entry does not match its digest")
     try:
         found = orjson.loads(content)
-        lists = {name: tuple(found[name]) for name in ("hints", "excluded", "left_out")}
+        lists = {name: tuple(found[name]) for name in ("hints", "excluded", "left_out", "missing_shards")}
         return Results(**found | lists | {"hits": tuple(map(_hit, found["hits"]))})
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedEntryError(f"an entry cannot be read: {error}") from error

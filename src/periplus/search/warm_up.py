@@ -19,6 +19,5 @@ def warm_up(engine: SearchEngine) -> None:
     """Searches for titles of pages from all parts of the index; damage is reported by later searches."""
     with suppress(PeriplusError):
         engine.search(_MISSPELLED, size=1)
-        stored = len(engine.index.pages)
-        for number in range(0, stored, max(stored // _SEARCHES, 1)):
-            engine.search(engine.index.pages.head(number).title[:_LONGEST_QUERY], size=10)
+        for title in engine.some_titles(_SEARCHES):
+            engine.search(title[:_LONGEST_QUERY], size=10)

@@ -106,7 +106,7 @@ def found(engine: SearchEngine, query: str, mode: str) -> frozenset[str]:
 
 
 def stop_words(engine: SearchEngine, root: Node) -> frozenset[str]:
-    return query_language(wanted_words(root), engine.index).ignored
+    return query_language(wanted_words(root), engine.counts).ignored
 
 
 def agree(engine: SearchEngine, pages: Sequence[Doc], scan: PageScan, query: str) -> None:
@@ -301,7 +301,7 @@ def test_queries_find_on_2000_real_pages_what_brute_force_finds(tmp_path: Path) 
         for query in real_queries(docs, random.Random(17)):
             root = parse_query(query).root
             assert root is not None
-            language = query_language(wanted_words(root), matcher.index)
+            language = query_language(wanted_words(root), engine.counts)
             ignored = language.ignored
             assert matcher.found(root, language) == scan.found(root, "and", ignored) & kept, query
             assert matcher.found(loosened(root), language) == scan.found(root, "or", ignored) & kept, query

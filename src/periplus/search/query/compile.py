@@ -7,8 +7,9 @@ ignored unless they are quoted, required or excluded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Protocol
 
 from tantivy import FieldType, Occur, Query, Schema
 
@@ -37,12 +38,22 @@ _Clause = tuple[Occur, Query]
 _NONE = frozenset[str]()
 
 
+class Rarity(Protocol):
+    """Corrects the score of terms in an index that has only some of the documents."""
+
+    def factor(self, field: str, terms: Sequence[str]) -> float:
+        """The factor for the score of a term, or of a phrase, so that it is that of the whole collection."""
+        ...
+
+
 class Compiler:
     """Builds tantivy query objects; tantivy's own query parser is never used."""
 
-    def __init__(self, schema: Schema, weights: Ranking, language: str, share: float = 1.0) -> None:
+    def __init__(
+        self, schema: Schema, weights: Ranking, language: str, share: float = 1.0, rarity: Rarity | None = None
+    ) -> None:
         """*share* of all pages are in this language."""
-        self._schema, self._language = schema, language
+        self._schema, self._language, self._rarity = schema, language, rarity
         factor = _length_correction(share)
         self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
         self._url, self._url_weight = field(URL_WORDS, language), factor * weights.field_url
@@ -165,6 +176,8 @@ class Compiler:
         else:
             first = words[0].position
             query = Query.phrase_query(self._schema, name, [(word.position - first, word.term) for word in words])
+        if self._rarity is not None:
+            weight *= self._rarity.factor(name, [word.term for word in words])
         return query if weight == 1.0 else Query.boost_query(query, weight)
 
 

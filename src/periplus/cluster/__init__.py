@@ -1,0 +1,1 @@
+"""How do several machines search one index together?"""

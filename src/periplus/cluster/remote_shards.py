@@ -1,0 +1,142 @@
+"""The shards of one generation on other machines, for the engine of a broker.
+
+The engine gives a call, which asks a shard something, to be made to several shards. The call gets a stand-in that notes
+the question instead of answering it. All questions are sent at once, by one thread; then the calls are made again, and
+the stand-ins return the answers. So no thread waits for each shard, and a call may have several questions.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import typing
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple, cast
+
+from periplus.cluster.fan_out import FanOut, Question
+from periplus.cluster.record_codec import WireError, decode, encode
+from periplus.search.shards.port import Answer, Shard
+
+logger = logging.getLogger("periplus.cluster")
+
+
+class Method(NamedTuple):
+    """A method of the port of a shard."""
+
+    signature: inspect.Signature
+    arguments: Any  # the type of the tuple of its arguments
+    answer: Any  # type
+
+    def encode_arguments(self, *values: Any, **named: Any) -> bytes:
+        """The message with the arguments of a call."""
+        return encode(self.arguments, self.signature.bind(None, *values, **named).args[1:])
+
+
+def _method(function: Callable[..., Any]) -> Method:
+    hints = typing.get_type_hints(function)
+    answer = hints.pop("return")
+    return Method(inspect.signature(function), tuple.__class_getitem__(tuple(hints.values())), answer)
+
+
+METHODS = {
+    name: _method(function)
+    for name, function in vars(Shard).items()
+    if inspect.isfunction(function) and not name.startswith("_")
+}
+
+
+class RemoteShards:
+    """The group of all shards of one generation, on nodes; safe to share between threads."""
+
+    def __init__(
+        self,
+        fan_out: FanOut,
+        generation: str,
+        shards: int,
+        timeout: float,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
+        """*generation*: id. *timeout*: seconds for the answers to one round of questions. *close*: closes files."""
+        self._fan_out, self._generation, self._shards, self._timeout = fan_out, generation, shards, timeout
+        self.close = close
+
+    @property
+    def shards(self) -> int:
+        """The number of shards of the generation, missing ones too."""
+        return self._shards
+
+    def ask(self, call: Callable[[Shard], Answer], chosen: Collection[int] | None = None) -> dict[int, Answer]:
+        """Makes the same call to the chosen shards at once, by default to all; a missing shard gives no answer."""
+        shards = range(self._shards) if chosen is None else sorted(chosen)
+        waiting, answers = {shard: _StandIn() for shard in shards}, dict[int, Answer]()
+        while waiting:
+            questions = {}
+            for shard, stand_in in list(waiting.items()):
+                try:
+                    answers[shard] = call(cast("Shard", stand_in))
+                    del waiting[shard]
+                except _NotAnswered as wanted:
+                    questions[shard] = wanted
+            for shard in self._missing(questions, waiting):
+                del waiting[shard]
+        return {shard: answers[shard] for shard in shards if shard in answers}
+
+    def _missing(self, questions: dict[int, _NotAnswered], waiting: dict[int, _StandIn]) -> list[int]:
+        """Ask the questions and give the stand-ins the answers; returns the shards without an answer."""
+        bodies: dict[tuple[Any, ...], bytes] = {}  # most shards are asked the same
+        asked = []
+        for shard, wanted in questions.items():
+            body = bodies.get(wanted.key) or bodies.setdefault(wanted.key, wanted.body())
+            asked.append(Question(self._generation, shard, wanted.method, body))
+        found = self._fan_out.ask(asked, self._timeout) if asked else []
+        return [
+            question.shard
+            for question, answer in zip(asked, found, strict=True)
+            if answer is None or not waiting[question.shard].learn(question.method, answer)
+        ]
+
+
+class _NotAnswered(Exception):  # noqa: N818  # not an error: the question is to be sent
+    """A call has a question whose answer is not known yet."""
+
+    def __init__(self, method: str, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+        super().__init__(method)
+        self.method, self._values, self._named = method, values, named
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The same for equal questions of one round, as long as their arguments exist."""
+        return self.method, *map(id, self._values), *((name, id(value)) for name, value in self._named.items())
+
+    def body(self) -> bytes:
+        """The message with the arguments."""
+        return METHODS[self.method].encode_arguments(*self._values, **self._named)
+
+
+class _StandIn:
+    """Stands in for a shard: returns the answers that are known, in the order of the questions."""
+
+    def __init__(self) -> None:
+        self._known: list[Any] = []
+        self._next = 0
+
+    def learn(self, method: str, body: bytes) -> bool:
+        """Take the answer to the last question; False: it cannot be read."""
+        try:
+            self._known.append(decode(METHODS[method].answer, body))
+        except WireError as error:
+            logger.error("a node gives an unreadable answer to %s: %s", method, error)  # noqa: TRY400  # no traceback
+            return False
+        self._next = 0
+        return True
+
+    def __getattr__(self, method: str) -> Callable[..., Any]:
+        if method not in METHODS:
+            raise AttributeError(method)
+        return lambda *values, **named: self._answer(method, values, named)
+
+    def _answer(self, method: str, values: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if self._next == len(self._known):
+            raise _NotAnswered(method, values, named)
+        self._next += 1
+        return self._known[self._next - 1]

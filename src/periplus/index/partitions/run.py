@@ -1,0 +1,92 @@
+"""Divides the documents of a plan into partitions, has tasks build them, and joins the results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from periplus.config import Indexing
+from periplus.index.partitions.join import join_partitions
+from periplus.index.partitions.partition import PartitionTask, build_partition, write_input
+from periplus.index.plan import Plan
+from periplus.index.shards import shard_of
+from periplus.index.update import Base
+from periplus.index.writer import Written
+from periplus.store.collection import Collection
+from periplus.store.manifest import SealedSegment
+from periplus.store.objects.handover import Handover, handing_over
+from periplus.store.open_catalog import open_catalog
+from periplus.store.task_runner import TaskRunner
+
+FEWEST = 1_000  # documents of a partition: starting a task takes as long as some hundred
+MOST = 100_000  # a task that is repeated after a failure writes at most so many again
+_SCRATCH = "tasks"  # folder in the generation, until it is complete
+
+
+def write_in_partitions(
+    folder: Path,
+    plan: Plan,
+    collection: Collection,
+    runner: TaskRunner,
+    progress: Callable[[int, int], None],
+    settings: Indexing,
+    languages: Mapping[str, int],
+    base: Base | None,
+) -> Written:
+    """Write the new documents; *progress* is called with the partitions done and the partitions in total."""
+    sizes = partition_sizes(plan.added, runner.parallelism)
+    first = base.first if base is not None else 0
+    with handing_over(collection, folder / _SCRATCH, "index") as handover:
+        tasks = list(_tasks(plan, collection, settings, tuple(languages), first, sizes, handover))
+        outputs = list(runner.run(build_partition, tasks, progress))
+        partitions = [handover.receive(output.delivery) for output in outputs]
+        media = join_partitions(folder, partitions, settings, base)
+    by_shard = zip(*(output.written.by_shard for output in outputs), strict=True)
+    return Written(list(map(sum, by_shard)), media)
+
+
+def partition_sizes(documents: int, parallelism: int) -> list[int]:
+    """The documents of every partition: one for each parallel task, unless these have too few or too many."""
+    number = max(1, min(documents // FEWEST, max(parallelism, math.ceil(documents / MOST))))
+    return [documents * (one + 1) // number - documents * one // number for one in range(number)]
+
+
+def _tasks(
+    plan: Plan,
+    collection: Collection,
+    settings: Indexing,
+    languages: tuple[str, ...],
+    first: int,
+    sizes: list[int],
+    handover: Handover,
+) -> Iterator[PartitionTask]:
+    """The tasks, after their input is written."""
+    with closing(open_catalog(collection)) as catalog:
+        sealed = {segment.name: segment for segment in catalog.segments()}
+    firsts = np.full(settings.shards, first, np.int64)  # shards have no base, so it is 0 for more than one
+    for number, rows in enumerate(plan.planned_rows(sizes)):
+        name = f"{number:05d}"
+        write_input(handover.inputs_of(name), rows, plan)
+        handover.offer(name)
+        segments = _segments(rows, plan, sealed)
+        yield PartitionTask(name, tuple(firsts.tolist()), segments, settings, languages, handover)
+        firsts = firsts + _by_shard(rows, settings.shards)
+
+
+def _by_shard(rows: pa.Table, shards: int) -> NDArray[np.intp]:
+    """How many documents of rows each shard has."""
+    owners = [shard_of(url_id, shards) for url_id in rows["url_id"].to_pylist()]
+    return np.bincount(np.array(owners, np.intp), minlength=shards)
+
+
+def _segments(rows: pa.Table, plan: Plan, sealed: Mapping[str, SealedSegment]) -> tuple[SealedSegment, ...]:
+    """The segments that have the pages of rows, and those of their links."""
+    pages = [Path(name) for name in rows["segment"].unique().to_pylist()]
+    links = [found for path in pages if (found := plan.links_of(path)) is not None]
+    return tuple(sealed[path.name] for path in [*pages, *links])

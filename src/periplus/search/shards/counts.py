@@ -1,0 +1,105 @@
+"""Adds up what the interpretation of a query needs to know about the pages of all shards.
+
+Document frequencies never change in a generation, so their sums are kept. Sums without a missing shard are not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from periplus.index.schema import FULL_BARREL, URL_WORDS, field
+from periplus.search.interpret import Mode, Search
+from periplus.search.open_index import CommonFiles, Numbers
+from periplus.search.query.tree import Node, wanted_words
+from periplus.search.query_language import QueryLanguage
+from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.port import Frequency, Scope, ShardSearch, Term
+from periplus.text.analyzer import OTHER, is_stop_word, terms
+from periplus.text.words import split
+
+_CACHED = 8_192  # words, and terms of each of them
+_STOP_WORD = 0.5  # share of the pages of a language that are assumed to have its stop words
+
+
+class ShardCounts:
+    """Counts over all shards; safe to share between threads."""
+
+    def __init__(self, common: CommonFiles, group: WatchedGroup) -> None:
+        self._common, self._group = common, group
+        self.languages = common.languages
+        self._terms: dict[str, list[Term]] = {}  # of a word in all fields and languages
+        self._sums: dict[Term, int] = {}
+        self._pages: dict[str, Numbers] = {}
+
+    def pages_with(self, words: Sequence[str]) -> list[Numbers]:
+        """By language; half of the pages of a language are assumed to have its stop words."""
+        if not all(word in self._pages for word in words):
+            sums = self._summed(words)
+            found = {word: self._pages.get(word, self._by_language(word, sums)) for word in words}
+            if not self._group.missing:
+                self._pages = (self._pages if len(self._pages) < _CACHED else {}) | found
+            return [found[word] for word in words]
+        pages = self._pages
+        return [pages[word] for word in words]
+
+    def _by_language(self, word: str, sums: dict[Term, int]) -> Numbers:
+        found = [
+            _STOP_WORD * pages
+            if is_stop_word(language, word)
+            else min((sums[Term(field("body", language), term)] for term in terms(language, word)), default=0)
+            for language, pages in self.languages.items()
+        ]
+        return np.array(found, np.float64)
+
+    def _summed(self, words: Iterable[str]) -> dict[Term, int]:
+        """The number of documents with each term of the words."""
+        wanted = list(dict.fromkeys(term for word in words for term in self._terms_of(word)))
+        known = self._sums
+        new = [term for term in wanted if term not in known]
+        if new:
+            answers = self._group.ask(lambda shard: shard.frequencies(new)).values()
+            known = known | dict(zip(new, map(sum, zip(*answers, strict=True)), strict=True))
+            if not self._group.missing:
+                self._sums = known if len(known) < _CACHED * len(FULL_BARREL) else {}
+        return {term: known[term] for term in wanted}
+
+    def _terms_of(self, word: str) -> list[Term]:
+        """The terms of a word: in the text only when there is one shard, otherwise in all fields."""
+        if (found := self._terms.get(word)) is None:
+            found = [
+                Term(field(name, language), term)
+                for language in self.languages
+                for name in (FULL_BARREL if self._group.shards > 1 else ("body",))
+                for term in terms(language, word)
+            ]
+            if self._group.shards > 1:
+                in_urls = [field(URL_WORDS, language) for language in self.languages]
+                found += [Term(name, term) for name in in_urls for term in terms(OTHER, word)]
+            self._terms = (self._terms if len(self._terms) < _CACHED else {}) | {word: found}
+        return found
+
+    def count(self, root: Node, language: QueryLanguage) -> int:
+        """The number of pages that match a query as a whole."""
+        search = Search(root, Mode.AND, wanted_words(root), {}, language, {})
+        request = self.request(search)
+        return sum(self._group.ask(lambda shard: shard.count(request, Scope.WHOLE)).values())
+
+    def request(self, search: Search) -> ShardSearch:
+        """A search as it is sent to the shards."""
+        return ShardSearch(
+            query=str(search.root),
+            mode=search.mode,
+            words=tuple(search.words),
+            variants=tuple((word, tuple(forms)) for word, forms in search.variants.items() if forms),
+            likely=tuple(search.language.likely.items()),
+            ignored=search.language.ignored,
+            frequencies=self._frequencies(search) if self._group.shards > 1 else (),
+        )
+
+    def _frequencies(self, search: Search) -> tuple[Frequency, ...]:
+        """The frequencies of all terms that some document has."""
+        forms = (form for found in search.variants.values() for form in found)
+        words = dict.fromkeys(word for text in (*wanted_words(search.root), *forms) for word in split(text))
+        return tuple(Frequency(term, count) for term, count in self._summed(words).items() if count)

@@ -1,0 +1,112 @@
+"""Finds the images and videos of the pages of a shard: their own words first, then caption, file name, page title."""
+
+from __future__ import annotations
+
+import numpy as np
+from tantivy import Index, Occur, Query
+
+from periplus.config import Ranking
+from periplus.index.facets import KIND, number_of_name
+from periplus.index.media import COLUMNS, FOLDER, KEY, PLACE, media_schema
+from periplus.index.schema import NUMBER, PRIOR
+from periplus.model import Image, MediaHit, Video
+from periplus.search.hits import stated_date
+from periplus.search.interpret import Mode, Search
+from periplus.search.open_index import OpenIndex
+from periplus.search.query.compile import Compiler
+from periplus.search.query.tree import Node
+from periplus.search.shards.port import MediaMatch, MediaMatches
+from periplus.text.analyzer import register
+
+MOST_MEDIA = 2_000  # best matches that are read: images after them are neither found nor counted
+ENOUGH = 30  # images with all words; with fewer, images with some of the words follow
+_UNLIKELY = 0.3  # factor of scores in a language that the query is not in
+# The weights of alternative text, caption, title of the page and file name; see `index/media.py` for the fields.
+_WEIGHTS = {"field_head": 3.0, "field_anchors": 1.5, "field_title": 0.3, "field_url": 1.2, "field_body": 0.0}
+_Best = tuple[list[MediaMatch], bool]  # with whether these are all
+
+
+class MediaFinder:
+    """Searches the images and videos of one shard; a generation of an earlier release has none.
+
+    The numbers of pages are those of the shard.
+    """
+
+    def __init__(self, index: OpenIndex, weights: Ranking) -> None:
+        self._index = index
+        self._media = self._opened() if (index.folder / FOLDER).is_dir() else None
+        self._kinds: frozenset[str] = frozenset()  # that some page has
+        if self._media is not None:
+            self._searcher, self._schema = self._media.searcher(), self._media.schema
+            shares = {language: pages / max(index.documents, 1) for language, pages in index.languages.items()}
+            own = weights.model_copy(update=_WEIGHTS)
+            self._compilers = {name: Compiler(self._schema, own, name, share) for name, share in shares.items()}
+            self._kinds = frozenset(kind for kind in COLUMNS if self._searcher.search(self._of_kind(kind), 1).hits)
+
+    def _opened(self) -> Index:
+        with self._index.damage_reported():
+            media = Index.open(str(self._index.folder / FOLDER))
+            if media.schema != media_schema(self._index.field_languages):
+                raise ValueError("the fields of its images and videos are wrong")
+            if media.searcher().num_docs != self._index.media_documents:
+                raise ValueError("its number of images and videos is wrong")
+        register(media)
+        return media
+
+    def matches(self, search: Search, kind: str) -> MediaMatches:
+        """The best matches. A shard of several never has enough of them to leave out those with some words."""
+        if kind not in self._kinds:
+            return MediaMatches([], [], whole_is_complete=True, partial_is_complete=True)
+        whole, all_whole = self._best(self._compiled(search.root, search, kind))
+        is_enough = self._index.shard is None and len(whole) >= ENOUGH and search.mode is not Mode.OR
+        if search.needs_all_words or is_enough:
+            return MediaMatches(whole, [], all_whole, partial_is_complete=True)
+        partial, all_partial = self._best(self._compiled(search.node, search, kind))
+        return MediaMatches(whole, partial, all_whole, all_partial)
+
+    def _compiled(self, node: Node, search: Search, kind: str) -> Query:
+        """Matches images or videos in all languages."""
+        queries = []
+        for name, compiler in self._compilers.items():
+            if (query := compiler.compile(node, search.language.ignored)) is not None:
+                factor = _UNLIKELY + (1 - _UNLIKELY) * search.language.likely.get(name, 0.0)
+                queries.append((Occur.Should, Query.boost_query(query, factor)))
+        return Query.boolean_query([(Occur.Must, Query.boolean_query(queries)), (Occur.Must, self._of_kind(kind))])
+
+    def _of_kind(self, kind: str) -> Query:
+        return Query.const_score_query(Query.term_query(self._schema, KIND, number_of_name(kind)), 0.0)
+
+    def _best(self, query: Query) -> _Best:
+        with self._index.damage_reported():
+            result = self._searcher.search(query, MOST_MEDIA, weight_by_field=PRIOR)
+            hits = result.hits  # tantivy makes the list anew each time
+            addresses = [address for _, address in hits]
+            numbers, places, keys = (
+                np.array(self._searcher.fast_field_values(name, addresses), np.int64) for name in (NUMBER, PLACE, KEY)
+            )
+        _, first = np.unique(keys, return_index=True)
+        found = [
+            MediaMatch(int(keys[at]), int(numbers[at]), int(places[at]), hits[at][0]) for at in np.sort(first).tolist()
+        ]
+        return found, len(addresses) == result.count  # type: ignore[attr-defined]  # missing in its stubs
+
+    def hit(self, one: MediaMatch, kind: str) -> MediaHit:
+        """An image or video as a result."""
+        with self._index.damage_reported():
+            if not 0 <= one.number < len(self._index.pages):
+                raise ValueError("an image or video refers to a page that does not exist")
+            head, details = self._index.pages.head(one.number), self._index.pages.details(one.number)
+            stored: tuple[Image | Video, ...] = details.images if kind == "image" else details.videos
+            if one.place >= len(stored):
+                raise ValueError("a page lacks one of its images or videos")
+        media = stored[one.place]
+        return MediaHit(
+            url=media.url,
+            words=media.words,
+            context=media.context,
+            page_url=head.url,
+            page_title=head.title or head.url,
+            host=head.host,
+            score=one.score,
+            date=stated_date(head),
+        )

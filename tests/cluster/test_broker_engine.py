@@ -1,0 +1,157 @@
+"""A site over shards on other machines answers as a site over one index does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import is_dataclass, replace
+from typing import Any
+
+import pytest
+
+from cluster.divided import SHARDS, divided, shard_nodes
+from cluster.processes import wait_until
+from periplus.cluster.broker_engine import BrokerEngine
+from periplus.errors import ShardsUnavailable
+from periplus.search.reload import ReloadingEngine
+from periplus.store.collection import Collection
+from periplus.web.engine_port import Engine
+from search.library import settings, urls
+from web.serving import Site
+
+QUERIES = [
+    "harbour",
+    "rope ship",
+    "harbuor lite",
+    '"pilot book"',
+    "tide -storm",
+    "site:site3.test anchor",
+    "zzz",
+    "page 7",
+]
+WITHOUT_TIMES = {"seconds": 0.0, "steps": {}}
+EACH = [[shard] for shard in range(SHARDS)]
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
+    return divided(tmp_path_factory.mktemp("divided"))
+
+
+@pytest.fixture(scope="module")
+def single(collection: Collection) -> Iterator[ReloadingEngine]:
+    with closing(ReloadingEngine(collection, settings(serve__cache_mb=0))) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def nodes(collection: Collection) -> Iterator[list[Site]]:
+    with shard_nodes(collection, *EACH) as sites:
+        yield sites
+
+
+@pytest.fixture(scope="module")
+def broker(collection: Collection, nodes: list[Site]) -> Iterator[BrokerEngine]:
+    with closing(BrokerEngine(collection, settings(serve__cache_mb=0), [site.base for site in nodes])) as engine:
+        yield engine
+
+
+def plain(value: Any) -> Any:
+    """A value without the times that searches take."""
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [name for name in WITHOUT_TIMES if hasattr(value, name)]
+        return replace(value, **{name: WITHOUT_TIMES[name] for name in names})
+    return value
+
+
+URL = "http://site3.test/"
+CALLS: dict[str, Callable[[Engine, str], Any]] = {
+    "search": lambda engine, query: engine.search(query, size=20, explain=True),
+    "feature_table": lambda engine, query: engine.feature_table(query, 30),
+    "facets": lambda engine, query: engine.facets(query, dates=["2023-08-01"], hosts=["site1.test"]),
+    "count": lambda engine, query: engine.count(query),
+    "news": lambda engine, query: engine.news(query, size=10),
+    "count_news": lambda engine, query: engine.count_news(query),
+    "media": lambda engine, query: engine.media(query, "image"),
+    "count_media": lambda engine, query: engine.count_media(query, "image"),
+    "explanation": lambda engine, query: [engine.explanation(query, url) for url in urls(engine.search(query))[:2]],
+    "page_words": lambda engine, query: [engine.page_words(url) for url in urls(engine.search(query))[:2]],
+    "best_texts": lambda engine, query: engine.best_texts(query, 5),
+    "cached": lambda engine, query: [engine.cached(url) for url in [URL, *urls(engine.search(query))[:2]]],
+    "complete": lambda engine, query: engine.complete(query[:3]),
+    "related": lambda engine, query: engine.related(query, urls(engine.search(query))),
+    "facts": lambda engine, _: engine.facts(),
+    "generation": lambda engine, _: engine.generation,
+    "fingerprint": lambda engine, _: bool(engine.fingerprint),
+    "is_damaged": lambda engine, _: engine.is_damaged,
+    "documents": lambda engine, _: engine.documents,
+}
+
+
+def test_every_method_of_an_engine_is_compared() -> None:
+    assert CALLS.keys() == {name for name, _ in inspect.getmembers(Engine) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_a_broker_answers_as_one_process_does(method: str, single: ReloadingEngine, broker: BrokerEngine) -> None:
+    for query in QUERIES:
+        assert plain(CALLS[method](broker, query)) == plain(CALLS[method](single, query)), query
+
+
+def test_all_shards_are_asked(broker: BrokerEngine) -> None:
+    found = broker.search("harbour", size=100)
+    assert (found.missing_shards, found.shards, found.total_is_exact) == ((), SHARDS, True)
+    health = broker.cluster.health()
+    assert (health.status, health.missing, len(health.nodes)) == ("ok", (), SHARDS)
+
+
+def test_results_without_a_shard_are_partial_and_not_stored(collection: Collection, nodes: list[Site]) -> None:
+    some = [site.base for site in nodes[:-1]]
+    with closing(BrokerEngine(collection, settings(), some)) as engine:
+        found = engine.search("harbour", size=100)
+        assert (found.missing_shards, found.shards, found.total_is_exact) == ((SHARDS - 1,), SHARDS, False)
+        assert 0 < found.total < 80
+        assert len(found.hits) == found.total
+        assert engine.fingerprint == ""
+        assert engine.search("harbour", size=100).steps.keys() != {"cache"}
+        assert engine.cluster.health().status == "partial"
+        images = engine.media("harbour", "image")
+        assert (images.missing_shards, images.shards, images.total_is_exact) == ((SHARDS - 1,), SHARDS, False)
+        assert engine.news("harbour").missing_shards == (SHARDS - 1,)
+        assert sum(count for _, count in engine.facets("harbour").sites) < 80
+
+
+def test_complete_results_follow_when_the_shard_is_back(collection: Collection, nodes: list[Site]) -> None:
+    with ExitStack() as stack:
+        (last,) = stack.enter_context(shard_nodes(collection, [3]))
+        all_nodes = [*(site.base for site in nodes[:-1]), last.base]
+        with closing(BrokerEngine(collection, settings(), all_nodes)) as engine:
+            whole = engine.search("rope ship", size=100)
+            assert whole.missing_shards == ()
+            stack.close()
+            partial = engine.search("anchor sail", size=100)
+            assert partial.missing_shards == (3,)
+            assert engine.search("rope ship", size=100).total == whole.total, "the result cache has it"
+            assert engine.facets("anchor").languages
+
+
+def test_without_any_shard_there_is_no_answer(collection: Collection) -> None:
+    with closing(BrokerEngine(collection, settings(), ["http://127.0.0.1:9"])) as engine:
+        with pytest.raises(ShardsUnavailable):
+            engine.search("harbour")
+        assert engine.cluster.health().status == "unavailable"
+
+
+def test_a_node_with_other_weights_is_named_in_the_log(
+    collection: Collection, nodes: list[Site], caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(BrokerEngine(collection, settings(ranking__title=9.0), [site.base for site in nodes])):
+        wait_until(lambda: caplog.text.count("has other weights in [ranking]") == SHARDS)
+
+
+def test_related_searches_take_one_question_to_each_shard(broker: BrokerEngine) -> None:
+    found = urls(broker.search("rope ship"))
+    before = sum(broker.cluster.counters().values())
+    broker.related("rope ship", found)
+    assert sum(broker.cluster.counters().values()) - before <= SHARDS

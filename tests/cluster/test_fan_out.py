@@ -1,0 +1,169 @@
+"""A broker gets answers from the nodes that give them, and from replicas of those that do not."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+
+import pytest
+
+from cluster.made_nodes import GENERATION, MadeNode, served_nodes
+from periplus.cluster.fan_out import FanOut
+from periplus.cluster.nodes import Nodes
+from periplus.cluster.record_codec import encode
+from periplus.cluster.remote_shards import RemoteShards
+from periplus.errors import DamagedFile
+from periplus.search.shards.port import Term
+
+TERMS = [Term("body_en", "harbour"), Term("body_en", "ship")]
+SHORT, LONG = 0.3, 30.0  # seconds
+
+
+@contextmanager
+def group_of(
+    *urls: str, shards: int, timeout: float = LONG, token: str = "", start: float | None = None
+) -> Iterator[tuple[RemoteShards, Nodes]]:
+    with closing(Nodes(urls, token)) as nodes, closing(FanOut(nodes)) as fan_out:
+        nodes.start(LONG if start is None else start)
+        yield RemoteShards(fan_out, GENERATION, shards, timeout), nodes
+
+
+def bases(nodes: list[MadeNode]) -> list[str]:
+    return [node.site.base for node in nodes]
+
+
+def failures(nodes: Nodes) -> dict[str, float]:
+    return {key[2]: count for key, count in nodes.figures().items() if key[0] == "periplus_node_failures_total"}
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A node that accepts connections and never answers."""
+    with closing(socket.create_server(("127.0.0.1", 0), backlog=64)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def test_every_shard_answers_with_its_own_numbers() -> None:
+    with served_nodes([0, 1], [2]) as nodes, group_of(*bases(nodes), shards=3) as (group, _):
+        assert group.ask(lambda shard: shard.frequencies(TERMS)) == {0: [0, 0], 1: [1, 1], 2: [2, 2]}
+        assert group.ask(lambda shard: shard.find("http://here.test/"), [2, 1]) == {1: 1, 2: 2}
+        assert group.ask(lambda shard: shard.find("http://there.test/"), {0}) == {0: None}
+
+
+def test_a_call_may_ask_a_shard_several_things() -> None:
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2) as (group, _):
+        found = group.ask(lambda shard: (shard.facts().documents, shard.find(url="http://here.test/")))
+    assert found == {0: (10, 0), 1: (11, 1)}
+
+
+def test_a_shard_without_a_node_is_missing() -> None:
+    with served_nodes([0], [2]) as nodes, group_of(*bases(nodes), shards=3) as (group, _):
+        assert group.ask(lambda shard: shard.find("")) == {0: None, 2: None}
+
+
+def test_a_replica_takes_over_from_a_node_that_is_gone() -> None:
+    with served_nodes([0, 1]) as staying, ExitStack() as stack:
+        leaving = stack.enter_context(served_nodes([1, 2]))
+        with group_of(*bases(leaving), *bases(staying), shards=3) as (group, table):
+            assert set(group.ask(lambda shard: shard.find(""))) == {0, 1, 2}
+            stack.close()
+            for _ in range(4):  # the replicas take turns
+                assert group.ask(lambda shard: shard.find("")) == {0: None, 1: None}
+            assert [state.is_up for state in table.states()] == [False, True]
+            assert failures(table)["connection"] >= 1
+
+
+def test_a_node_that_does_not_answer_in_time_is_missing_and_asked_again_later(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    go_on = threading.Event()
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2, timeout=SHORT) as (group, table):
+        nodes[1].made[0].before = go_on.wait
+        assert group.ask(lambda shard: shard.find("")) == {0: None}
+        assert failures(table) == {"timeout": 1}
+        assert "is down: it does not answer in time" in caplog.text
+        go_on.set()
+        wait_until(lambda: all(state.is_up for state in table.states()))
+        assert group.ask(lambda shard: shard.find("")) == {0: None, 1: None}
+
+
+def test_a_node_that_hangs_is_found_by_its_probes_and_costs_no_time(silent: str) -> None:
+    with served_nodes([0]) as nodes, group_of(*bases(nodes), silent, shards=2, start=SHORT) as (group, table):
+        assert [state.is_up for state in table.states()] == [True, False]
+        assert group.ask(lambda shard: shard.find("")) == {0: None}
+
+
+def test_the_first_answer_of_two_replicas_counts() -> None:
+    go_on, first = threading.Event(), threading.Lock()
+
+    def first_waits() -> None:
+        if first.acquire(blocking=False):
+            go_on.wait()
+
+    with served_nodes([0], [0]) as nodes, group_of(*bases(nodes), shards=1) as (group, table):
+        for node in nodes:
+            node.made[0].before = first_waits
+        try:
+            assert group.ask(lambda shard: shard.find("http://here.test/")) == {0: 0}
+        finally:
+            go_on.set()
+        hedges = {key[1]: count for key, count in table.figures().items() if key[0] == "periplus_node_hedges_total"}
+        assert list(hedges.values()) == [1]
+        assert failures(table) == {}
+
+
+def test_a_node_without_the_generation_is_not_asked() -> None:
+    with served_nodes([0]) as nodes, closing(Nodes(bases(nodes))) as table, closing(FanOut(table)) as fan_out:
+        table.start()
+        other = RemoteShards(fan_out, "bb" * 32, 1, LONG)
+        assert other.ask(lambda shard: shard.find("")) == {}
+        assert (table.available(GENERATION), table.available("bb" * 32)) == ({0}, set())
+        assert nodes[0].made[0].asked == []
+
+
+def test_a_broker_with_another_token_gets_nothing() -> None:
+    with served_nodes([0], token="right") as nodes:
+        with group_of(*bases(nodes), shards=1, token="wrong") as (group, table):
+            assert group.ask(lambda shard: shard.find("")) == {}
+            assert "401" in table.states()[0].problem
+        with group_of(*bases(nodes), shards=1, token="right") as (group, _):
+            assert group.ask(lambda shard: shard.find("")) == {0: None}
+
+
+def test_an_error_of_a_shard_is_counted_and_the_shard_is_missing(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise DamagedFile("shard-1 is damaged", "zeros")
+
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2) as (group, table):
+        nodes[1].made[0].before = fail
+        assert group.ask(lambda shard: shard.find("")) == {0: None}
+        assert failures(table) == {"error": 1}
+        assert table.states()[1].is_up, "other questions may go well"
+    assert "shard-1 is damaged" in caplog.text
+
+
+def test_an_unreadable_answer_counts_as_none(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr("periplus.cluster.node_app.encode", lambda kind, value: encode(type(value), value))
+    with served_nodes([0]) as nodes, group_of(*bases(nodes), shards=1) as (group, _):
+        nodes[0].made[0].find = lambda url: "no number"  # type: ignore[method-assign, assignment, return-value]
+        assert group.ask(lambda shard: shard.find("")) == {}
+    assert "unreadable" in caplog.text
+
+
+def test_many_threads_ask_at_once() -> None:
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2) as (group, table):
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _: group.ask(lambda shard: shard.frequencies(TERMS)), range(100)))
+        assert found == [{0: [0, 0], 1: [1, 1]}] * 100
+        assert failures(table) == {}
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

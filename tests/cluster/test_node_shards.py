@@ -1,0 +1,115 @@
+"""A node keeps a generation open as long as brokers may ask about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from cluster.made_nodes import NEVER, MadeGeneration, MadeShard, MadeSource
+from periplus.cluster.node_shards import NodeShards, NotHere
+from periplus.errors import DamagedFile
+
+OLD, NEW = "aa" * 32, "bb" * 32
+
+
+class Clock:
+    """Goes when the test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def generation(name: str, number: int) -> MadeGeneration:
+    return MadeGeneration([MadeShard(0, name), MadeShard(2, name)], name, number)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def source() -> MadeSource:
+    return MadeSource(generation(OLD, 1))
+
+
+@pytest.fixture
+def node(source: MadeSource, clock: Clock) -> Iterator[NodeShards]:
+    node = NodeShards(source, NEVER, clock)
+    yield node
+    node.close()
+
+
+def test_a_node_has_only_its_shards_of_its_generation(node: NodeShards) -> None:
+    with node.opened(OLD, 2) as shard:
+        assert shard.facts().shard == 2
+    for name, number in ((OLD, 1), (NEW, 2), ("", 0)):
+        with pytest.raises(NotHere), node.opened(name, number):
+            pass
+    assert node.facts().shards == (0, 2)
+
+
+def test_the_earlier_generation_stays_for_brokers_that_have_not_changed_yet(
+    node: NodeShards, source: MadeSource, clock: Clock
+) -> None:
+    old, source.live = source.live, generation(NEW, 2)
+    node.check()
+    assert node.facts().generations == (NEW, OLD)
+    clock.now = 59
+    node.facts(in_use=OLD)
+    node.check()
+    clock.now = 100
+    node.check()
+    with node.opened(OLD, 0) as shard:
+        assert shard.facts().generation == OLD
+    clock.now = 161
+    node.check()
+    assert node.facts().generations == (NEW,)
+    assert old.is_closed
+    assert not source.live.is_closed
+
+
+def test_a_question_under_way_keeps_its_generation_open(node: NodeShards, source: MadeSource, clock: Clock) -> None:
+    old, source.live = source.live, generation(NEW, 2)
+    with node.opened(OLD, 0):
+        node.check()
+        clock.now = 100
+        node.check()
+        assert node.facts().generations == (NEW,)
+        assert not old.is_closed
+    assert old.is_closed
+
+
+def test_a_roll_back_makes_the_open_generation_live_again(node: NodeShards, source: MadeSource) -> None:
+    old, source.live = source.live, generation(NEW, 2)
+    node.check()
+    source.live = old
+    node.check()
+    assert node.facts().generations == (OLD, NEW)
+    assert node.live is old
+
+
+def test_a_node_keeps_at_most_three_generations(node: NodeShards, source: MadeSource) -> None:
+    first = source.live
+    for number in range(2, 6):
+        source.live = generation(f"{number:064}", number)
+        node.check()
+    assert node.facts().generations == tuple(f"{number:064}" for number in (5, 4, 3))
+    assert first.is_closed
+
+
+def test_a_generation_that_cannot_be_opened_leaves_the_last_one(
+    node: NodeShards, source: MadeSource, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def damaged() -> MadeGeneration:
+        raise DamagedFile("shard-0 is damaged")
+
+    source.live = generation(NEW, 2)
+    monkeypatch.setattr(source, "open", damaged)
+    node.check()
+    node.check()
+    assert node.facts().generations == (OLD,)
+    assert caplog.text.count("still serving generation 1") == 1

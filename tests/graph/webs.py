@@ -15,9 +15,9 @@ from periplus.config import LinkAnalysis
 from periplus.graph.run import RankSummary, rank
 from periplus.model import ArchivePosition, Decision, Fetch, Link, Page, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
+from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.store.segments import SegmentWriter
 from periplus.url import host_of, url_id
@@ -61,12 +61,12 @@ class Web:
 
     def __post_init__(self) -> None:
         self.collection = create_collection(self.home)
-        Catalog(self.collection.catalog, create=True).close()
+        open_catalog(self.collection, create=True).close()
 
     def add(self, *entries: CrawledPage | RedirectedUrl) -> None:
         """Add these pages and redirects as a new segment."""
         number = next(self._numbers)
-        catalog = Catalog(self.collection.catalog)
+        catalog = open_catalog(self.collection)
         writer = SegmentWriter(self.collection.segments, 0, number)
         for page in entries:
             if isinstance(page, CrawledPage):

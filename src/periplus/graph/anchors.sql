@@ -17,10 +17,11 @@ WHERE followed.anchor <> '' AND anchor_sources.node <> addresses.node
 GROUP BY addresses.node, anchor_sources.host, followed.anchor;
 
 -- name: anchor_texts
--- The weights of all hosts, summed over spellings that differ in case only.
-SELECT node, min(substr(anchor, 1, {chars})) AS anchor, lower(substr(anchor, 1, {chars})) AS lowered,
+-- The weights of all hosts, summed over spellings that differ in case only. The two letters that are translated first
+-- are those whose small letter depends on the text around them in Spark, but not in DuckDB.
+SELECT node, min(substr(anchor, 1, {chars})) AS anchor, lower(translate(substr(anchor, 1, {chars}), 'Σİ', 'σi')) AS lowered,
        CAST(sum(weight) AS BIGINT) AS weight
-FROM anchor_counts GROUP BY node, lower(substr(anchor, 1, {chars}));
+FROM anchor_counts GROUP BY node, lower(translate(substr(anchor, 1, {chars}), 'Σİ', 'σi'));
 
 -- name: weighted_anchors
 -- Texts that fit every page, and bare URLs, count a tenth.

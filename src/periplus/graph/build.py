@@ -1,15 +1,15 @@
 """Builds the link graph from segments.
 
-DuckDB finds the pages, merges duplicate URLs and numbers the nodes, out of core. It streams back two node numbers per
-link.
+SQL finds the pages, merges duplicate URLs and numbers the nodes, out of core or on a cluster. Two node numbers per link
+are streamed back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import compress
-from pathlib import Path
+from itertools import accumulate, compress
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from periplus.graph.duplicates import Redirect, merge_duplicates
 from periplus.graph.pagerank import Links
 from periplus.graph.rank_writer import RankWriter
 from periplus.graph.sql_tables import Tables
+from periplus.store.checksums import StoredFile
 from periplus.store.ranks import Ids
 from periplus.store.schema import LINKS, PAGES
 
@@ -34,8 +35,8 @@ Progress = Callable[[str], None]
 class Segments:
     """The input of a graph."""
 
-    pages: list[Path]
-    links: list[Path]
+    pages: list[StoredFile]
+    links: list[StoredFile]
     redirects: Iterable[Redirect] = ()
 
 
@@ -76,17 +77,23 @@ def _number_nodes(tables: Tables) -> list[str]:
     """Create the tables `nodes`, `addresses` and `voters`; returns the hosts in the order of their nodes."""
     for name in ("crawled_ids", "linked_only", "known"):
         tables.make(name)
-    found = [host for batch in tables.stream("hosts") for host in batch.column(0).to_pylist()]
-    hosts = sorted(found, key=reversed_host)
-    tables.take("host_numbers", pa.table({"host": hosts, "number": pa.array(range(len(hosts)), pa.int32())}))
-    if tables.size("known") > _MOST_NODES:
+    pages = {host: count for batch in tables.stream("hosts") for host, count in zip(*_lists(batch), strict=True)}
+    hosts = sorted(pages, key=reversed_host)
+    *first, nodes = accumulate((pages[host] for host in hosts), initial=0)
+    if nodes > _MOST_NODES:
         raise PeriplusError(
             "too many pages", f"a graph has at most {_MOST_NODES:,}", "Restrict the scope, or split the collection."
         )
+    numbers = {"number": pa.array(range(len(hosts)), pa.int32()), "first": pa.array(first, pa.int32())}
+    tables.take("host_numbers", pa.table({"host": pa.array(hosts, pa.string()), **numbers}))
     for name in ("nodes", "addresses", "voters"):
         tables.make(name)
     tables.drop("crawled_ids", "linked_only", "known", "merge_targets", "own", "copies", "merged", "voting")
     return hosts
+
+
+def _lists(batch: pa.RecordBatch) -> list[list[Any]]:
+    return [column.to_pylist() for column in batch.columns]
 
 
 def reversed_host(host: str) -> tuple[str, ...]:

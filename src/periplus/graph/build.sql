@@ -2,7 +2,8 @@
 -- table or stream of its name. Read from top to bottom: each block uses those above it.
 --
 -- Given: pages and links (segments), redirects and canonicals (url_id, target_id, url and host of the target),
--- host_numbers (host, number).
+-- host_numbers (host, number, first: the node of its first page). Only content_id may be null; DuckDB leaves nulls out
+-- of max_by and min_by, Spark does not, so the blocks do it.
 
 -- name: followed
 SELECT source_id, target_id, target, anchor, fetched_at FROM links WHERE NOT nofollow;
@@ -13,7 +14,8 @@ SELECT source_id, target_id, target, anchor, fetched_at FROM links;
 -- name: latest
 -- The newest version of each page.
 SELECT url_id, any_value(url) AS url, any_value(host) AS host, max(fetched_at) AS fetched_at,
-       max_by(content_id, fetched_at) AS content_id, max_by(canonical, fetched_at) AS canonical
+       max_by(content_id, fetched_at) FILTER (WHERE content_id IS NOT NULL) AS content_id,
+       max_by(canonical, fetched_at) AS canonical
 FROM pages GROUP BY url_id;
 
 -- name: redirecting
@@ -79,7 +81,8 @@ SELECT url_id, target_id FROM copies;
 SELECT own.url_id AS source_id, own.fetched_at, own.url_id, own.content_id
 FROM own LEFT JOIN copies ON copies.url_id = own.url_id WHERE copies.url_id IS NULL
 UNION ALL
-SELECT min_by(s.url_id, s.url), min_by(s.fetched_at, s.url), merged.target_id, min_by(s.content_id, s.url)
+SELECT min_by(s.url_id, s.url), min_by(s.fetched_at, s.url), merged.target_id,
+       min_by(s.content_id, s.url) FILTER (WHERE s.content_id IS NOT NULL)
 FROM merged JOIN standing s ON s.url_id = merged.url_id LEFT JOIN own ON own.url_id = merged.target_id
 WHERE own.url_id IS NULL
 GROUP BY merged.target_id;
@@ -114,12 +117,13 @@ SELECT url_id, url, CASE WHEN url LIKE 'http://[%' OR url LIKE 'https://[%'
 FROM linked_only;
 
 -- name: hosts
-SELECT DISTINCT host FROM known;
+SELECT host, count(*) AS pages FROM known GROUP BY host;
 
 -- name: nodes
 -- Adjacent numbers are adjacent URLs, whatever their scheme. This order saves half of the cache misses of PageRank.
+-- Each host is numbered by itself: a single order of all URLs would be the work of one task of Spark.
 SELECT url_id, url, number AS host,
-       CAST(row_number() OVER (ORDER BY number, substr(url, instr(url, '//')), url) - 1 AS INTEGER) AS node
+       CAST(first + row_number() OVER (PARTITION BY number ORDER BY substr(url, instr(url, '//')), url) - 1 AS INTEGER) AS node
 FROM known JOIN host_numbers ON host_numbers.host = known.host;
 
 -- name: addresses

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,16 @@ class PowerIteration:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """The graph of pages, and how its ranks are computed."""
+
+    links: Links
+    method: PowerIteration
+    teleport: NDArray[np.float64] | None = None  # distribution of random jumps, which sums to 1; None: uniform
+    start: NDArray[np.float32] | None = None  # ranks of an earlier run
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """Ranks that sum to 1, and figures of their computation."""
 
@@ -84,11 +95,31 @@ def page_ranks(
     if not links.nodes:
         return _EMPTY
     with _Iteration(links, method, teleport, start) as iteration:
-        number, delta = 0, np.inf
-        while not method.ends(number, delta):
-            number, delta = number + 1, iteration.advance()
-            on_iteration(number, delta)
-        return Ranking(_summing_to_one(iteration.rank), number, float(delta), iteration.floor)
+        return iterate(iteration, method, on_iteration)
+
+
+class Iteration(Protocol):
+    """The state of a computation; `block_ranks` has another one."""
+
+    rank: NDArray[np.float32]
+
+    @property
+    def floor(self) -> float:
+        """The rank that random jumps give to the least favoured node."""
+        ...
+
+    def advance(self) -> float:
+        """Run one iteration; returns the L1 change of the ranks."""
+        ...
+
+
+def iterate(iteration: Iteration, method: PowerIteration, on_iteration: Residuals) -> Ranking:
+    """Iterate until the ranks are within the tolerance."""
+    number, delta = 0, np.inf
+    while not method.ends(number, delta):
+        number, delta = number + 1, iteration.advance()
+        on_iteration(number, delta)
+    return Ranking(summing_to_one(iteration.rank), number, float(delta), iteration.floor)
 
 
 class _Iteration:
@@ -105,13 +136,13 @@ class _Iteration:
         self._damping = method.damping
         self._indptr, self._sources = links.indptr, links.sources
         self._kernel = kernel_for(len(links.sources))
-        self._inverse = _inverses(links.degrees)
+        self._inverse = inverses(links.degrees)
         self._teleport = np.full(1, 1 / nodes, np.float32) if teleport is None else teleport.astype(np.float32)
-        self.rank = np.full(nodes, 1 / nodes, np.float32) if start is None else _summing_to_one(start)
+        self.rank = np.full(nodes, 1 / nodes, np.float32) if start is None else summing_to_one(start)
         self._given = self.rank * self._inverse
         self._gives = np.empty_like(self._given)
         self._passed = float(self.rank[self._inverse > 0].sum(dtype=np.float64))
-        self._pieces = _equal_pieces(self._indptr, nodes)
+        self._pieces = equal_pieces(self._indptr, nodes)
         self._threads = ThreadPoolExecutor(method.threads or len(os.sched_getaffinity(0)))
 
     def __enter__(self) -> _Iteration:
@@ -153,21 +184,23 @@ class _Iteration:
         )
 
 
-def _inverses(degrees: NDArray[np.uint32]) -> NDArray[np.float32]:
+def inverses(degrees: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """1 / out-degree of every node; 0 for a dead end."""
     inverse = np.zeros(len(degrees), np.float32)
     np.divide(np.float32(1), degrees, out=inverse, where=degrees > 0, casting="same_kind")
     return inverse
 
 
-def _equal_pieces(indptr: NDArray[np.uint64], nodes: int) -> list[tuple[int, int]]:
+def equal_pieces(indptr: NDArray[np.uint64], nodes: int, pieces: int = _PIECES) -> list[tuple[int, int]]:
     """Ranges of nodes with about equal work; a node costs as much as 4 links."""
-    work = np.linspace(0, int(indptr[-1]) + 4 * nodes, _PIECES + 1)
+    work = np.linspace(0, int(indptr[-1]) + 4 * nodes, pieces + 1)
     bounds = np.searchsorted(indptr.astype(np.int64) + 4 * np.arange(nodes + 1), work)
     bounds[0], bounds[-1] = 0, nodes
     return [(int(first), int(last)) for first, last in pairwise(bounds) if first < last]
 
 
-def _summing_to_one(ranks: NDArray[np.float32]) -> NDArray[np.float32]:
+def summing_to_one(ranks: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The ranks, scaled."""
     scaled: NDArray[np.float32] = (ranks / ranks.sum(dtype=np.float64)).astype(np.float32)
     return scaled
 

@@ -14,14 +14,17 @@ from periplus.config import LinkAnalysis
 from periplus.errors import DamagedFile, NewerFormat
 from periplus.graph.anchors import AnchorCaps, write_anchors
 from periplus.graph.build import Graph, Progress, Rules, Segments, build, ids_in, write_addresses
+from periplus.graph.engine import Engine, LocalEngine
 from periplus.graph.hosts import host_links, write_hosts
-from periplus.graph.pagerank import PowerIteration, Ranking, page_ranks, weighted_ranks
+from periplus.graph.pagerank import PowerIteration, Problem, Ranking, weighted_ranks
 from periplus.graph.rank_writer import RankWriter, writing_ranks
 from periplus.graph.sql_tables import Tables
 from periplus.store.catalog import Catalog
-from periplus.store.checksums import require_intact, segment_file
+from periplus.store.checksums import StoredFile, segment_file
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
+from periplus.store.objects.shared_generations import sharing_ranks
+from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import Figures, RankTable, open_ranks
 from periplus.url import parse
 
@@ -47,13 +50,26 @@ class RankSummary:
 
 
 def rank(
-    collection: Collection, settings: LinkAnalysis, *, warm: bool = False, progress: Progress = lambda _: None
+    collection: Collection,
+    settings: LinkAnalysis,
+    *,
+    warm: bool = False,
+    progress: Progress = lambda _: None,
+    engine: Engine | None = None,
 ) -> RankSummary:
-    """Rank every known page and host, and publish the result as a new generation."""
-    catalog = Catalog(collection.catalog)
+    """Rank every known page and host, and publish the result as a new generation.
+
+    The *engine* runs the steps; None: this machine.
+    """
+    engine = engine or LocalEngine(collection, settings)
+    catalog = open_catalog(collection)
     try:
-        with collection.reading_segments(), writing_ranks(collection.ranks) as draft:
-            return _Run(collection, catalog, settings, draft, progress).run(warm=warm)
+        with (
+            sharing_ranks(collection, settings.generations),
+            collection.reading_segments(),
+            writing_ranks(collection.ranks) as draft,
+        ):
+            return _Run(collection, catalog, settings, draft, progress, engine).run(warm=warm)
     finally:
         catalog.close()
 
@@ -62,10 +78,16 @@ class _Run:
     """One ranking, step by step."""
 
     def __init__(
-        self, collection: Collection, catalog: Catalog, settings: LinkAnalysis, draft: RankWriter, progress: Progress
+        self,
+        collection: Collection,
+        catalog: Catalog,
+        settings: LinkAnalysis,
+        draft: RankWriter,
+        progress: Progress,
+        engine: Engine,
     ) -> None:
         self._collection, self._catalog, self._settings, self._draft = collection, catalog, settings, draft
-        self._progress = progress
+        self._progress, self._engine = progress, engine
         self._live = catalog.segments()  # read once: a crawl may be adding segments
         self._begun = self._since = time.monotonic()
         self._steps: dict[str, float] = {}
@@ -93,10 +115,10 @@ class _Run:
     def _build(self, *, warm: bool) -> tuple[Graph, Ranking, NDArray[np.float32] | None]:
         """Build the graph, the ranks of its hosts, and the start ranks of its pages."""
         settings, draft = self._settings, self._draft
-        tables = Tables(draft.scratch, settings.memory_mb << 20, settings.threads)
+        tables = self._engine.tables(draft.scratch)
         try:
             self._progress("checking segments")
-            require_intact(segment_file(self._collection.segments, segment) for segment in self._live)
+            self._engine.check(self._live)
             self._done("check")
             rules = Rules(settings.nofollow, settings.links_per_host)
             graph = build(tables, self._segments(), rules, draft, self._progress)
@@ -123,19 +145,18 @@ class _Run:
             return None
 
     def _segments(self) -> Segments:
+        return Segments(self._files("pages"), self._files("links"), self._catalog.redirects())
+
+    def _files(self, kind: str) -> list[StoredFile]:
         folder = self._collection.segments
-        pages, links = ([segment for segment in self._live if segment.kind == kind] for kind in ("pages", "links"))
-        return Segments(
-            [folder / segment.name for segment in pages],
-            [folder / segment.name for segment in links],
-            self._catalog.redirects(),
-        )
+        return [segment_file(folder, segment) for segment in self._live if segment.kind == kind]
 
     def _rank_pages(self, graph: Graph, start: NDArray[np.float32] | None) -> Ranking:
         settings = self._settings
         trusted = self._trusted(graph.hosts)
         teleport = _teleport(trusted[graph.host], settings.trusted_share) if trusted.any() else None
-        ranking = page_ranks(graph.links, self._power_iteration(), teleport, start, self._show_iteration)
+        problem = Problem(graph.links, self._power_iteration(), teleport, start)
+        ranking = self._engine.page_ranks(problem, self._draft.scratch, self._show_iteration)
         self._draft.save("ranks", ranking.ranks)
         self._done("pages")
         return ranking

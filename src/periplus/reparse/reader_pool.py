@@ -14,22 +14,32 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Protocol
 
 from periplus.config import Settings
 from periplus.errors import PeriplusError
 from periplus.garbage import rare_garbage_collection
 from periplus.reparse.plan import PlannedSegment
 from periplus.reparse.segment import Reading, SegmentReader, Unread
-from periplus.store.collection import Collection
+from periplus.store.collection import open_collection
 
 _PAGES_PER_PROCESS = 500  # starting a process takes as long as parsing so many pages
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000  # a page tree has cycles; 10 % less CPU time than with 700
 _MAX_ATTEMPTS = 3  # per segment, before it is kept as it is
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+class OpenReader(Protocol):
+    """Opens a reader of segments; it can be pickled."""
+
+    def __call__(self, *, is_child: bool) -> SegmentReader:
+        """*is_child*: it runs in a reader process, which a page may kill without harm."""
+        ...
 
 
 @dataclass(slots=True)
@@ -46,25 +56,34 @@ class _Reader:
 
 
 def read_all(
-    collection: Collection, settings: Settings, todo: Sequence[PlannedSegment]
+    open_reader: OpenReader, todo: Sequence[PlannedSegment], processes: int
 ) -> Generator[tuple[PlannedSegment, Reading], None, None]:
-    """Parse every segment again, in any order."""
+    """Parse every segment again, in any order; *processes*: at most so many."""
     pages = sum(segment.pages.rows for segment in todo)
     if pages < _PAGES_PER_PROCESS:
         # In the sandbox, because a page could crash this process.
-        with SegmentReader(collection.home, settings, is_child=False) as reader:
+        with open_reader(is_child=False) as reader:
             yield from ((segment, reader.reparse(segment, sandboxed=True)) for segment in todo)
         return
-    with closing(ReaderPool(collection.home, settings, min(os.cpu_count() or 1, pages // _PAGES_PER_PROCESS))) as pool:
+    with closing(ReaderPool(open_reader, min(processes, pages // _PAGES_PER_PROCESS))) as pool:
         yield from pool.read(todo)
+
+
+def local_reader(home: Path, settings: Settings) -> OpenReader:
+    """Opens readers of the collection in a folder, which write beside its segments."""
+    return partial(_open_reader, home, settings)
+
+
+def _open_reader(home: Path, settings: Settings, *, is_child: bool) -> SegmentReader:
+    return SegmentReader(open_collection(home), settings, is_child=is_child)
 
 
 class ReaderPool:
     """Reader processes, which are started when there is work for them; each parses one segment at a time."""
 
-    def __init__(self, home: Path, settings: Settings, processes: int) -> None:
-        """*processes*: at most so many."""
-        self._home, self._settings, self._processes = home, settings, processes
+    def __init__(self, open_reader: OpenReader, processes: int) -> None:
+        """*open_reader* is called in every process; *processes*: at most so many."""
+        self._open_reader, self._processes = open_reader, processes
         self._jobs: deque[_Job] = deque()
         self._readers: list[_Reader] = []
 
@@ -109,7 +128,7 @@ class ReaderPool:
     def _start_reader(self) -> _Reader:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_read, args=(theirs, self._home, self._settings, os.getpid()), daemon=True)
+        process = context.Process(target=_read, args=(theirs, self._open_reader, os.getpid()), daemon=True)
         process.start()
         theirs.close()
         self._readers.append(_Reader(process, ours))
@@ -140,13 +159,13 @@ class ReaderPool:
         return Reading([], [Unread(job.segment.pages.name, why, job.segment.pages.rows)], Counter())
 
 
-def _read(connection: Connection, home: Path, settings: Settings, parent: int) -> None:
+def _read(connection: Connection, open_reader: OpenReader, parent: int) -> None:
     """Entry point of a reader process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, which kills this process
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         return
-    with SegmentReader(home, settings, is_child=True) as reader, rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS):
+    with open_reader(is_child=True) as reader, rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS):
         while True:
             try:
                 segment, sandboxed = connection.recv()

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
 
+from pyarrow import parquet
+
 from periplus.config import Settings
 from periplus.errors import DamagedFile, PartialFailure, PeriplusError
+from periplus.reparse.distributed import read_distributed
 from periplus.reparse.plan import Plan, PlannedSegment
-from periplus.reparse.reader_pool import ReaderPool, read_all
-from periplus.reparse.segment import Cause, Unread
+from periplus.reparse.reader_pool import ReaderPool, local_reader, read_all
+from periplus.reparse.segment import Cause, Reading, Unread
 from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_replaced, remove_unfinished
 from periplus.store.collection import Collection
-from periplus.store.database import require_sound
 from periplus.store.manifest import SealedSegment
+from periplus.store.objects.job_files import (
+    borrowing_archives,
+    bring_segments,
+    delete_replaced_segments,
+    store_segments,
+)
+from periplus.store.open_catalog import open_catalog, require_sound
+from periplus.store.task_runner import TaskRunner
 
 OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total
 _MAX_LISTED = 100  # failures listed in the summary; more are only counted
@@ -58,35 +69,57 @@ def reparse(
     on_progress: OnProgress = lambda _done, _total: None,
     pool: ReaderPool | None = None,
     most: int | None = None,
+    runner: TaskRunner | None = None,
 ) -> Reparsed:
     """Parse again the pages that a crawl parsed quickly, or *everything*.
 
     *pool*: processes of a caller who does this often, and has checked the catalog. *most*: stop after so many pages,
-    with the segment that reaches the number.
+    with the segment that reaches the number. *runner*: its tasks parse the segments.
     """
     started = time.monotonic()
     unread: list[Unread] = []
     failed_extractors: Counter[str] = Counter()
     if pool is None:
-        require_sound(collection.catalog)
-    with collection.locked("reparse"), closing(Catalog(collection.catalog)) as catalog:
+        require_sound(collection)
+    with collection.locked("reparse"), closing(open_catalog(collection)) as catalog:
         remove_unfinished(collection)
         remove_replaced(collection, catalog)
+        bring_segments(collection, catalog.segments())
         plan = Plan(collection, catalog, settings, everything=everything)
         segments = plan.segments if most is None else _first_pages(plan.segments, most)
         total, done = sum(segment.pages.rows for segment in segments), 0
-        reading_all = pool.read(segments) if pool is not None else read_all(collection, settings, segments)
-        with _removing_unfinished(collection), closing(reading_all) as readings:
+        with (
+            nullcontext() if runner is not None else _borrowing_archives(collection, catalog, segments),
+            _removing_unfinished(collection),
+            closing(_readings(collection, settings, segments, pool, runner)) as readings,
+        ):
             for old, reading in readings:
+                store_segments(collection, reading.successors)
                 _replace(catalog, old.pages, reading.successors)
                 unread += reading.unread
                 failed_extractors.update(reading.failed_extractors)
                 done += old.pages.rows
                 on_progress(done, total)
         plan.finished()
+        delete_replaced_segments(collection, catalog.segments())
     seconds = round(time.monotonic() - started, 3)
     extractors = dict(failed_extractors.most_common())
     return Reparsed(len(segments), done, seconds, **_failures(unread), failed_extractors=extractors)
+
+
+def _readings(
+    collection: Collection,
+    settings: Settings,
+    segments: Sequence[PlannedSegment],
+    pool: ReaderPool | None,
+    runner: TaskRunner | None,
+) -> Generator[tuple[PlannedSegment, Reading], None, None]:
+    """Every segment, parsed by a pool, by tasks, or by processes of this machine."""
+    if pool is not None:
+        return pool.read(segments)
+    if runner is not None:
+        return read_distributed(collection, settings, segments, runner)
+    return read_all(local_reader(collection.home, settings), segments, os.cpu_count() or 1)
 
 
 def _first_pages(segments: Sequence[PlannedSegment], most: int) -> list[PlannedSegment]:
@@ -111,6 +144,20 @@ def _failures(unread: list[Unread]) -> dict[str, Any]:
 def _replace(catalog: Catalog, pages: SealedSegment, new: list[SealedSegment]) -> None:
     stale = {"pages": pages.name, "links": pages.name.replace("pages", "links", 1)}
     catalog.replace_segments([(stale[segment.kind], segment) for segment in new])
+
+
+@contextmanager
+def _borrowing_archives(collection: Collection, catalog: Catalog, segments: Sequence[PlannedSegment]) -> Iterator[None]:
+    """Have the archive files of segments in the folder during the block."""
+    if not collection.storage:
+        yield
+        return
+    named: set[str] = set()
+    for segment in segments:
+        column = parquet.read_table(collection.segments / segment.pages.name, columns=["archive"])["archive"]
+        named.update(filter(None, column.unique().to_pylist()))
+    with borrowing_archives(collection, [file for file in catalog.archives() if file.name in named]):
+        yield
 
 
 @contextmanager

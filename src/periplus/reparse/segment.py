@@ -19,17 +19,19 @@ from typing import NamedTuple
 from pyarrow import ArrowException
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile
+from periplus.errors import DamagedFile, ObjectMissing
 from periplus.model import COULD_NOT_BE_READ, ArchivePosition, Decision, Fetch, Page, Reason, Verdict
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.reparse.plan import PlannedSegment
 from periplus.reparse.previous_rows import PreviousRows
-from periplus.store.archive import read_response
+from periplus.store.archive_lookup import read_archived
+from periplus.store.block_list import BlockList
 from periplus.store.checksums import segment_file
-from periplus.store.collection import open_collection
+from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow, SealedSegment, place_of
+from periplus.store.open_catalog import block_list_of
 from periplus.store.schema import read_pages
 from periplus.store.segments import SegmentWriter
 from periplus.url import Canonicalizer
@@ -85,9 +87,21 @@ class Reading(NamedTuple):
 class SegmentReader:
     """Parses segments one after the other, with one parser."""
 
-    def __init__(self, home: Path, settings: Settings, *, is_child: bool) -> None:
-        """*is_child*: this is a reader process, which a page may kill without harm."""
-        self._collection, self._settings, self._is_child = open_collection(home), settings, is_child
+    def __init__(
+        self,
+        collection: Collection,
+        settings: Settings,
+        *,
+        is_child: bool,
+        target: Path | None = None,
+        blocked: BlockList | None = None,
+    ) -> None:
+        """*is_child*: this is a reader process, which a page may kill without harm.
+
+        *target*: the folder of the successors, *blocked*: links to leave out; None: those of the collection.
+        """
+        self._collection, self._settings, self._is_child = collection, settings, is_child
+        self._target, self._blocked = target or collection.segments, blocked
         self._parser = PageParser(
             Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
         )
@@ -110,9 +124,10 @@ class SegmentReader:
         unread: list[Unread] = []
         failed_extractors: Counter[str] = Counter()
         try:
-            with reporting_full_disk(self._collection.home):
+            with reporting_full_disk(self._target):
+                blocked = block_list_of(self._collection) if self._blocked is None else self._blocked
                 writer = SegmentWriter(
-                    self._collection.segments, place.worker, place.number, place.revision + 1, place.last
+                    self._target, place.worker, place.number, place.revision + 1, place.last, blocked
                 )
                 try:
                     for row in self._rows_of(segment, unread, sandboxed=sandboxed):
@@ -146,8 +161,8 @@ class SegmentReader:
         """The parsed page, and the problem; None when the archive record is damaged."""
         assert fetch.position is not None
         try:
-            response = read_response(self._collection.archive, fetch.position)
-        except DamagedFile as error:
+            response = read_archived(self._collection, fetch.position)
+        except (DamagedFile, ObjectMissing) as error:
             return None, error.sentence
         if sandboxed or self._parser.needs_sandbox(response):
             page = self._parser.parse(response, sandboxed=True)

@@ -1,0 +1,67 @@
+"""Parses segments on the executors of a cluster: each is a task of its own.
+
+A task reads its segment and the archive from the folder of the collection or from the object store. The driver moves
+the successors into place. Segments are handed out in waves, so an interruption loses one wave at most.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from periplus.config import Settings
+from periplus.reparse.plan import PlannedSegment
+from periplus.reparse.reader_pool import read_all
+from periplus.reparse.segment import Reading, SegmentReader
+from periplus.store.block_list import BlockList
+from periplus.store.collection import Collection
+from periplus.store.durable import move_into_place
+from periplus.store.objects.handover import Delivery, Handover, handing_over
+from periplus.store.open_catalog import block_list_of
+from periplus.store.task_runner import TaskRunner
+
+_TASKS_PER_WAVE = 8  # for each task that runs at the same time: a slow segment at its end delays the next wave
+_SCRATCH = "reparse.tmp"  # folder in the collection
+
+
+@dataclass(frozen=True, slots=True)
+class ReparseTask:
+    """What the task of one segment must know."""
+
+    segment: PlannedSegment
+    settings: Settings  # those of parsing only: others have passwords
+    blocked: BlockList
+    handover: Handover
+
+
+def reparse_segment(task: ReparseTask) -> tuple[Delivery, Reading]:
+    """Parse the pages of a segment again, and hand its successors over to the driver."""
+    with (
+        task.handover.working(task.segment.pages.name) as folders,
+        task.handover.reading(task.segment) as collection,
+    ):
+        open_reader = partial(SegmentReader, collection, task.settings, target=folders.outputs, blocked=task.blocked)
+        ((_, reading),) = read_all(open_reader, [task.segment], 1)
+        return task.handover.deliver(folders), reading
+
+
+def read_distributed(
+    collection: Collection, settings: Settings, todo: Sequence[PlannedSegment], runner: TaskRunner
+) -> Generator[tuple[PlannedSegment, Reading], None, None]:
+    """Parse every segment again; the successors are among the segments of the collection when one is yielded."""
+    scratch = collection.home / _SCRATCH
+    shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
+    needed = Settings(addresses=settings.addresses, scope=settings.scope, parse=settings.parse)
+    blocked, at_once = block_list_of(collection), _TASKS_PER_WAVE * runner.parallelism
+    for first in range(0, len(todo), at_once):
+        wave = todo[first : first + at_once]
+        with handing_over(collection, scratch, "reparse") as handover:
+            tasks = [ReparseTask(segment, needed, blocked, handover) for segment in wave]
+            results = runner.run(reparse_segment, tasks)
+            for segment, (delivery, reading) in zip(wave, results, strict=True):
+                folder = handover.receive(delivery)
+                for successor in reading.successors:
+                    move_into_place(folder / successor.name, collection.segments / successor.name)
+                yield segment, reading

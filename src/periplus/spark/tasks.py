@@ -1,0 +1,79 @@
+"""Runs a function on many items, each in a task of its own, and returns the results in order.
+
+The function and the items are pickled. A task whose executor dies runs again on another, so the function must do the
+same when it is repeated: it writes under a temporary name, and moves a complete file into place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TypeVar
+from uuid import uuid4
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from periplus.spark.failures import plain_errors
+
+_SECONDS = 0.5  # between two looks at the progress
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+OnProgress = Callable[[int, int], None]  # called with the finished tasks, and all
+
+
+def run_tasks(
+    session: SparkSession,
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    on_progress: OnProgress = lambda _done, _all: None,
+) -> list[Result]:
+    """Call *function* with every item on the executors."""
+    if not items:
+        return []
+    context = session.sparkContext
+    with plain_errors(), _showing(context, len(items), on_progress):
+        results = context.parallelize(items, len(items)).map(function).collect()
+    on_progress(len(items), len(items))
+    return results
+
+
+@contextmanager
+def _showing(context: SparkContext, tasks: int, on_progress: OnProgress) -> Iterator[None]:
+    """Report the number of finished tasks during the block."""
+    group, ended = uuid4().hex, Event()
+    context.setJobGroup(group, "periplus", interruptOnCancel=True)
+
+    def show() -> None:
+        tracker = context.statusTracker()
+        while not ended.wait(_SECONDS):
+            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+            stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+            on_progress(min(sum(stage.numCompletedTasks for stage in stages if stage), tasks), tasks)
+
+    thread = Thread(target=show, name="spark-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class SparkRunner:
+    """Runs the tasks of a job that knows nothing of Spark; see `store/task_runner.py`."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self._session = session
+        self.parallelism: int = session.sparkContext.defaultParallelism
+
+    def run(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        on_progress: OnProgress = lambda _done, _all: None,
+    ) -> list[Result]:
+        """Call the function with every item on the executors; the results are in order."""
+        return run_tasks(self._session, function, items, on_progress)

@@ -3,6 +3,7 @@
 .PHONY: help docs demo test check lint types layers unit long mutants bench lock clean base dev
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q
+AT_ONCE := $(shell expr 2 \* $$(nproc))  # processes: many tests wait for a server, a browser or a delay
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,7 +18,7 @@ demo: base  ## crawl documentation found on this machine and serve it
 	$(BIN)/periplus demo
 
 test: dev lint types layers  ## everything: lint, types, layers, all tests (what CI runs)
-	$(PYTEST) -n 2 --dist worksteal -m "not long"
+	$(PYTEST) -n $(AT_ONCE) --dist worksteal -m "not long"
 
 check: dev lint types layers unit  ## the fast inner loop: lint, types, layers, unit tests
 
@@ -33,7 +34,7 @@ layers: dev
 	$(BIN)/lint-imports
 
 unit: dev
-	$(PYTEST) -n 2 -m "not slow and not long"
+	$(PYTEST) -n $(AT_ONCE) -m "not slow and not long"
 
 long: dev  ## the long runs: hours of kills, soaks and fuzzing
 	$(PYTEST) -m long

@@ -18,9 +18,9 @@ from periplus.graph.run import RankSummary, rank
 from periplus.index.build import IndexSummary, build_index
 from periplus.reparse import reparse
 from periplus.search.engine import SearchEngine
-from periplus.store.block_list import read_block_list
 from periplus.store.collection import open_collection
 from periplus.store.compaction import compact
+from periplus.store.open_catalog import block_list_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def build(request: Request, progress: ProgressCallbacks = ProgressCallbacks()) -
     ranked = rank(collection, request.settings.graph, progress=progress.rank)
     reparse(collection, request.settings, everything=False)
     compact(collection)
-    rules = page_rules(request.settings.scope, read_block_list(request.home))
+    rules = page_rules(request.settings.scope, block_list_of(collection))
     indexed = build_index(collection, request.settings.index, progress.index, rules)
     return BuildResult(crawled, ranked, indexed)
 

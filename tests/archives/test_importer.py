@@ -22,8 +22,8 @@ from periplus.inspector.verify import verify
 from periplus.model import Reason, UrlState
 from periplus.store.archive import read_response
 from periplus.store.batch import Batch, Written
-from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
+from periplus.store.open_catalog import open_catalog
 from search.library import Doc, shelve
 from shared_data import shared
 from store.warcs import DATE, HEAD, MOMENT, arc, packed, page, warc
@@ -46,7 +46,7 @@ def test_a_page_is_found_in_the_collection_as_it_was(home: Path) -> None:
     found = _import(home, packed(page("Muziris", "http://example.org/port")))
     assert (found.files, found.pages, found.broken, found.skipped) == (1, 1, 0, {})
     collection = open_collection(home)
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         row = catalog.url("http://example.org/port")
         (fetch,) = catalog.fetches_of("http://example.org/port")
     assert row is not None
@@ -68,7 +68,7 @@ def test_no_page_is_imported_twice(home: Path) -> None:
 def test_several_versions_of_a_page_are_kept(home: Path) -> None:
     later = page("new").replace(b"2024-05-17", b"2025-05-17")
     assert _import(home, page("old") + later).pages == 2
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         assert len(catalog.fetches_of("http://example.org/")) == 2
         assert catalog.counters()["known"] == 1
     assert not verify(open_collection(home)).problems
@@ -77,7 +77,7 @@ def test_several_versions_of_a_page_are_kept(home: Path) -> None:
 def test_redirects_are_kept(home: Path) -> None:
     moved = warc(b"HTTP/1.1 301 Moved\r\nLocation: /new\r\n\r\n", url="http://example.org/old")
     assert _import(home, moved + page("new", "http://example.org/new")).redirects == 1
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         assert [(url, target) for url, target, _ in catalog.redirects()] == [
             ("http://example.org/old", "http://example.org/new")
         ]
@@ -120,7 +120,7 @@ def test_a_page_with_a_date_outside_the_calendar_is_kept_under_the_date_of_its_f
     os.utime(file, (MOMENT + 1, MOMENT + 1))
     found = import_archives(home, Settings(), [file])
     assert (found.pages, found.redated, found.broken, found.skipped) == (2, 1, 0, {})
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         assert [fetch.at for fetch in catalog.fetches_of("http://example.org/")] == [MOMENT + 1]
     assert not verify(open_collection(home)).problems
     again = import_archives(home, Settings(), [file])
@@ -133,7 +133,7 @@ def test_pages_with_a_doubled_status_line_are_imported_and_can_be_read_again(hom
     found = _import(home, doubled)
     assert (found.pages, found.broken) == (1, 0)
     collection = open_collection(home)
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         (fetch,) = catalog.fetches_of("http://example.org/")
     assert fetch.position is not None
     assert read_response(collection.archive, fetch.position).status == 200
@@ -146,7 +146,7 @@ def test_a_fallback_date_is_counted_and_shown_by_inspect_and_in_the_archive(home
     assert (found.pages, found.redirects, found.redated, found.broken) == (2, 1, 2, 0)
     source = "day of the year in WARC-Date"
     collection = open_collection(home)
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         history = {
             path: url_history(catalog, Settings(), f"http://example.org/{path}")["fetches"][0]
             for path in ("", "old", "2")
@@ -175,7 +175,7 @@ def test_an_unsupported_compression_is_reported(home: Path) -> None:
 
 
 def _admitted(home: Path, url: str) -> str | None:
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         row = catalog.url(url)
     return None if row is None else str(row["admitted"])
 
@@ -199,7 +199,7 @@ def test_only_pages_in_the_scope_are_imported_and_others_are_counted_by_reason(h
 
 def test_seeds_and_private_addresses_do_not_narrow_an_import(home: Path) -> None:
     shelve(home, [Doc("http://seed.test/", "Seed")])
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         catalog.commit(Batch(seeds=["http://seed.test/"]), Written(0, "w00-000001.warc.gz", 0), 1, {})
     assert _import(home, page("one", "http://other.test/") + page("two", "http://127.0.0.1/")).pages == 2
 
@@ -256,7 +256,7 @@ def test_an_import_without_files_is_an_error(home: Path) -> None:
 def test_many_pages_are_acknowledged_in_batches(home: Path) -> None:
     records = [page(f"page {number}", f"http://example.org/{number}") for number in range(600)]
     assert _import(home, packed(*records)).pages == 600
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         assert catalog.counters()["done"] == 600
     assert not verify(open_collection(home)).problems
 

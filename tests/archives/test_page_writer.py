@@ -15,8 +15,8 @@ from killing import Countdown, in_a_fork
 from periplus.archives.importer import import_archives
 from periplus.archives.page_writer import PageWriter
 from periplus.config import Settings, Storage
-from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
+from periplus.store.open_catalog import open_catalog
 from store.warcs import packed, page
 
 PAGES = 700
@@ -39,7 +39,7 @@ def test_an_import_killed_at_any_moment_is_continued_by_the_same_command(tmp_pat
         killed += ended_by == signal.SIGKILL
     assert killed >= 5
     _import(home, file)
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         assert catalog.counters()["done"] == catalog.counters()["fetched"] == PAGES
         assert len(catalog.archives()) > 1
     sound(home)

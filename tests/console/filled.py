@@ -19,9 +19,9 @@ from periplus.model import Copy, Decision, HostPolicy, Pattern, QueuedUrl, Reaso
 from periplus.site.access.credentials import Credentials
 from periplus.site.access.visitors import AccessOptions
 from periplus.store.batch import Batch, Refusal, Settled
-from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
 from periplus.store.live_state import Action, LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 from store.records import WRITTEN, a_fetch, done, failed, queued, refused, retried
 from web.serving import Site, serving
@@ -86,13 +86,13 @@ def fill(home: Path, filling: Filling | None = None) -> None:
     filling = filling or Filling()
     collection = create_collection(home)
     (home / "periplus.toml").write_text(SETTINGS, encoding="utf-8")
-    with closing(Catalog(collection.catalog, create=True)) as catalog:
+    with closing(open_catalog(collection, create=True)) as catalog:
         run = catalog.begin_run({"urls": [SEED]})
         catalog.commit(_crawled(filling), WRITTEN, run, _summary(run))
         catalog.end_run(run, "completed", _summary(run))
         again = catalog.begin_run({"urls": []})
         catalog.commit(_second(filling), WRITTEN, again, _summary(again))
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         _samples(live, filling)
         live.command(Action.PAUSE, {}, origin="cli")
         live.command(Action.RESUME, {}, origin="console")

@@ -15,6 +15,7 @@ from periplus.site.access.tokens import hash_token
 from periplus.store.catalog import Catalog
 from periplus.store.listings import Listings
 from periplus.store.live_state import Command, LiveState
+from periplus.store.sqlite_database import SqliteDatabase
 from web.owning import send
 from web.serving import Answer, Site
 
@@ -52,7 +53,7 @@ def notice(site: Site, answer: Answer) -> str:
 
 
 def commands(home: Path) -> list[Command]:
-    with closing(LiveState(home / "crawl.db", read_only=True)) as live:
+    with closing(LiveState(SqliteDatabase(home / "crawl.db", read_only=True))) as live:
         return live.newest_commands(3)
 
 
@@ -119,7 +120,7 @@ def test_failed_urls_are_tried_again(site: Site, home: Path) -> None:
     assert notice(site, do(site, "retry", host="docs.example.org")) == "Queued 4 URLs of docs.example.org again."
     assert notice(site, do(site, "recrawl", url=SEED)) == f"{SEED} is queued."
     assert notice(site, do(site, "recrawl", url=SEED)) == f"{SEED} was queued already."
-    with closing(Catalog(home / "crawl.db")) as catalog:
+    with closing(Catalog(SqliteDatabase(home / "crawl.db"))) as catalog:
         assert catalog.miscounted_hosts() == []
         assert catalog.counters() == catalog.recount()
 
@@ -223,6 +224,6 @@ def test_an_unknown_generation_is_a_sentence(site: Site) -> None:
 
 def test_blocked_hosts_are_listed(site: Site, home: Path) -> None:
     order(site, "block", host="h001.example.org")
-    with closing(Listings(home / "crawl.db")) as listings:
+    with closing(Listings(SqliteDatabase(home / "crawl.db", read_only=True))) as listings:
         assert listings.blocked_since("h001.example.org") is not None
     assert [row["host"] for row in site.get("/console/api/hosts", only="blocked").json["hosts"]] == ["h001.example.org"]

@@ -14,6 +14,7 @@ import pytest
 
 from console.filled import Filling, fill, showing
 from periplus.store.live_state import LiveState
+from periplus.store.sqlite_database import SqliteDatabase
 from web.serving import Site
 
 
@@ -48,7 +49,7 @@ def test_the_overview_gets_its_parts_and_the_newest_point_of_every_chart(home: P
         assert first["parts"].keys() == {"live-state", "live-figures"}
         assert "running, 2 workers" in first["parts"]["live-state"]
         assert first["point"]["values"].keys() == {"pages", "bytes", "queue", "errors", "types", "freshness"}
-        with closing(LiveState(home / "crawl.db")) as live:
+        with closing(LiveState(SqliteDatabase(home / "crawl.db"))) as live:
             live.add_sample(time.time() + 5, {"pages": 10**9, "queued_disk": 77})
         later = next(event for event in events if event["point"]["at"] > first["point"]["at"])
         assert later["point"]["values"]["queue"][0] == 77

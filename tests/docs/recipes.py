@@ -16,7 +16,7 @@ import subprocess
 import time
 import tomllib
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,8 +61,10 @@ def _commands(text: str) -> Iterator[Step]:
 class Reader:
     """Types the commands of a page in a folder."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], programs: Iterable[str] = ()) -> None:
+        """*programs*: further ones that the page may run."""
         self._folder, self._environment = folder, dict(environment)
+        self._programs = _PROGRAMS.union(programs)
 
     def follow(self, step: Step) -> None:
         """Runs a command, or writes settings."""
@@ -70,7 +72,7 @@ class Reader:
             self._write(step.settings)
             return
         program, *arguments = shlex.split(step.command, comments=True)
-        assert program in _PROGRAMS, f"{program} may not be run"
+        assert program in self._programs, f"{program} may not be run"
         if program == "export":
             self._environment |= dict(argument.split("=", 1) for argument in arguments)
         elif program == "periplus" and arguments[:1] == ["serve"]:

@@ -12,7 +12,9 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from crawl.crawling import reach, run_crawl, typed
+from periplus.store.collection import open_collection
 from periplus.store.live_state import Action, LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from testweb import Page, Site, TestWeb, mesh
 
 SECRET = "http://a.test/secret-zanzibar"
@@ -62,7 +64,7 @@ def build(web: TestWeb, home: Path) -> None:
 def _add_rows(home: Path) -> None:
     """Name what will be forgotten in commands, in the row of a killed process and in a feed."""
     visits = {"visits": [{"url": url, "step": "fetch", "seconds": 1.0} for url in (SECRET, f"http://{HOST}/one")]}
-    with closing(LiveState(home / "crawl.db")) as live:
+    with closing(open_catalog(open_collection(home), LiveState)) as live:
         live.command(Action.ADD_SEEDS, {"urls": [SECRET, f"http://{HOST}/"]})
         live.publish(WorkerRow("elsewhere", Role.CRAWL, 0, 1, 0.0, 0.0, "running", 0, visits))
     assert typed("watch", "add", "unique", "--home", home).code == 0

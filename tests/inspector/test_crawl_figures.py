@@ -14,6 +14,9 @@ from periplus.inspector.crawl_metrics import crawl_metrics
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
+from periplus.store.postgres.fleet_rows import FleetRows
+from periplus.store.sqlite_database import SqliteDatabase
 
 CRAWL = {"fetched": 3, "buffered": 2, "html": 2, "pdf": 1, "other": 0, "errors": {"http_error": 1}}
 
@@ -21,12 +24,12 @@ CRAWL = {"fetched": 3, "buffered": 2, "html": 2, "pdf": 1, "other": 0, "errors":
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
     made = create_collection(tmp_path / "home")
-    Catalog(made.catalog, create=True).close()
+    Catalog(SqliteDatabase(made.catalog, create=True)).close()
     return made
 
 
 def publish(collection: Collection, role: Role, number: int, figures: dict[str, object], seen: float) -> None:
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         live.publish(WorkerRow("node", role, number, 1, seen, seen, "running", 0, figures))
 
 
@@ -48,9 +51,19 @@ def test_without_processes_only_the_collection_is_counted(collection: Collection
     assert crawl_metrics(crawl_figures(collection)).count("# TYPE") == 3  # pages, bytes and the queue
 
 
+def test_nodes_of_a_fleet_are_counted_by_state(tmp_path: Path, postgres: str) -> None:
+    collection = Collection(tmp_path, postgres)
+    open_catalog(collection, create=True).close()
+    with closing(FleetRows(postgres, "a", "folder", 60.0, time.monotonic)) as rows:
+        rows.join(0, 1)
+        figures = crawl_figures(collection)
+    assert figures["nodes"] == {"live": 1, "silent": 0}
+    assert figures["waiting"] == {"a": 0}
+
+
 def test_alerts_come_from_the_newest_samples(collection: Collection) -> None:
     assert crawl_alerts(collection, Console()) == []
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         live.add_sample(time.time(), {"pages": 1, "disk_free_bytes": 5_000_000})
     (alert,) = crawl_alerts(collection, Console())
     assert alert.kind == "disk"

@@ -12,6 +12,8 @@ FIGURES = {
     "errors": {"timeout": 12, "dns": 3},
     "queued": {"memory": 100_000, "disk": 9_900_000},
     "workers": {"running": 2, "paused": 0},
+    "nodes": {"live": 3, "silent": 1},
+    "waiting": {"crawl-1": 4_096},
     "freshness": 31.5,
     "index_pages": 1_000_000,
 }
@@ -30,6 +32,9 @@ def test_every_figure_is_a_line() -> None:
         'periplus_crawl_queue_urls{where="memory"}': 100_000,
         'periplus_crawl_workers{state="paused"}': 0,
         'periplus_crawl_workers{state="running"}': 2,
+        'periplus_fleet_nodes{state="live"}': 3,
+        'periplus_fleet_nodes{state="silent"}': 1,
+        'periplus_fleet_waiting_bytes{node="crawl-1"}': 4_096,
         "periplus_crawl_freshness_seconds": 31.5,
         "periplus_crawl_index_pages": 1_000_000,
     }

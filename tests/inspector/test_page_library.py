@@ -15,6 +15,7 @@ from periplus.inspector.page_records import PageText
 from periplus.model import Link
 from periplus.parse.reader_view import LARGEST_HTML, BlockKind
 from periplus.store.collection import Collection
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 from search.library import Doc, give_ranks, index, opened, settings, shelve
 
@@ -198,7 +199,7 @@ def test_reading_changes_no_file_of_the_collection(tmp_path: Path) -> None:
 
 def test_a_catalog_opened_for_reading_cannot_be_written(tmp_path: Path) -> None:
     collection = shelved(tmp_path)
-    catalog = Queries(collection.catalog, read_only=True)
+    catalog = open_catalog(collection, Queries, read_only=True)
     with pytest.raises(Exception, match="readonly"):
         catalog._database.run("add_seed", "http://x.test/", 0.0)
     catalog.close()

@@ -12,6 +12,7 @@ from periplus.inspector.robots_test import robots_test
 from periplus.model import RobotsFile
 from periplus.store.batch import Batch
 from periplus.store.catalog import Catalog
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import Canonicalizer
 from store.records import WRITTEN
 
@@ -20,7 +21,7 @@ BODY = b"User-agent: *\nDisallow: /private\n\nUser-agent: other\nCrawl-delay: 7\
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
-    with closing(Catalog(tmp_path / "crawl.db", create=True)) as catalog:
+    with closing(Catalog(SqliteDatabase(tmp_path / "crawl.db", create=True))) as catalog:
         files = [
             RobotsFile("https://a.example", 5.0, 200, BODY),
             RobotsFile("https://b.example", 5.0, 404, b""),

@@ -13,6 +13,7 @@ from periplus.frontier.scope import ScopeRules
 from periplus.inspector import scope_check
 from periplus.inspector.scope_check import check_scope
 from periplus.store.catalog import Catalog
+from periplus.store.sqlite_database import SqliteDatabase
 from store.records import WRITTEN, batch_of, queued
 
 
@@ -20,7 +21,7 @@ from store.records import WRITTEN, batch_of, queued
 def catalog(tmp_path: Path) -> Iterator[Catalog]:
     urls = [f"https://h{host}.example/{page}.html" for host in range(8) for page in range(10)]
     urls += [f"https://h0.example/deep/{page}" for page in range(5)]
-    with closing(Catalog(tmp_path / "crawl.db", create=True)) as catalog:
+    with closing(Catalog(SqliteDatabase(tmp_path / "crawl.db", create=True))) as catalog:
         catalog.commit(batch_of(*map(queued, urls)), WRITTEN, catalog.begin_run({}), {})
         yield catalog
 

@@ -24,6 +24,7 @@ from periplus.search.engine import SearchEngine
 from periplus.store.collection import open_collection
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.store.live_state import LiveState, Role
+from periplus.store.sqlite_database import SqliteDatabase
 from testweb import TestWeb, mesh
 
 pytestmark = pytest.mark.slow
@@ -69,7 +70,7 @@ def stopped(process: BaseProcess) -> int | None:
 def test_pages_become_searchable(home: Path) -> None:
     process = started(home)
     until(lambda: documents(home) == PAGES)
-    rows = LiveState(home / "crawl.db", read_only=True)
+    rows = LiveState(SqliteDatabase(home / "crawl.db", read_only=True))
     until(lambda: any(row.figures.get("documents") == PAGES for row in rows.workers()))
     (row,) = [row for row in rows.workers() if row.role is Role.INDEX]
     assert row.figures["waiting"] == 0
@@ -97,7 +98,7 @@ def test_a_builder_killed_in_a_step_loses_nothing(home: Path, step: Step) -> Non
     process.join(180)
     assert process.exitcode == -signal.SIGALRM
     again = started(home)
-    rows = LiveState(home / "crawl.db", read_only=True)
+    rows = LiveState(SqliteDatabase(home / "crawl.db", read_only=True))
     until(lambda: documents(home) == PAGES and any(row.pid == again.pid for row in rows.workers()))
     rows.close()
     assert stopped(again) == 0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from crawl.crawling import run_crawl
 from periplus.live.freshness import FreshnessMeter
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
+from periplus.store.open_catalog import open_catalog
 from testweb import TestWeb, mesh
 
 
@@ -19,7 +19,7 @@ def crawled(home: Path) -> Collection:
 
 
 def names(collection: Collection) -> list[str]:
-    catalog = Catalog(collection.catalog)
+    catalog = open_catalog(collection)
     try:
         return [segment.name for segment in catalog.segments("pages")]
     finally:

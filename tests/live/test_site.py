@@ -12,9 +12,10 @@ from live.running import until
 from periplus.config import Settings
 from periplus.live.site import LiveSite, SiteReport
 from periplus.site.app import Beside
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.live_state import LiveState, Role
+from periplus.store.open_catalog import open_catalog
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.web.branding import Branding
 from periplus.web.crawl_line import CrawlReader, CrawlState
 from periplus.web.starting import starting_app
@@ -23,7 +24,7 @@ from web.serving import serving
 
 def new_collection(home: Path) -> Collection:
     collection = create_collection(home)
-    Catalog(collection.catalog, create=True).close()
+    open_catalog(collection, create=True).close()
     return collection
 
 
@@ -88,7 +89,7 @@ def test_the_row_of_the_server_names_its_address_and_generation(tmp_path: Path) 
     home, generation = tmp_path / "home", [0]
     with serving(live_site(home, Later(), lambda: generation[0])) as site:
         site.get("/")
-        rows = LiveState(home / "crawl.db", read_only=True)
+        rows = LiveState(SqliteDatabase(home / "crawl.db", read_only=True))
         until(lambda: bool(rows.workers()), 30)
         generation[0] = 4
         until(lambda: rows.workers()[0].figures["generation"] == 4, 30)

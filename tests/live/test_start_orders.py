@@ -13,17 +13,19 @@ from periplus.live.start_orders import StartOrders
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.live_state import Action, LiveState
+from periplus.store.open_catalog import open_catalog
+from periplus.store.sqlite_database import SqliteDatabase
 
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Collection:
     made = create_collection(tmp_path / "home")
-    Catalog(made.catalog, create=True).close()
+    Catalog(SqliteDatabase(made.catalog, create=True)).close()
     return made
 
 
 def tell(collection: Collection, action: Action, node: str = "") -> None:
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         live.command(action, {}, node=node)
 
 

@@ -13,6 +13,7 @@ import pytest
 from crawl.crawling import catalog_of, run_crawl, segment_rows, sound, state_of, typed
 from periplus.crawl.assignment import Budget
 from periplus.model import UrlState
+from periplus.store.collection import create_collection
 from repair.damaged import SEEDS, archived, crawl_again, frontier, sql, urls, versions
 from testweb import TestWeb
 
@@ -245,3 +246,12 @@ def test_damaged_ranks_and_index_are_built_again(home: Path, name: str) -> None:
     (home / name).write_bytes(b"?")
     repaired(home)
     assert typed("search", "end", "--home", home).code == 0
+
+
+def test_a_fleet_is_not_repaired_from_one_node(tmp_path: Path) -> None:
+    create_collection(tmp_path)
+    (tmp_path / "periplus.toml").write_text('[fleet]\ndatabase = "postgresql://127.0.0.1:1/web"\n')
+    outcome = typed("repair", "--home", tmp_path)
+    assert outcome.code == 2
+    assert "a fleet cannot be repaired from one node" in outcome.err
+    assert "restore the backup of the database and the bucket" in outcome.err

@@ -119,8 +119,9 @@ def test_a_search_that_runs_when_the_site_stops_is_answered(tmp_path: Path, work
         wait_for_workers(process.pid, workers)
         running = [pool.submit(site.get, f"/api/search?q={number}") for number in range(3)]
         assert process.stdout is not None
-        for _ in running:
-            assert process.stdout.readline() == "searching\n"
+        seen = 0
+        while seen < len(running):  # two processes may write into one line
+            seen += process.stdout.readline().count("searching")
         process.terminate()
         assert [answer.result().status for answer in running] == 3 * [200]
         process.communicate(timeout=20)

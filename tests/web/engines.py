@@ -96,6 +96,7 @@ class FakeEngine:
     corrected: str = ""
     suggestion: str = ""
     left_out: tuple[str, ...] = ()
+    missing_shards: tuple[int, ...] = ()  # of four
     counts: FacetCounts = field(default_factory=FacetCounts)
     found_by: Mapping[str, int] = field(default_factory=dict)  # number of results by query, for `count`
     texts: Sequence[FullText] = ()
@@ -149,6 +150,8 @@ class FakeEngine:
             corrected="" if verbatim else self.corrected,
             suggestion="" if verbatim else self.suggestion,
             left_out=self.left_out,
+            missing_shards=self.missing_shards,
+            shards=4,
         )
 
     def facets(
@@ -181,7 +184,8 @@ class FakeEngine:
         self.tabs_asked.append({"media": query, "kind": kind, "page": page, "size": size, "mode": mode})
         self.before()
         found = {"image": self.images, "video": self.videos}[kind]
-        return MediaResults(len(found), self.exact_media, 0.003, tuple(found[(page - 1) * size : page * size]))
+        shown = tuple(found[(page - 1) * size : page * size])
+        return MediaResults(len(found), self.exact_media, 0.003, shown, self.missing_shards, 4)
 
     def count_media(self, query: str, kind: str, *, mode: str = "auto") -> int:
         """The number of images or videos."""

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from periplus.config import Serving
-from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
 from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from periplus.web.app import Sources, create_app
 from periplus.web.crawl_line import CrawlReader, CrawlState
 from web.engines import FakeEngine, FakeLibrary
@@ -39,8 +39,8 @@ def test_one_page_is_singular() -> None:
 
 def test_the_newest_page_comes_from_the_row_of_the_builder(tmp_path: Path) -> None:
     collection, now = create_collection(tmp_path / "home"), time.time()
-    Catalog(collection.catalog, create=True).close()
-    rows = LiveState(collection.catalog)
+    open_catalog(collection, create=True).close()
+    rows = open_catalog(collection, LiveState)
     rows.publish(WorkerRow("here", Role.INDEX, 0, 1, now, now, "idle", 0, {"newest": now - 40}))
     rows.publish(WorkerRow("here", Role.CRAWL, 0, 1, now, now, "running", 0, {}))
     rows.close()

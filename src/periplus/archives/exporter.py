@@ -15,13 +15,14 @@ from pathlib import Path
 from isal import isal_zlib
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile, UsageError
+from periplus.errors import DamagedFile, ObjectMissing, UsageError
 from periplus.model import ArchivePosition, Fetch
 from periplus.search.engine import SearchEngine
-from periplus.store.archive_lookup import current_position
+from periplus.store.archive_lookup import current_position, stored_member
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk
+from periplus.store.open_catalog import open_catalog
 from periplus.store.warc import warcinfo
 from periplus.url import host_of
 
@@ -77,7 +78,7 @@ def export_archive(
 
 def _chosen(collection: Collection, settings: Settings, selection: Selection) -> list[Fetch]:
     found = _found(collection, settings, selection.query) if selection.query else None
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         versions = [fetch for fetch in _versions(catalog, selection) if found is None or fetch.url in found]
     if selection.latest:
         newest = {fetch.url: fetch for fetch in sorted(versions, key=lambda fetch: fetch.at)}
@@ -128,8 +129,8 @@ def _record(collection: Collection, fetch: Fetch) -> bytes:
     position = fetch.position
     while position is not None:
         try:
-            return _member(collection.archive / position.name, position)
-        except DamagedFile:
+            return _member(collection, position)
+        except (DamagedFile, ObjectMissing):
             now = current_position(collection, fetch.url, fetch.at)
             if now == position:
                 raise
@@ -137,10 +138,12 @@ def _record(collection: Collection, fetch: Fetch) -> bytes:
     return b""
 
 
-def _member(path: Path, position: ArchivePosition) -> bytes:
+def _member(collection: Collection, position: ArchivePosition) -> bytes:
+    path, member = collection.archive / position.name, stored_member(collection, position)
     try:
-        with path.open("rb") as handle:
-            member = os.pread(handle.fileno(), position.length, position.offset)
+        if member is None:
+            with path.open("rb") as handle:
+                member = os.pread(handle.fileno(), position.length, position.offset)
     except OSError as error:
         raise DamagedFile(f"{path} cannot be read", error.strerror or str(error)) from error
     if len(member) < position.length:

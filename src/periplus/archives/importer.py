@@ -74,7 +74,10 @@ def import_archives(
     found = Imported()
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     collection = create_collection(home)
-    with collection.locked(), closing(PageWriter(collection, settings, [str(file) for file in files])) as writer:
+    with (
+        collection.locked(alone=True),
+        closing(PageWriter(collection, settings, [str(file) for file in files])) as writer,
+    ):
         record_importer = _RecordImporter(settings, writer, found, ignore_scope=ignore_scope)
         for number, file in enumerate(files):
             on_progress(sum(sizes[:number]), sum(sizes))

@@ -18,12 +18,12 @@ from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.archive import IMPORTS, ArchiveWriter
 from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
-from periplus.store.database import require_sound
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import PageRow
+from periplus.store.objects.upload_rows import uploading
+from periplus.store.open_catalog import open_catalog, require_sound
 from periplus.store.recovery import recover
 from periplus.store.run_summary import RunCounters
 from periplus.store.segments import SegmentStream
@@ -43,14 +43,16 @@ class PageWriter:
             Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
         )
         self._reader, self._schedule = PageReader(parser), Schedule(settings.recrawl)
-        require_sound(collection.catalog)
-        self._catalog = Catalog(collection.catalog, create=True)
+        require_sound(collection)
+        self._catalog = open_catalog(collection, create=True)
         self.blocked = self._catalog.block_list()
         remove_unacknowledged(collection, self._catalog)
         recover(collection, self._catalog, settings.store, self._reader, IMPORTS)
         self._counters = RunCounters(self._catalog.begin_run({"import": names}), time.time())
-        self._segments = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS)
-        self._writer = ArchiveWriter.resume(collection.archive, IMPORTS, self._catalog.archives(IMPORTS))
+        uploads = collection.uploads_files
+        stream = SegmentStream(self._catalog, collection.segments, settings.store, IMPORTS, is_stored=not uploads)
+        self._segments, begin = stream, ArchiveWriter.begin if uploads else ArchiveWriter.resume
+        self._writer = begin(collection.archive, IMPORTS, self._catalog.archives(IMPORTS))
         self._begin_batch()
 
     def has(self, url: str, at: float) -> bool:
@@ -86,6 +88,8 @@ class PageWriter:
         with reporting_full_disk(self._collection.home):
             self._segments.seal()
         self._catalog.end_run(self._counters.run_id, "done", self._summary())
+        if self._collection.uploads_files:
+            uploading(self._collection, IMPORTS, str).finish()
 
     def close(self) -> None:
         """Close all files; pages that are not committed are imported again by the next import."""

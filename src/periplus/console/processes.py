@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from periplus.control.state import CrawlState, Process
-from periplus.store.live_state import Role
+from periplus.store.live_state import NodeRow, Role
 
 
 def crawl_word(state: CrawlState) -> str:
@@ -19,11 +20,23 @@ def crawl_word(state: CrawlState) -> str:
 
 
 def by_node(state: CrawlState) -> list[dict[str, Any]]:
-    """The processes of each node."""
-    nodes = sorted({one.row.node for one in state.processes})
-    return [
-        {"node": node, "processes": [_shown(one) for one in state.processes if one.row.node == node]} for node in nodes
-    ]
+    """The processes of each node; nodes that are registered in a fleet also when no process of theirs reports."""
+    names = {one.row.node for one in state.processes}
+    latest = {node.name: node for node in state.nodes}  # the newest folder of each name
+    shown = [_node(name, latest.get(name), [one for one in state.processes if one.row.node == name]) for name in names]
+    shown += [_node(node.name, node, []) for node in state.nodes if node.name not in names or node != latest[node.name]]
+    return sorted(shown, key=lambda node: str(node["node"]))
+
+
+def _node(name: str, registered: NodeRow | None, processes: list[Process]) -> dict[str, Any]:
+    rates = (one.row.figures.get("pages_per_second") or 0.0 for one in processes if one.is_alive)
+    return {
+        "node": name,
+        "state": "silent" if registered is not None and not registered.is_live else "live",
+        "registered": None if registered is None else asdict(registered),
+        "pages_per_second": round(sum(rates), 2),
+        "processes": [_shown(one) for one in processes],
+    }
 
 
 def figures_of(role: Role, state: CrawlState) -> dict[str, Any]:

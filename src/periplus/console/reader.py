@@ -19,6 +19,7 @@ from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
 from periplus.store.listings import Listings
 from periplus.store.live_state import LiveState
+from periplus.store.open_catalog import open_catalog
 
 Query = Mapping[str, str]  # the parameters of a request
 
@@ -56,14 +57,14 @@ class Reader:
     @cached_property
     def catalog(self) -> Catalog:
         """The database, for reading only."""
-        catalog = Catalog(self.collection.catalog, read_only=True)
+        catalog = open_catalog(self.collection, read_only=True)
         self._stack.callback(catalog.close)
         return catalog
 
     @cached_property
     def listings(self) -> Listings:
         """The lists of hosts, errors, refusals, seeds and traps."""
-        listings = Listings(self.collection.catalog)
+        listings = open_catalog(self.collection, Listings, read_only=True)
         self._stack.callback(listings.close)
         return listings
 
@@ -75,7 +76,7 @@ class Reader:
     @cached_property
     def live(self) -> LiveState:
         """Processes, commands and samples."""
-        live = LiveState(self.collection.catalog, read_only=True)
+        live = open_catalog(self.collection, LiveState, read_only=True)
         self._stack.callback(live.close)
         return live
 

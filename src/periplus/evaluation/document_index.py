@@ -94,7 +94,7 @@ def _write(collection: Collection, documents: list[_Document], settings: Indexin
         with IndexWriter(folder, settings, languages) as writer:
             for number, document in enumerate(documents):
                 writer.add(_row(number, document))
-            total = writer.finish()
+            total = writer.finish().documents
         facts: dict[str, Any] = {"documents": total, "duplicates": 0, "ranks": 0, "languages": dict(languages)}
         generations.publish(folder, facts | {"prior_strength": settings.prior_strength}, settings.generations)
 

@@ -58,7 +58,7 @@ class JudgedIndex:
 
     def name(self, number: int, engine: SearchEngine) -> str:
         """The name of a document, as people read it."""
-        return self._ids[number] if self._ids is not None else engine.index.pages.head(number).url
+        return self._ids[number] if self._ids is not None else engine.pages.head(number).url
 
     def key_of(self, number: int, engine: SearchEngine) -> str:
         """The comparable name of a document."""
@@ -76,7 +76,7 @@ class JudgedIndex:
         if self._ids is not None:
             return name in self._ids
         try:
-            return engine.index.find(parse(name).text) is not None
+            return engine.pages.find(parse(name).text) is not None
         except BadUrl:
             return False
 
@@ -151,7 +151,7 @@ def _by_references(
 def _plain_terms(engine: SearchEngine, text: str) -> QueryTerms:
     """All words of a text without its stop words; operators of the query language are words here."""
     words = [*split(blanked(text)), *pieces(text)]
-    language = query_language(words, engine.index)
+    language = query_language(words, engine.counts)
     kept = [word for word in words if word not in language.ignored]
     return QueryTerms(kept, engine.index.forward, language.possible)
 

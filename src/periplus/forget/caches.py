@@ -48,7 +48,7 @@ def _finds_all_words(query: str, engine: SearchEngine | None) -> bool:
     """Whether the index still has every word of a query: a word that is gone may be of a forgotten page."""
     if engine is None:
         return False
-    lexicon = engine.index.forward.lexicon
+    lexicon = engine.lexicon
     return all(lexicon.number(word) is not None or engine.count(word) for word in _WORD.findall(query))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,19 @@ from periplus.index.parts import DOCUMENTS
 from periplus.inspector.verify import Findings, Problem
 from periplus.store.archive import SUFFIX
 from periplus.store.archive_scan import Intact, scan
-from periplus.store.block_list import BlockList, read_block_list
+from periplus.store.block_list import BlockList
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
 from periplus.store.forget_catalog import ForgetCatalog
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations
+from periplus.store.open_catalog import block_list_of, open_catalog
 
 _ID_BYTES = 16
 
 
 def check(collection: Collection, receipt: Receipt | None = None) -> Findings:
     """Look for what one receipt is about, or for everything on the block list; no crawl may be running."""
-    blocked = read_block_list(collection.home)
+    blocked = block_list_of(collection)
     findings = Findings()
     if receipt is not None:
         if receipt.key != blocked.key.hex() or receipt.entry not in blocked.entries:
@@ -57,7 +59,7 @@ class _Check:
         self._collection, self._blocked, self._findings = collection, blocked, findings
 
     def run(self) -> None:
-        with closing(ForgetCatalog(self._collection.catalog, self._blocked)) as catalog:
+        with closing(open_catalog(self._collection, partial(ForgetCatalog, blocked=self._blocked))) as catalog:
             for column, number in catalog.mentions().items():
                 self._found("crawl.db", f"{column} names it {number} times")
             kept = {(position.name, position.offset) for position in catalog.kept_positions()}

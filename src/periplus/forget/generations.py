@@ -18,11 +18,10 @@ from periplus.graph.run import rank
 from periplus.index.build import build_index
 from periplus.index.lineage import Continuation
 from periplus.reparse import reparse
-from periplus.store.block_list import read_block_list
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.durable import sync_directory
 from periplus.store.generations import CURRENT, INDEX_KIND, RANK_KIND, Generations, Kind, number_of, remove_generation
+from periplus.store.open_catalog import block_list_of, open_catalog
 
 _PATIENCE = 60.0  # seconds until readers have left old generations; a site takes two
 _PAUSE = 0.1  # seconds between two attempts
@@ -50,7 +49,7 @@ def remove_older(collection: Collection, new: dict[str, int]) -> None:
 
 
 def _has_pages(collection: Collection) -> bool:
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         return any(segment.rows for segment in catalog.segments("pages"))
 
 
@@ -58,7 +57,7 @@ def _index(collection: Collection, settings: Settings, on_step: OnStep) -> int:
     on_step("parsing pages for the index")
     reparse(collection, settings, everything=False)
     on_step("building the index")
-    rules = page_rules(settings.scope, read_block_list(collection.home))
+    rules = page_rules(settings.scope, block_list_of(collection))
     return build_index(collection, settings.index, rules=rules, limits=Continuation(full=True)).generation
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,13 @@ from periplus.forget.segments import SegmentEraser, count_in_segments
 from periplus.forget.target import Target, parse_target
 from periplus.reparse import rename_planned
 from periplus.standing.saved_queries import SavedQueries
-from periplus.store.block_list import BlockList, new_block_list, read_block_list, write_block_list
+from periplus.store.block_list import BlockList, new_block_list
 from periplus.store.cleanup import remove_replaced_archives, remove_unacknowledged, remove_unfinished
 from periplus.store.collection import Collection, open_collection
-from periplus.store.database import require_sound
 from periplus.store.durable import reporting_full_disk, sync_directory
 from periplus.store.forget_catalog import ForgetCatalog
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations
+from periplus.store.open_catalog import block_list_of, open_catalog, require_sound, set_block_list
 from periplus.url import Canonicalizer, parse
 
 _PATIENCE = 60.0  # seconds until readers have left old segments
@@ -72,14 +73,14 @@ def forget(
 ) -> Forgotten:
     """Forget a URL or a host, or only say what would be removed; no other process may write the collection."""
     collection, target = open_collection(home), parse_target(raw, Canonicalizer.of(settings.addresses))
-    with collection.locked():
-        require_sound(collection.catalog)
-        blocked = read_block_list(home)
+    with collection.locked(alone=True):
+        require_sound(collection)
+        blocked = block_list_of(collection)
         blocked = blocked if blocked.key else new_block_list()
         found = _planned(collection, settings, target, blocked, on_step)
         if dry_run:
             return found
-        write_block_list(home, blocked.extended(found.receipt.entry))
+        set_block_list(collection, blocked.extended(found.receipt.entry))
         path = begin(collection, found.receipt)
         finished = _purge(collection, settings, on_step, is_needed=bool(found.receipt.removed), everywhere=False)
     file, receipt = finished[path]
@@ -89,9 +90,9 @@ def forget(
 def forget_again(home: Path, settings: Settings, on_step: OnStep = lambda _: None) -> None:
     """Remove what is on the block list and has come back with restored files; reads the whole archive."""
     collection = open_collection(home)
-    with collection.locked():
-        require_sound(collection.catalog)
-        if not read_block_list(home):
+    with collection.locked(alone=True):
+        require_sound(collection)
+        if not block_list_of(collection):
             raise UsageError("nothing was forgotten", "the block list is empty")
         _purge(collection, settings, on_step, is_needed=True, everywhere=True)
 
@@ -99,15 +100,15 @@ def forget_again(home: Path, settings: Settings, on_step: OnStep = lambda _: Non
 def allow(home: Path, settings: Settings, raw: str) -> Target:
     """Lift the block of a URL or a host."""
     collection, target = open_collection(home), parse_target(raw, Canonicalizer.of(settings.addresses))
-    with collection.locked():
-        blocked = read_block_list(home)
+    with collection.locked(alone=True):
+        blocked = block_list_of(collection)
         entry = target.entry(blocked) if blocked else None
         if entry not in blocked.entries:
             raise UsageError(f"{target.name} is not blocked", f"no {target.kind} of this name was forgotten")
         if (collection.forgotten / f"unfinished-{entry.hash}.json").exists():
             hint = "Run `periplus forget` with it again, then lift the block."
             raise UsageError(f"{target.name} is not forgotten completely", "the command was interrupted", hint)
-        write_block_list(home, blocked.without(entry))
+        set_block_list(collection, blocked.without(entry))
     return target
 
 
@@ -121,7 +122,7 @@ def _planned(
     on_step("counting what is there")
     entry = target.entry(blocked)
     only = blocked.only(entry)
-    with closing(ForgetCatalog(collection.catalog, only)) as catalog:
+    with closing(open_catalog(collection, partial(ForgetCatalog, blocked=only))) as catalog:
         removed = _count(collection, catalog, only)
         same, kept = catalog.same_content(), len(catalog.kept_positions())
     canonicalizer = Canonicalizer.of(settings.addresses)
@@ -151,7 +152,7 @@ def _purge(
 
     *is_needed*: something was found. A kill may have come before ranks and index were built anew.
     """
-    begun, blocked = unfinished(collection), read_block_list(collection.home)
+    begun, blocked = unfinished(collection), block_list_of(collection)
     earlier = [receipt for receipt in map(read_receipt, begun) if receipt.removed]
     with reporting_full_disk(collection.home):
         if is_needed or not all(receipt.is_built for receipt in earlier):
@@ -175,7 +176,7 @@ def _purge_crawled(collection: Collection, blocked: BlockList, on_step: OnStep, 
         stack.enter_context(collection.locked("reparse"))
         for generations in (Generations(collection.ranks, RANK_KIND), Generations(collection.index, INDEX_KIND)):
             stack.enter_context(generations.held())  # nobody builds from the old segments meanwhile
-        catalog = stack.enter_context(closing(ForgetCatalog(collection.catalog, blocked)))
+        catalog = stack.enter_context(closing(open_catalog(collection, partial(ForgetCatalog, blocked=blocked))))
         remove_unfinished(collection)
         remove_unacknowledged(collection, catalog)
         remove_replaced_archives(collection, catalog)

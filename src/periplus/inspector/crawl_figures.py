@@ -11,7 +11,8 @@ from typing import Any
 from periplus.config import Console
 from periplus.inspector.alerts import Alert, Sample, find_alerts
 from periplus.store.collection import Collection
-from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
+from periplus.store.live_state import LiveState, NodeRow, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 
 _ALERT_SECONDS = 3_900.0  # of samples: the last minutes, and the hour before them
@@ -19,10 +20,11 @@ _ALERT_SECONDS = 3_900.0  # of samples: the last minutes, and the hour before th
 
 def crawl_figures(collection: Collection) -> dict[str, Any]:
     """The figures that `crawl_metrics` writes; those of processes are missing while none reports."""
-    with closing(LiveState(collection.catalog, read_only=True)) as live:
+    with closing(open_catalog(collection, LiveState, read_only=True)) as live:
         now = time.time()
         rows = [row for row in live.workers() if not row.is_silent(now)]
-    with closing(Queries(collection.catalog, read_only=True)) as catalog:
+        nodes = live.nodes()
+    with closing(open_catalog(collection, Queries, read_only=True)) as catalog:
         counters = catalog.counters()
     crawl = [row for row in rows if row.role is Role.CRAWL]
     builder = next((row.figures for row in rows if row.role is Role.INDEX), {})
@@ -34,7 +36,17 @@ def crawl_figures(collection: Collection) -> dict[str, Any]:
         "freshness": builder.get("freshness"),
         "index_pages": builder.get("documents"),
         **_of_workers(crawl),
+        **_of_nodes(nodes),
     }
+
+
+def _of_nodes(nodes: Sequence[NodeRow]) -> dict[str, Any]:
+    if not nodes:
+        return {}
+    live, waiting = sum(node.is_live for node in nodes), Counter[str]()
+    for node in nodes:  # two folders may have one name
+        waiting[node.name] += node.waiting_bytes
+    return {"nodes": {"live": live, "silent": len(nodes) - live}, "waiting": dict(waiting)}
 
 
 def _of_workers(rows: Sequence[WorkerRow]) -> dict[str, Any]:
@@ -57,7 +69,7 @@ def _sum(rows: Sequence[WorkerRow], name: str) -> int:
 def crawl_alerts(collection: Collection, limits: Console) -> list[Alert]:
     """What needs the attention of the owner, from the samples of the last hour."""
     now = time.time()
-    with closing(LiveState(collection.catalog, read_only=True)) as live:
+    with closing(open_catalog(collection, LiveState, read_only=True)) as live:
         samples = [Sample.of({"at": at, **figures}) for at, figures in live.samples(now - _ALERT_SECONDS)]
-        is_paused = live.is_paused(this_node())
+        is_paused = live.is_paused(collection.node)
     return find_alerts(samples, limits, is_paused=is_paused)

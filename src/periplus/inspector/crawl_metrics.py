@@ -16,6 +16,11 @@ CRAWL_METRICS: dict[str, tuple[Metric, str]] = {
     "periplus_crawl_errors_total": (Metric("counter", "Failed requests by reason.", ("kind",)), "errors"),
     "periplus_crawl_queue_urls": (Metric("gauge", "Queued URLs in memory and on disk.", ("where",)), "queued"),
     "periplus_crawl_workers": (Metric("gauge", "Crawl workers by state.", ("state",)), "workers"),
+    "periplus_fleet_nodes": (Metric("gauge", "Registered nodes of the fleet by state.", ("state",)), "nodes"),
+    "periplus_fleet_waiting_bytes": (
+        Metric("gauge", "Bytes of archive files that nodes have not uploaded.", ("node",)),
+        "waiting",
+    ),
     "periplus_crawl_freshness_seconds": (
         Metric("gauge", "Age of the oldest fetched page that is not searchable yet."),
         "freshness",
@@ -28,7 +33,8 @@ def crawl_metrics(figures: Mapping[str, Any]) -> str:
     """The figures in the text format.
 
     Keys: `pages`, `bytes`, `freshness` (seconds), `index_pages`, and the tables `types` (html, pdf, other), `errors`
-    (by reason), `queued` (memory, disk) and `workers` (by state). A missing key or None is left out.
+    (by reason), `queued` (memory, disk), `workers` and `nodes` (by state) and `waiting` (bytes by node). A missing key
+    or None is left out.
     """
     return "".join(f"{line}\n" for line in _lines(figures))
 

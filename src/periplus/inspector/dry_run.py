@@ -12,8 +12,9 @@ from periplus.config import Settings
 from periplus.errors import NoCollection
 from periplus.fetch.request import user_agent
 from periplus.frontier.scope import ScopeRules
-from periplus.store.block_list import read_block_list
+from periplus.store.block_list import NOTHING_BLOCKED, BlockList
 from periplus.store.collection import open_collection
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 from periplus.url import Canonicalizer, host_of, parse
 
@@ -24,11 +25,11 @@ _SAMPLES = 5  # URLs shown for each reason of a refusal
 def dry_run(home: Path, settings: Settings, seeds: Sequence[str], sitemaps: Sequence[str]) -> dict[str, Any]:
     """The decision about every seed, and how much of the queue is in scope; the keys of `crawl --dry-run --json`."""
     canonicalizer = Canonicalizer.of(settings.addresses)
-    earlier, queue, queued, blocked = _collection(home)
+    earlier, queue, queued, blocked, forgotten = _collection(home)
     configured = (parse(url, canonicalizer).text for url in settings.scope.seeds)
     named = [parse(url, canonicalizer).text for url in seeds]
     named += [url for url in configured if url not in {*earlier, *named}]
-    rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]), blocked, read_block_list(home))
+    rules = ScopeRules(settings.scope, map(host_of, [*earlier, *named]), blocked, forgotten)
     return {
         "user_agent": user_agent(settings.identity.contact),
         "delay": settings.politeness.delay,
@@ -58,15 +59,15 @@ def queue_in_scope(rules: ScopeRules, queue: Iterable[tuple[str, str, int]]) -> 
     return {"checked": admitted + refused.total(), "admitted": admitted, "refused": dict(refused), "samples": samples}
 
 
-def _collection(home: Path) -> tuple[list[str], list[tuple[str, str, int]], int, list[str]]:
-    """Seeds, the first URLs of the queue, its length, and blocked hosts; nothing when there is no collection yet."""
+def _collection(home: Path) -> tuple[list[str], list[tuple[str, str, int]], int, list[str], BlockList]:
+    """Seeds, first URLs and length of the queue, blocked hosts and block list; empty without a collection."""
     try:
-        collection = open_collection(home)
+        catalog = open_catalog(open_collection(home), Queries, read_only=True)
     except NoCollection:
-        return [], [], 0, []
-    with closing(Queries(collection.catalog, read_only=True)) as catalog:
+        return [], [], 0, [], NOTHING_BLOCKED
+    with closing(catalog):
         queued, blocked = catalog.counters()["queued"], [*catalog.blocked_hosts()]
-        return catalog.seeds(), catalog.queue(CHECKED), queued, blocked
+        return catalog.seeds(), catalog.queue(CHECKED), queued, blocked, catalog.block_list()
 
 
 def _decision(rules: ScopeRules, url: str) -> dict[str, Any]:

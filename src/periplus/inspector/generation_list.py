@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.errors import CollectionError, DamagedFile
+from periplus.index.shards import shards_of
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, META, RANK_KIND, Generation, Generations, Kind, number_of, read_meta
 
@@ -21,6 +22,7 @@ class ListedGeneration:
     generation: int
     published: float  # seconds since the epoch
     documents: int | None  # documents of an index, pages of ranks; None when meta.json cannot be read
+    shards: int  # 1: the generation is not divided
     bytes: int
     format: int | None
     live: bool
@@ -59,6 +61,7 @@ def _described(generation: Path, kind: Kind, *, is_live: bool) -> ListedGenerati
         generation=number_of(generation),
         published=(generation / META if meta else generation).stat().st_mtime,
         documents=meta.get("documents", meta.get("figures", {}).get("nodes")),
+        shards=max(shards_of(meta), 1),
         bytes=sum(path.stat().st_size for path in generation.rglob("*") if path.is_file()),
         format=meta.get("format"),
         live=is_live,

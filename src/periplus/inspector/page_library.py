@@ -13,15 +13,9 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-from tantivy import Query
-
 from periplus.config import Settings
 from periplus.errors import PeriplusError
-from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import Head
-from periplus.index.phrases import anchor_texts
-from periplus.index.schema import SITE
 from periplus.inspector.page_records import (
     PageFacts,
     PageLink,
@@ -37,8 +31,10 @@ from periplus.parse.page import PageParser
 from periplus.parse.profiles import Profiles
 from periplus.parse.reader_view import LARGEST_HTML, ReaderView, html_view, plain_view, text_view
 from periplus.search.engine import SearchEngine, charset_of
+from periplus.search.shards.port import StoredPage
 from periplus.store.archive_lookup import read_version
 from periplus.store.collection import Collection
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 from periplus.store.ranks import RankTable, open_ranks
 from periplus.url import Canonicalizer, url_id
@@ -51,7 +47,6 @@ _OPENING = 400  # characters
 _HEADINGS = 12
 _ANCHORS = 6
 _TOP_PAGES = 5
-_RANKED = 50  # pages of a site that are ordered by rank; the index orders the others in steps of 5 %
 _SENTENCES_END = re.compile(r"[.!?…。！？][\"'”’)\]]*$")  # noqa: RUF001
 
 
@@ -68,10 +63,10 @@ class PageLibrary:
     def text(self, url: str, query: str = "", at: float | None = None) -> PageText | None:
         """The text of a page, with the words of a query marked; *at*: of its version at that time."""
         with self._live() as engine:
-            number = engine.index.find(url)
-            if number is None:
+            stored = engine.pages.of_url(url)
+            if stored is None:
                 return None
-            page = self._indexed(engine, number) if at is None else self._version_text(engine, number, at)
+            page = self._indexed(stored) if at is None else self._version_text(stored.head, at)
             forms = engine.word_forms(query, page.language) if page is not None and query.strip() else None
         if page is None or forms is None:
             return page
@@ -81,7 +76,7 @@ class PageLibrary:
     def version(self, url: str, at: float) -> CachedPage | None:
         """The archived body of the version of a page at a time."""
         with self._live() as engine:
-            if engine.index.find(url) is None:
+            if engine.pages.find(url) is None:
                 return None
         fetch = self._fetch_at(url, at)
         if fetch is None or fetch.position is None:
@@ -94,7 +89,7 @@ class PageLibrary:
     def versions(self, url: str) -> tuple[PageVersion, ...]:
         """The archived versions of an indexed page, oldest first; empty when the catalog cannot be read."""
         with self._live() as engine:
-            return self._versions(url) if engine.index.find(url) is not None else ()
+            return self._versions(url) if engine.pages.find(url) is not None else ()
 
     def _versions(self, url: str) -> tuple[PageVersion, ...]:
         found = versions_of(self._fetches(url))
@@ -103,14 +98,14 @@ class PageLibrary:
     def facts(self, url: str) -> PageFacts | None:
         """What the panel shows about a page."""
         with self._live() as engine:
-            index, number = engine.index, engine.index.find(url)
-            if number is None:
+            stored = engine.pages.of_url(url)
+            if stored is None:
                 return None
-            head, details = index.pages.head(number), index.pages.details(number)
+            head = stored.head
             return PageFacts(
                 url=head.url,
                 host=head.host,
-                site_name=index.sites.of(head.host).name,
+                site_name=engine.sites.of(head.host).name,
                 title=head.title or head.url,
                 opening=_opening(head),
                 headings=head.headings[:_HEADINGS],
@@ -120,39 +115,34 @@ class PageLibrary:
                 published=head.published,
                 modified=head.modified,
                 same_content=head.same_content,
-                link_count=details.link_count,
-                anchors=_anchors(index.forward, number),
-                rank=self._rank(head.url, index.lower_ranks(number)),
+                link_count=stored.details.link_count,
+                anchors=tuple(islice(filter(None, stored.anchors), _ANCHORS)),
+                rank=self._rank(head.url, engine.pages.lower_ranks(stored.rank)),
                 versions=self._versions(head.url),
             )
 
     def site(self, host: str) -> SiteFacts | None:
         """What the panel shows about a site."""
         with self._live() as engine:
-            index, pages = engine.index, engine.index.pages
-            of_site = Query.const_score_query(Query.term_query(index.schema, SITE, host.lower()), 1.0)
-            found, newest = index.matches(of_site, _RANKED, with_prior=True), index.newest(of_site)
-            if newest is None:
-                return None
-            last = pages.head(newest)
-            stated = last.published if last.published is not None else last.modified
-            best = found.numbers[np.argsort(-index.ranks[found.numbers], kind="stable")][:_TOP_PAGES]
-            top = tuple(_link(pages.head(number)) for number in best.tolist())
-            at = last.fetched_at if stated is None else min(stated, last.fetched_at)
-            return SiteFacts(host, index.sites.of(host).name, found.total, _link(last), at, top)
+            found, name = engine.pages.site(host.lower(), _TOP_PAGES), engine.sites.of(host).name
+        if found.newest is None:
+            return None
+        last = found.newest
+        stated = last.published if last.published is not None else last.modified
+        at = last.fetched_at if stated is None else min(stated, last.fetched_at)
+        return SiteFacts(host, name, found.total, _link(last), at, tuple(_link(head) for _, _, head in found.best))
 
     # -- text -------------------------------------------------------------------------------------------------------
 
-    def _indexed(self, engine: SearchEngine, number: int) -> PageText | None:
+    def _indexed(self, stored: StoredPage) -> PageText | None:
         """The text of the version in the index."""
-        pages = engine.index.pages
-        head, details = pages.head(number), pages.details(number)
+        head, details = stored.head, stored.details
         if details.archive is None:
             return None
         response = read_version(self._collection, head.url, head.fetched_at, details.archive)
         view = None if response is None else self._view(response, head.mime, head.title)
         if view is None:
-            view = text_view(pages.text(number), head.title, head.headings)
+            view = text_view(stored.text, head.title, head.headings)
         return PageText(
             head.url,
             head.fetched_at,
@@ -163,9 +153,8 @@ class PageLibrary:
             modified=head.modified,
         )
 
-    def _version_text(self, engine: SearchEngine, number: int, at: float) -> PageText | None:
+    def _version_text(self, head: Head, at: float) -> PageText | None:
         """The text of the version at a time; the language is that of the version in the index."""
-        head = engine.index.pages.head(number)
         fetch = self._fetch_at(head.url, at)
         if fetch is None or fetch.position is None:
             return None
@@ -195,8 +184,10 @@ class PageLibrary:
     # -- versions and rank ------------------------------------------------------------------------------------------
 
     def _fetches(self, url: str) -> Sequence[Fetch]:
+        if not self._collection.has_catalog:
+            return ()
         try:
-            with closing(Queries(self._collection.catalog, read_only=True)) as catalog:
+            with closing(open_catalog(self._collection, Queries, read_only=True)) as catalog:
                 return catalog.fetches_of(url)
         except PeriplusError as error:
             logger.warning("no versions are shown: %s", error)
@@ -222,12 +213,6 @@ class PageLibrary:
 def _rank_of(table: RankTable, node: int, lower: float) -> PageRank:
     with table.naming_damage():
         return PageRank(float(table.ranks[node]), 100 * lower, len(table.sources(node)))
-
-
-def _anchors(forward: ForwardIndex, number: int) -> tuple[str, ...]:
-    """Some anchor texts of a page."""
-    texts = anchor_texts(forward.words(number, "anchors").tolist(), forward.lexicon)
-    return tuple(islice(filter(None, texts), _ANCHORS))
 
 
 def _link(head: Head) -> PageLink:

@@ -25,6 +25,7 @@ from periplus.parse.page import PageParser
 from periplus.store.archive_lookup import read_version
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generations
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 from periplus.store.ranks import open_ranks
 from periplus.url import Canonicalizer, Url, host_of, parse, url_id
@@ -58,7 +59,7 @@ def has_index(collection: Collection) -> bool:
 
 def read_url_report(collection: Collection, settings: Settings, raw: str) -> dict[str, Any]:
     """The report about a URL, from a catalog that is opened for reading only."""
-    with closing(Queries(collection.catalog, read_only=True)) as catalog:
+    with closing(open_catalog(collection, Queries, read_only=True)) as catalog:
         return url_report(collection, settings, catalog, raw)
 
 

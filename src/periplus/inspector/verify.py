@@ -6,6 +6,7 @@ import hashlib
 import struct
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -14,16 +15,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyarrow import parquet
 
-from periplus.errors import DamagedFile
+from periplus.errors import DamagedFile, ObjectMissing
 from periplus.model import ArchivePosition, Fetch, Reason
 from periplus.store.archive import Record, read_response, responses
 from periplus.store.batch import ArchiveFile
-from periplus.store.block_list import read_block_list
 from periplus.store.catalog import Catalog
 from periplus.store.checksums import has_digest
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations, Kind
 from periplus.store.manifest import SealedSegment
+from periplus.store.objects.job_files import borrowing_archives, bring_segments
+from periplus.store.open_catalog import block_list_of, open_catalog
 from periplus.store.schema import SCHEMA_VERSION, schema_version
 from periplus.url import url_key
 
@@ -64,14 +66,14 @@ def verify(collection: Collection) -> Findings:
 
 def _block_list_problems(collection: Collection) -> Iterator[Problem]:
     try:
-        read_block_list(collection.home)
+        block_list_of(collection)
     except DamagedFile as error:
         yield Problem("forgotten/blocked.json", f"{error.why}. {error.hint}")
 
 
 def _verify_crawled(collection: Collection, findings: Findings) -> None:
     try:
-        catalog = Catalog(collection.catalog)
+        catalog = open_catalog(collection)
     except DamagedFile as error:
         findings.problems.append(Problem(collection.catalog.name, f"{error.what}: {error.why}"))
         return
@@ -79,11 +81,23 @@ def _verify_crawled(collection: Collection, findings: Findings) -> None:
         findings.problems += _catalog_problems(catalog)
         if not findings.problems:
             for file in catalog.archives():
-                findings.problems += _archive_problems(collection, catalog, file, findings.checked)
+                with _brought(collection, file):
+                    findings.problems += _archive_problems(collection, catalog, file, findings.checked)
+            with suppress(ObjectMissing, DamagedFile):  # a missing file is a problem of its own
+                bring_segments(collection, catalog.segments())
             findings.problems += _segment_problems(collection, catalog, findings.checked)
             findings.checked.update(urls=catalog.counters()["known"])
     finally:
         catalog.close()
+
+
+@contextmanager
+def _brought(collection: Collection, file: ArchiveFile) -> Iterator[None]:
+    """Have an archive file in the folder during the block, if the object store has it."""
+    with ExitStack() as stack:
+        with suppress(ObjectMissing, DamagedFile):  # a missing file is a problem of its own
+            stack.enter_context(borrowing_archives(collection, [file]))
+        yield
 
 
 def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
@@ -101,7 +115,7 @@ def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
         yield Problem("crawl.db", f"the {name} of {host} says {noted}, a recount {number}")
     for reason, status, noted, number in catalog.miscounted_outcomes():
         yield Problem("crawl.db", f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
-    seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for _, keys in catalog.seen_keys()))
+    seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for keys, _ in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
         yield Problem("crawl.db", f"{url} is missing from the set of seen URLs and could be fetched twice")
 

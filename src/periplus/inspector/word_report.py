@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from tantivy import Index, Query
 
 from periplus.errors import DamagedFile, NoIndex, UsageError
+from periplus.index.arrays import load_array
 from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import document_numbers
 from periplus.index.schema import NUMBER, URL_ID
+from periplus.index.shards import NUMBERS, shard_folders, shard_of
 from periplus.index.vectors import Vectors, open_vectors
 from periplus.index.vocabulary import MOST_EDITS, Vocabulary
 from periplus.search.suggest.edit_cost import edit_costs
@@ -170,13 +172,17 @@ def _field(index: ForwardIndex, number: int, field: str) -> dict[str, Any]:
 
 def _document(generation: Path, url: str) -> int | None:
     """The number of a page; None when it is not indexed."""
-    path = generation / "tantivy"
+    shards, key = shard_folders(generation), url_id(url)
+    folder = shards[shard_of(key, len(shards))] if shards else generation
+    path = folder / "tantivy"
     try:
         index = Index.open(str(path))
         searcher = index.searcher()
-        query = Query.term_query(index.schema, URL_ID, url_id(url).hex())
+        query = Query.term_query(index.schema, URL_ID, key.hex())
         addresses = [address for _, address in searcher.search(query, 1).hits]
         found = searcher.fast_field_values(NUMBER, addresses)
     except (ValueError, OSError) as error:
         raise DamagedFile(f"{path} is damaged", str(error)) from error
-    return int(found[0]) if found and found[0] is not None else None
+    if not found or found[0] is None:
+        return None
+    return int(load_array(folder / NUMBERS, np.uint32)[int(found[0])]) if shards else int(found[0])

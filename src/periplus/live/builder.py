@@ -27,15 +27,14 @@ from periplus.live.builder_report import BuilderReport, Step
 from periplus.live.freshness import Freshness, FreshnessMeter
 from periplus.live.rhythm import Situation
 from periplus.reparse import reparse
-from periplus.reparse.reader_pool import ReaderPool
+from periplus.reparse.reader_pool import ReaderPool, local_reader
 from periplus.retention import prune
 from periplus.signals import Stopped
-from periplus.store.block_list import read_block_list
 from periplus.store.collection import Collection, open_collection
 from periplus.store.compaction import compact
-from periplus.store.database import require_sound
 from periplus.store.generations import INDEX_KIND, Generations, number_of, read_meta
 from periplus.store.manifest import place_of
+from periplus.store.open_catalog import block_list_of, open_catalog, require_sound
 from periplus.store.queries import Queries
 
 logger = logging.getLogger("periplus.live")
@@ -67,11 +66,11 @@ def run_builder(options: BuilderOptions, stopped: Event) -> dict[str, Any]:
     """
     signal.signal(signal.SIGTERM, lambda *_: stopped.set())
     collection = open_collection(options.home)
-    require_sound(collection.catalog)
+    require_sound(collection)
     processes = max((os.cpu_count() or 1) // 2, 1)
     with (
         BuilderReport(collection, options.started) as report,
-        closing(ReaderPool(options.home, options.settings, processes)) as pool,
+        closing(ReaderPool(local_reader(options.home, options.settings), processes)) as pool,
     ):
         pool.start()
         builder = _Builder(options, collection, report, pool, stopped)
@@ -170,7 +169,7 @@ class _Builder:
         return any(place_of(name).revision == 0 for name in names)
 
     def _segments(self) -> set[str]:
-        with closing(Queries(self._collection.catalog, read_only=True)) as catalog:
+        with closing(open_catalog(self._collection, Queries, read_only=True)) as catalog:
             return {segment.name for segment in catalog.segments("pages")}
 
     def _reparse(self) -> None:
@@ -206,7 +205,7 @@ class _Builder:
         return summary
 
     def _page_rules(self) -> ScopeRules:
-        return page_rules(self._options.settings.scope, read_block_list(self._options.home))
+        return page_rules(self._options.settings.scope, block_list_of(self._collection))
 
     def _parsed_segments(self) -> frozenset[str]:
         names = self._segments()

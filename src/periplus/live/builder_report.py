@@ -14,7 +14,8 @@ from periplus.errors import PeriplusError
 from periplus.live.freshness import FreshnessMeter
 from periplus.live.rhythm import Rhythm, rate_limit
 from periplus.store.collection import Collection
-from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
+from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 
 logger = logging.getLogger("periplus.live")
 
@@ -37,8 +38,8 @@ class BuilderReport:
 
     def __init__(self, collection: Collection, since: float) -> None:
         self._collection = collection
-        self._rows = LiveState(collection.catalog)
-        self._others = LiveState(collection.catalog, read_only=True)  # several threads read it, one at a time
+        self._rows = open_catalog(collection, LiveState)
+        self._others = open_catalog(collection, LiveState, read_only=True)  # several threads read it, one at a time
         self.meter = FreshnessMeter(collection, since, self._served)
         self.rhythm = Rhythm(time.monotonic())
         self._started, self._state = time.time(), "running"
@@ -55,7 +56,7 @@ class BuilderReport:
         self._closed.set()
         self._thread.join()
         if kind is None:
-            self._rows.remove(this_node(), Role.INDEX, 0)
+            self._rows.remove(self._collection.node, Role.INDEX, 0)
         self._rows.close()
         self._others.close()
 
@@ -87,7 +88,9 @@ class BuilderReport:
 
     def _publish(self, state: str, figures: dict[str, Any]) -> None:
         now = time.time()
-        self._rows.publish(WorkerRow(this_node(), Role.INDEX, 0, os.getpid(), self._started, now, state, 0, figures))
+        self._rows.publish(
+            WorkerRow(self._collection.node, Role.INDEX, 0, os.getpid(), self._started, now, state, 0, figures)
+        )
 
     def figures(self) -> dict[str, Any]:
         """The figures of the row."""

@@ -30,6 +30,7 @@ from periplus.web.app import Sources, create_app
 from periplus.web.bangs import Bangs, load_bangs
 from periplus.web.branding import load_branding
 from periplus.web.crawl_line import ReadCrawl
+from periplus.web.health import Cluster
 from periplus.web.owner import OwnerFiles
 from periplus.web.standing_routes import Standing
 
@@ -42,11 +43,15 @@ def site_of(
     is_public: bool,
     metrics_folder: Path | None = None,
     crawl: ReadCrawl | None = None,
+    cluster: Cluster | None = None,
 ) -> ASGIApp:
-    """Builds the application over an open engine; *secret* signs the forms of the owner, *crawl* reads a live crawl."""
+    """Builds the application over an open engine; *secret* signs the forms of the owner, *crawl* reads a live crawl.
+
+    *cluster*: the shard nodes of a broker.
+    """
     collection, settings = open_collection(home), load(home).settings
     library = PageLibrary(collection, settings, engine.live)
-    inspects = may_inspect(settings.serve, is_public=is_public)
+    inspects = collection.has_catalog and may_inspect(settings.serve, is_public=is_public)
     report = partial(read_url_report, collection, settings) if inspects else None
     owner = OwnerFiles(OwnJudgements(collection), home, engine.reload, secret)
     standing = Standing(SavedQueries(collection), engine.live)
@@ -60,7 +65,8 @@ def site_of(
         standing,
         console_of(home, secret, engine, engine.reload, is_public=is_public),
         crawl,
-        lambda: crawl_metrics(crawl_figures(collection)),
+        (lambda: crawl_metrics(crawl_figures(collection))) if collection.has_catalog else None,
+        cluster,
     )
     return create_app(sources, settings.serve, is_public=is_public, metrics_folder=metrics_folder)
 
@@ -73,9 +79,10 @@ def console_of(
     *engine*: None before the first index. *reload*: makes the site use a generation after a roll-back.
     """
     settings, credentials = load(home).settings, CredentialsFile(home)
-    if not may_serve_console(credentials(), settings.serve, is_public=is_public):
+    collection = open_collection(home)
+    if not collection.has_catalog or not may_serve_console(credentials(), settings.serve, is_public=is_public):
         return Beside()
-    state = LoginState(open_collection(home).logins)
+    state = LoginState(collection.logins)
     access = AccessOptions(credentials, secret, settings.console, settings.serve, state, CONSOLE, is_public=is_public)
     return console_beside(ConsoleSources(home, engine, reload), access, load_branding(settings, home).apply)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pyarrow import ArrowException, parquet
 
 from periplus.store.collection import Collection
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 
 _RECENT = 20_000  # pages whose times are kept
@@ -74,7 +75,7 @@ class FreshnessMeter:
 
     def measure(self) -> Freshness:
         """Count the pages that wait."""
-        with closing(Queries(self._collection.catalog, read_only=True)) as catalog:
+        with closing(open_catalog(self._collection, Queries, read_only=True)) as catalog:
             segments = catalog.segments("pages")
             unsealed, first = catalog.unsealed_pages()
         with self._lock:

@@ -27,7 +27,8 @@ from periplus.site.listener import address_of, is_loopback
 from periplus.site.server import run
 from periplus.store.collection import Collection, open_collection
 from periplus.store.generations import INDEX_KIND, Generations
-from periplus.store.live_state import LiveState, Role, WorkerRow, this_node
+from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from periplus.web.branding import load_branding
 from periplus.web.crawl_line import CrawlReader
 from periplus.web.starting import starting_app
@@ -79,7 +80,7 @@ class SiteReport:
     """Publishes the row of the server."""
 
     def __init__(self, collection: Collection, address: str, generation: Callable[[], int]) -> None:
-        self._catalog, self._address, self._generation = collection.catalog, address, generation
+        self._collection, self._address, self._generation = collection, address, generation
         self._started, self._reported, self._last = time.time(), 0.0, -1
         self.requests = 0
 
@@ -89,17 +90,19 @@ class SiteReport:
         if generation == self._last and now - self._reported < _REPORT_SECONDS:
             return
         figures = {"address": self._address, "generation": generation, "requests": self.requests}
-        row = WorkerRow(this_node(), Role.SERVE, 0, os.getpid(), self._started, now, "running", 0, dict(figures))
+        row = WorkerRow(
+            self._collection.node, Role.SERVE, 0, os.getpid(), self._started, now, "running", 0, dict(figures)
+        )
         self._write(lambda rows: rows.publish(row))
         self._last, self._reported = generation, now
 
     def remove(self) -> None:
         """Remove the row at the end."""
-        self._write(lambda rows: rows.remove(this_node(), Role.SERVE, 0))
+        self._write(lambda rows: rows.remove(self._collection.node, Role.SERVE, 0))
 
     def _write(self, write: Callable[[LiveState], None]) -> None:
         try:
-            rows = LiveState(self._catalog)
+            rows = open_catalog(self._collection, LiveState)
             try:
                 write(rows)
             finally:

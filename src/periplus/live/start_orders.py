@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from periplus.errors import PeriplusError
 from periplus.store.collection import Collection
-from periplus.store.live_state import Action, LiveState, this_node
+from periplus.store.live_state import Action, LiveState
+from periplus.store.open_catalog import open_catalog
 
 
 @dataclass(slots=True)
@@ -19,18 +20,22 @@ class StartOrders:
     _last: int = field(init=False)
 
     def __post_init__(self) -> None:
-        with closing(LiveState(self.collection.catalog)) as live:
+        with closing(open_catalog(self.collection, LiveState)) as live:
             self._last = live.last_command()
 
     def is_start_wanted(self) -> bool:
         """Whether the crawl is to start again as soon as it has ended."""
         try:
-            with closing(LiveState(self.collection.catalog, read_only=True)) as live:
+            with closing(open_catalog(self.collection, LiveState, read_only=True)) as live:
                 given = live.commands_after(self._last)
         except PeriplusError:  # the catalog cannot be read now; the crawl says why
             return False
         for command in given:
             self._last = command.command_id
-            if command.node in ("", this_node()) and command.action in (Action.START, Action.DRAIN, Action.STOP):
+            if command.node in ("", self.collection.node) and command.action in (
+                Action.START,
+                Action.DRAIN,
+                Action.STOP,
+            ):
                 self.is_wanted = command.action is Action.START
         return self.is_wanted

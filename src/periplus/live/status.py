@@ -11,6 +11,7 @@ from typing import Any
 from periplus.errors import PeriplusError
 from periplus.store.collection import Collection
 from periplus.store.live_state import LiveState, Role
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 
 _RATE_SECONDS = 10.0  # window of the current rate
@@ -47,9 +48,9 @@ class StatusReader:
     def read(self, restarting: tuple[str, ...] = (), *, is_crawl_finished: bool = False) -> Status | None:
         """The status now; None when the catalog cannot be read."""
         try:
-            with closing(Queries(self.collection.catalog, read_only=True)) as catalog:
+            with closing(open_catalog(self.collection, Queries, read_only=True)) as catalog:
                 counters = catalog.counters()
-            with closing(LiveState(self.collection.catalog, read_only=True)) as rows:
+            with closing(open_catalog(self.collection, LiveState, read_only=True)) as rows:
                 live = rows.workers()
         except PeriplusError:
             return None

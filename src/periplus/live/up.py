@@ -26,9 +26,8 @@ from periplus.live.start_orders import StartOrders
 from periplus.live.status import Status, StatusReader
 from periplus.live.supervisor import ChildSpec, ChildState, Supervisor
 from periplus.site.access.credentials import console_notice
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection, open_collection
-from periplus.store.database import require_sound
+from periplus.store.open_catalog import open_catalog, require_sound
 from periplus.url import Canonicalizer, parse
 
 logger = logging.getLogger("periplus.live")
@@ -80,8 +79,8 @@ def prepare(request: Request) -> Collection:
     has_seeds = bool(request.seeds or request.sitemaps or settings.scope.seeds)
     collection = create_collection(request.home) if has_seeds else _existing_collection(request.home)
     with collection.locked():
-        require_sound(collection.catalog)
-        with closing(Catalog(collection.catalog, create=has_seeds)) as catalog:
+        require_sound(collection)
+        with closing(open_catalog(collection, create=has_seeds)) as catalog:
             if not has_seeds and not catalog.seeds():
                 raise _no_seed()
     return collection
@@ -201,7 +200,7 @@ class _Reader:
         if status.pages or now < self._explain_at or self.supervisor.signals:
             return
         self._explain_at = math.inf
-        with suppress(PeriplusError), closing(Catalog(self.collection.catalog)) as catalog:
+        with suppress(PeriplusError), closing(open_catalog(self.collection)) as catalog:
             if (problem := nothing_fetched(catalog, catalog.seeds(), {})) is not None:
                 self.callbacks.message(f"no page has been fetched yet: {problem.why}")
 

@@ -13,18 +13,20 @@ from periplus.repair.archives import unused
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk
+from periplus.store.open_catalog import open_catalog
 from periplus.store.repair_catalog import RepairCatalog
 from periplus.store.salvage import Salvage
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import Canonicalizer
 
 KEPT_CATALOG = "crawl-damaged.db"
 _REBUILDING = ".rebuilding"
 
 
-def open_catalog(collection: Collection) -> RepairCatalog | None:
+def sound_catalog(collection: Collection) -> RepairCatalog | None:
     """Open the catalog; None if it is missing or damaged."""
     try:
-        catalog = RepairCatalog(collection.catalog)
+        catalog = open_catalog(collection, RepairCatalog)
     except NewerFormat:
         raise
     except CollectionError:
@@ -45,7 +47,7 @@ def new_catalog(collection: Collection, settings: Settings) -> Iterator[RepairCa
     for part in _files(path):
         part.unlink()
     kept = _kept_copy(collection)
-    with closing(RepairCatalog(path, create=True)) as catalog:
+    with closing(RepairCatalog(SqliteDatabase(path, create=True))) as catalog:
         if kept is not None:
             salvage = Salvage(kept, Canonicalizer.of(settings.addresses))
             blocked = catalog.block_list()

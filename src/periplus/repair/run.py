@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile
+from periplus.errors import DamagedFile, UsageError
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import rank
 from periplus.index.build import build_index
@@ -19,14 +19,14 @@ from periplus.inspector.verify import Problem, verify
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.repair.archives import ArchiveRepairer
-from periplus.repair.catalog import new_catalog, open_catalog
+from periplus.repair.catalog import new_catalog, sound_catalog
 from periplus.repair.replay import Replay
 from periplus.repair.segments import SegmentRepairer
 from periplus.reparse import reparse
-from periplus.store.block_list import read_block_list
 from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection, open_collection, write_marker
 from periplus.store.generations import remove_generation
+from periplus.store.open_catalog import block_list_of, open_catalog
 from periplus.store.repair_catalog import RepairCatalog
 from periplus.url import Canonicalizer
 
@@ -78,8 +78,9 @@ def repair(home: Path, settings: Settings, *, dry_run: bool = False, on_step: On
     started = time.monotonic()
     result = Repaired(dry_run)
     collection, marker = _open(home)
+    _require_one_machine(collection)
     kept_before = set((home / KEPT).glob("*"))
-    with collection.locked():
+    with collection.locked(alone=True):
         on_step("verifying all files")
         result.problems = [*marker, *verify(collection).problems]
         if dry_run:
@@ -91,6 +92,16 @@ def repair(home: Path, settings: Settings, *, dry_run: bool = False, on_step: On
             result.left = verify(collection).problems
     result.seconds = round(time.monotonic() - started, 3)
     return result
+
+
+def _require_one_machine(collection: Collection) -> None:
+    """Refuse a fleet: a file that is not here may be on another node, and must not be replaced."""
+    if collection.database:
+        raise UsageError(
+            "a fleet cannot be repaired from one node",
+            "its files are on several nodes and in the object store",
+            "`periplus verify` names what is damaged; restore the backup of the database and the bucket.",
+        )
 
 
 def _open(home: Path) -> tuple[Collection, list[Problem]]:
@@ -155,7 +166,7 @@ class _Repair:
     def _repair_crawled(self) -> bool:
         """Repair what a crawl writes; returns whether pages changed."""
         with self._collection.locked("reparse"), closing(self._reader()) as reader:
-            catalog, changed = open_catalog(self._collection), False
+            catalog, changed = sound_catalog(self._collection), False
             if catalog is None:
                 catalog, changed = self._rebuild_catalog(reader), True
             with closing(catalog):
@@ -173,7 +184,7 @@ class _Repair:
             catalog.count_again()
             catalog.claim_segments()  # a repair that is killed before they are written must be continued
         self._did("created a new crawl.db")
-        return RepairCatalog(self._collection.catalog)
+        return open_catalog(self._collection, RepairCatalog)
 
     def _damaged_archives(self) -> set[str]:
         parts = (problem.where.partition("/") for problem in self._result.problems)
@@ -224,7 +235,7 @@ class _Repair:
         self._on_step("parsing pages for the index")
         reparse(self._collection, self._settings, everything=False)
         self._on_step("building the index")
-        rules = page_rules(self._settings.scope, read_block_list(self._collection.home))
+        rules = page_rules(self._settings.scope, block_list_of(self._collection))
         summary = build_index(self._collection, self._settings.index, rules=rules, limits=Continuation(full=True))
         self._remove_damaged(_INDEX)
         self._did(f"built the index, generation {summary.generation}")

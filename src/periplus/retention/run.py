@@ -20,6 +20,14 @@ from periplus.store.batch import ArchiveFile
 from periplus.store.cleanup import remove_replaced, remove_replaced_archives, remove_unfinished
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk, sync_directory
+from periplus.store.objects.job_files import (
+    bring_archives,
+    bring_segments,
+    delete_archive,
+    store_archive,
+    store_segments,
+)
+from periplus.store.open_catalog import open_catalog
 from periplus.store.prune_catalog import PruneCatalog
 
 OnProgress = Callable[[int, int], None]  # called with the archive files that were looked at, and those in total
@@ -54,7 +62,7 @@ def prune(
     when the removed records have at least *least_share* of its bytes.
     """
     started, result = time.monotonic(), Pruned(dry_run)
-    with collection.locked("reparse"), closing(PruneCatalog(collection.catalog)) as catalog:
+    with collection.locked("reparse"), closing(open_catalog(collection, PruneCatalog)) as catalog:
         _remove_leftovers(collection, catalog)
         result.bytes_before = _size(collection)
         versions, files = _surplus(catalog, settings), {file.archive_id: file for file in catalog.archives()}
@@ -132,6 +140,8 @@ def _prune_file(
         return
     try:
         with reporting_full_disk(collection.home):
+            bring_archives(collection, [file])
+            bring_segments(collection, catalog.segments())
             new = write_without(collection.archive, file, dropped)
             successors = list(SegmentMover(new).successors(collection, catalog))
     except DamagedFile:
@@ -139,8 +149,11 @@ def _prune_file(
         result.files -= 1
         result.damaged += 1
         return
+    store_archive(collection, new.name)
+    store_segments(collection, [segment for _, segment in successors])
     rename_planned(collection, {old: segment.name for old, segment in successors})
     catalog.replace_archive(new, successors)
+    delete_archive(collection, file.name)
     (collection.archive / file.name).unlink()
     sync_directory(collection.archive)
 

@@ -37,11 +37,20 @@ METRICS = {
     "periplus_search_queue_length": Metric("gauge", "Searches that wait or run."),
     "periplus_index_generation": Metric("gauge", "Number of the index generation."),
     "periplus_index_documents": Metric("gauge", "Pages in the index."),
+    "periplus_node_calls_total": Metric("counter", "Questions of a broker to shard nodes.", ("node", "question")),
+    "periplus_node_failures_total": Metric("counter", "Questions that failed, by reason.", ("node", "reason")),
+    "periplus_node_hedges_total": Metric("counter", "Slow questions that also went to a replica.", ("node",)),
+    "periplus_node_up": Metric("gauge", "1: the shard node answers, 0: it does not.", ("node",)),
+    "periplus_partial_searches_total": Metric("counter", "Searches without an answer of some shard."),
     "periplus_processes": Metric("gauge", "Server processes."),
     "process_cpu_seconds_total": Metric("counter", "CPU seconds of all server processes."),
     "process_resident_memory_bytes": Metric("gauge", "Memory of all server processes."),
 }
-_SHARED = ("periplus_index_generation", "periplus_index_documents")  # the same in every process, so not added up
+_SHARED = (
+    "periplus_index_generation",
+    "periplus_index_documents",
+    "periplus_node_up",
+)  # the same in every process, so not added up
 
 
 class Metrics:
@@ -55,6 +64,7 @@ class Metrics:
             ("periplus_processes",): lambda: 1.0,
             ("process_resident_memory_bytes",): _resident_bytes,
         }
+        self._sources: list[Callable[[], Mapping[_Key, float]]] = []  # of other counters
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, name: str, *labels: str, amount: float = 1.0) -> None:
@@ -63,9 +73,13 @@ class Metrics:
         if self._folder is not None and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_SAVE_SECONDS, self.save)
 
-    def gauge(self, name: str, value: Callable[[], float]) -> None:
+    def gauge(self, name: str, value: Callable[[], float], *labels: str) -> None:
         """Names the function that returns the current value of a gauge."""
-        self._gauges[name,] = value
+        self._gauges[name, *labels] = value
+
+    def counters(self, read: Callable[[], Mapping[tuple[str, ...], float]]) -> None:
+        """Names the function that returns counters that are counted elsewhere, by name and labels."""
+        self._sources.append(read)
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """Counts one request and its duration."""
@@ -74,11 +88,13 @@ class Metrics:
         self._counters["periplus_http_request_seconds", route, "sum"] += seconds
         self.add("periplus_http_requests_total", route, str(status))
 
-    def search(self, steps: Mapping[str, float]) -> None:
+    def search(self, steps: Mapping[str, float], *, is_partial: bool = False) -> None:
         """Counts one search and the seconds of its steps."""
         if steps.keys() == {"cache"}:
             self.add("periplus_cache_hits_total", "file")
         self.add("periplus_searches_total")
+        if is_partial:
+            self.add("periplus_partial_searches_total")
         for step, seconds in steps.items():
             self.add("periplus_search_step_seconds_total", step, amount=seconds)
 
@@ -102,13 +118,12 @@ class Metrics:
         for one in (self._counted(), self._measured(), *self._others()):
             for key, value in one.items():
                 figures[key] += value
-        for name in _SHARED:
-            if (name,) in self._gauges:
-                figures[name,] = self._gauges[name,]()
+        figures.update({key: value() for key, value in self._gauges.items() if key[0] in _SHARED})
         return "".join(f"{line}\n" for line in _lines(figures))
 
     def _counted(self) -> _Figures:
-        return dict(self._counters) | {("process_cpu_seconds_total",): time.process_time()}
+        others = {key: value for read in self._sources for key, value in read().items()}
+        return dict(self._counters) | others | {("process_cpu_seconds_total",): time.process_time()}
 
     def _measured(self) -> _Figures:
         return {key: value() for key, value in self._gauges.items()}

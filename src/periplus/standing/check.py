@@ -52,7 +52,7 @@ def add_standing_query(
         for other in registry.queries():
             if (other.query, other.webhook) == (text, webhook):
                 return other
-        documents, generation = read_documents(engine.index.folder), generation_id(engine.index.folder)
+        documents, generation = read_documents(engine.folder), generation_id(engine.folder)
         known = (match.version for match in matching(engine, text, documents.numbers.tolist()))
         new = NewQuery(text, webhook, generation)
         CheckedDocuments(collection.standing_queries.parent).save(documents, generation)
@@ -89,7 +89,7 @@ class _Check:
 
     def __init__(self, collection: Collection, settings: Settings, engine: SearchEngine, registry: Registry) -> None:
         self._engine, self._registry, self._kept = engine, registry, settings.watch.kept_items
-        self._generation = generation_id(engine.index.folder)
+        self._generation = generation_id(engine.folder)
         self._files = CheckedDocuments(collection.standing_queries.parent)
         self._changed: dict[str, Changed] = {}  # by the generation of the last check
 
@@ -98,7 +98,7 @@ class _Check:
         queries = [query for query in self._registry.queries() if query.generation != self._generation]
         if not queries:
             return {}
-        documents = read_documents(self._engine.index.folder)
+        documents = read_documents(self._engine.folder)
         found = {query.id: self._check(query, documents, now) for query in queries}
         self._files.save(documents, self._generation)
         self._files.keep_only(query.generation for query in self._registry.queries())
@@ -130,7 +130,7 @@ class _Check:
         return change_of(match.version, context)
 
     def _item(self, query: StandingQuery, one: _Reported, now: float) -> Item:
-        head = self._engine.index.pages.head(one.number)
+        head = self._engine.pages.head(one.number)
         snippet = self._engine.snippet(query.query, one.number)
         return Item(0, one.change, head.url, head.title or head.url, snippet, head.fetched_at, now)
 

@@ -60,7 +60,8 @@ def change_of(version: PageVersion, context: Context) -> str:
 
 
 def _match(engine: SearchEngine, number: int) -> Match:
-    head, text = engine.index.pages.head(number), engine.index.pages.text(number)
+    page = engine.pages.page(number)
+    head, text = page.head, page.text
     digest = xxhash.xxh3_64_intdigest(f"{head.full_title}\0{text}".encode("utf-8", "replace"))
     pages = tuple(page_key(url) for url in (head.url, *head.same_content))
     return Match(number, PageVersion(pages[0], head.fetched_at, signed(digest)), pages)

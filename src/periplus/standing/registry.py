@@ -12,8 +12,9 @@ from typing import NamedTuple, Self
 
 from periplus.errors import CollectionError, UsageError
 from periplus.store.collection import Collection
-from periplus.store.database import Database, SqlFiles
+from periplus.store.database import SqlFiles
 from periplus.store.durable import reporting_full_disk
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import url_key
 
 _SQL = SqlFiles("periplus.standing", ("standing.sql",))
@@ -103,7 +104,9 @@ class Registry:
 
     def __init__(self, collection: Collection, *, read_only: bool = False) -> None:
         """*read_only*: for readers of feeds; the file must exist."""
-        self._database = Database(collection.standing_queries, create=not read_only, read_only=read_only, files=_SQL)
+        self._database = SqliteDatabase(
+            collection.standing_queries, create=not read_only, read_only=read_only, files=_SQL
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -10,10 +10,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from periplus.errors import UsageError
+from periplus.model import Results
 from periplus.site.error_pages import JSON
 from periplus.web import api
 from periplus.web.openapi import description
 from periplus.web.parameters import API_SIZE, MEDIA_SIZE, SearchParameters, read
+from periplus.web.results.partial import storing_headers
 from periplus.web.search_queue import SearchQueue
 from periplus.web.server_timing import timing_headers
 
@@ -40,6 +42,10 @@ def _read(request: Request, usual_size: int, tab: str = "") -> SearchParameters:
     return parameters
 
 
+def _answer(body: bytes, found: Results) -> Response:
+    return Response(body, headers=_HEADERS | timing_headers(found) | storing_headers(found))
+
+
 class SearchApi:
     """The handlers of searches as JSON."""
 
@@ -62,13 +68,13 @@ class SearchApi:
         parameters = _read(request, API_SIZE)
         found = await self._queue.search(request, parameters, explain=parameters.explain)
         table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
-        return Response(api.encode_results(found, table), headers=_HEADERS | timing_headers(found))
+        return _answer(api.encode_results(found, table), found)
 
     async def news(self, request: Request) -> Response:
         """Dated pages as JSON, newest first."""
         parameters = _read(request, API_SIZE, "news")
         found = await self._queue.search(request, parameters, explain=False)
-        return Response(api.encode_results(found), headers=_HEADERS | timing_headers(found))
+        return _answer(api.encode_results(found), found)
 
     async def images(self, request: Request) -> Response:
         """Images as JSON."""
@@ -81,7 +87,8 @@ class SearchApi:
     async def _media(self, request: Request, kind: str) -> Response:
         parameters = _read(request, MEDIA_SIZE)
         found = await self._queue.media(request, parameters, kind)
-        return Response(api.encode_media(parameters.query, parameters.page, parameters.size, found), headers=_HEADERS)
+        body = api.encode_media(parameters.query, parameters.page, parameters.size, found)
+        return Response(body, headers=_HEADERS | storing_headers(found))
 
     async def openapi(self, request: Request) -> Response:
         """The OpenAPI description of the API."""

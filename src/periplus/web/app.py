@@ -30,7 +30,7 @@ from periplus.web.branding import Branding
 from periplus.web.completion import CompletionRoutes
 from periplus.web.crawl_line import ReadCrawl
 from periplus.web.engine_port import Engine
-from periplus.web.health import HealthCheck
+from periplus.web.health import Cluster, HealthCheck
 from periplus.web.information import InformationPages
 from periplus.web.metrics_route import MetricsPage, ReadText
 from periplus.web.owner import Owner, OwnerFiles
@@ -75,6 +75,7 @@ class Sources:
     beside: Beside = field(default_factory=Beside)  # another site on the same port, such as the console
     crawl: ReadCrawl | None = None  # what the crawl does, for the start page; None: no crawl runs beside the site
     crawl_metrics: ReadText | None = None  # its figures, for /metrics
+    cluster: Cluster | None = None  # the shard nodes of a broker
 
 
 def create_app(
@@ -115,6 +116,8 @@ def search_routes(
     metrics.gauge("periplus_search_queue_length", lambda: queue.length)
     metrics.gauge("periplus_index_generation", lambda: engine.generation)
     metrics.gauge("periplus_index_documents", lambda: engine.documents)
+    if sources.cluster is not None:
+        sources.cluster.measure(metrics)
     boxes, media = Boxes(box_makers(settings, engine, queue)), MediaTabs(engine, pages, queue, settings).answer
     extras = ResultExtras(boxes, sources.bangs, owner, media)
     parts: list[_Part] = [
@@ -122,7 +125,7 @@ def search_routes(
         ResultPage(engine, pages, queue, extras),
         *([Playground(engine, pages, queue, owner)] if settings.playground else []),
         OwnerRoutes(owner, pages, saves_weights=settings.playground),
-        HealthCheck(engine),
+        HealthCheck(engine, sources.cluster),
         CachedPages(engine, library, pages, queue),
         PagePanel(library, pages, queue, inspects=sources.report is not None),
         *([InspectPages(sources.report, pages, queue)] if sources.report else []),

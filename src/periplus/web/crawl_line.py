@@ -11,6 +11,7 @@ from threading import Lock
 from periplus.errors import PeriplusError
 from periplus.store.collection import Collection
 from periplus.store.live_state import LiveState, Role
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 
 _KEPT_SECONDS = 1.0  # that a reading is shown before the next one
@@ -62,9 +63,9 @@ class CrawlReader:
 def _read(collection: Collection) -> CrawlState:
     now = time.time()
     try:
-        with closing(LiveState(collection.catalog, read_only=True)) as rows:
+        with closing(open_catalog(collection, LiveState, read_only=True)) as rows:
             live = [row for row in rows.workers() if not row.is_silent(now)]
-        with closing(Queries(collection.catalog, read_only=True)) as catalog:
+        with closing(open_catalog(collection, Queries, read_only=True)) as catalog:
             pages = catalog.counters()["fetched"]
     except PeriplusError:
         return CrawlState()

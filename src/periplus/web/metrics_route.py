@@ -31,13 +31,13 @@ class MetricsPage:
 
     async def metrics(self, request: Request) -> Response:
         """The figures in the text format of Prometheus."""
-        if not self._is_open and not _is_local(request):
+        if not self._is_open and not is_local(request):
             raise HTTPException(404)
         crawl = await asyncio.to_thread(self._crawl) if self._crawl is not None else ""
         return Response(self._metrics.text() + crawl, headers={"content-type": _TEXT, "cache-control": "no-store"})
 
 
-def _is_local(request: Request) -> bool:
+def is_local(request: Request) -> bool:
     """Whether the client is on this machine; a proxy on this machine passes on requests of others."""
     address = parsed_address(request.scope[CLIENT])
     return address is not None and address.is_loopback and not is_forwarded(request.scope)

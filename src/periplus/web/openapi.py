@@ -159,7 +159,17 @@ def _schemas() -> dict[str, Schema]:
     return {
         "Error": _object({"status": {"type": "integer"}, "error": _TEXT}),
         "Health": _object(
-            {"status": {"type": "string", "enum": ["ok", "damaged"]}, "generation": _COUNT, "documents": _COUNT}
+            {
+                "status": {"type": "string", "enum": ["ok", "damaged", "partial", "unavailable"]},
+                "generation": _COUNT,
+                "documents": _COUNT,
+                "shards": _COUNT,
+                "missing_shards": _list(_COUNT),
+                "nodes_up": _COUNT,
+                "nodes_down": _COUNT,
+                "nodes": _list({"type": "object"}),
+            },
+            optional=("shards", "missing_shards", "nodes_up", "nodes_down", "nodes"),
         ),
         "UrlReport": {"type": "object"},
         "Suggestions": _object({"query": _TEXT, "suggestions": _list(_object({"text": _TEXT, "kind": _TEXT}))}),
@@ -190,6 +200,9 @@ def _playground_answer() -> Schema:
     )
 
 
+_PARTIAL = {"partial": _FLAG, "missing_shards": _list(_COUNT), "shards": _COUNT}
+
+
 def _results() -> Schema:
     properties = {
         "query": _TEXT,
@@ -200,6 +213,7 @@ def _results() -> Schema:
         "left_out": _list(_TEXT),
         "total": _COUNT,
         "total_is_exact": _FLAG,
+        **_PARTIAL,
         "with_all_words": _COUNT,
         "seconds": _NUMBER,
         "page": {"type": "integer", "minimum": 1, "maximum": PAGES},
@@ -218,6 +232,7 @@ def _media_results() -> Schema:
         "query": _TEXT,
         "total": _COUNT,
         "total_is_exact": _FLAG,
+        **_PARTIAL,
         "seconds": _NUMBER,
         "page": {"type": "integer", "minimum": 1, "maximum": PAGES},
         "size": {"type": "integer", "minimum": 1, "maximum": LARGEST_SIZE},

@@ -82,7 +82,7 @@ class SearchQueue:
 
     def count_steps(self, found: Results) -> None:
         """Counts the times of a search for the metrics."""
-        self._metrics.search(found.steps)
+        self._metrics.search(found.steps, is_partial=bool(found.missing_shards))
 
     async def feature_table(self, request: Request, parameters: SearchParameters, most: int) -> FeatureTable:
         """Computes the features of the *most* best results."""

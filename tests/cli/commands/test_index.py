@@ -23,7 +23,7 @@ def test_it_tells_what_it_made_as_json(tmp_path: Path) -> None:
     assert result.exit_code == 0
     found = json.loads(result.stdout)
     keys = {"documents", "duplicates", "generation", "seconds", "bytes", "left_out", "unread", "failed_extractors"}
-    assert set(found) == keys | {"build", "why", "added", "removed", "kept"}
+    assert set(found) == keys | {"build", "why", "added", "removed", "kept", "shards"}
     assert (found["build"], found["why"], found["added"]) == ("full", "there was no index", 3)
     assert (found["documents"], found["duplicates"], found["generation"]) == (3, 3, 1)
     assert found["seconds"] > 0

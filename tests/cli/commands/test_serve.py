@@ -46,6 +46,8 @@ def serving(home: Path, *options: str, **settings: str) -> Iterator[tuple[subpro
     try:
         assert child.stderr is not None
         line = child.stderr.readline()
+        if line.startswith("Downloading "):
+            line = child.stderr.readline()
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
         assert found, line
         site = Site("127.0.0.1", int(found[1]))

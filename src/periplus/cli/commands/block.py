@@ -13,6 +13,7 @@ from periplus.cli.reply import show, wait_for_reply
 from periplus.control.orders import block
 from periplus.errors import UsageError
 from periplus.store.collection import Collection, open_collection
+from periplus.store.open_catalog import open_catalog
 from periplus.store.queries import Queries
 
 app = typer.Typer(add_completion=False)
@@ -39,7 +40,7 @@ def command(
 
 
 def _list(collection: Collection, *, as_json: bool) -> None:
-    with closing(Queries(collection.catalog)) as catalog:
+    with closing(open_catalog(collection, Queries)) as catalog:
         blocked = catalog.blocked_hosts()
     if as_json:
         print_json({"blocked": [{"host": host, "since": since} for host, since in blocked.items()]})

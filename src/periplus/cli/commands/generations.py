@@ -32,13 +32,19 @@ def command(
         print_table([_row(generation) for generation in found], _HEADINGS)
 
 
+def _documents(listed: ListedGeneration) -> str:
+    if listed.documents is None:
+        return "-"
+    return f"{listed.documents:,}" + (f" in {listed.shards} shards" if listed.shards > 1 else "")
+
+
 def _row(listed: ListedGeneration) -> tuple[str, ...]:
     state = ", ".join(filter(None, ("live" if listed.live else "", listed.problem)))
     return (
         listed.kind,
         str(listed.generation),
         moment(listed.published),
-        "-" if listed.documents is None else f"{listed.documents:,}",
+        _documents(listed),
         size(listed.bytes),
         "-" if listed.format is None else str(listed.format),
         state,

@@ -8,19 +8,21 @@ from typing import Annotated
 
 import typer
 
+from periplus.cli.engines import Engine, EngineName, Master, chosen_session, runner_of
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, plural, print_json, print_table, size, warn_about_unread
 from periplus.cli.progress import counter_progress
-from periplus.config import load
+from periplus.config import Settings, load
 from periplus.errors import UsageError
 from periplus.frontier.scope import page_rules
 from periplus.index.build import IndexSummary, build_index
 from periplus.index.lineage import Continuation
-from periplus.reparse import reparse
-from periplus.store.block_list import read_block_list
+from periplus.reparse import Reparsed, reparse
 from periplus.store.collection import open_collection
 from periplus.store.compaction import compact
 from periplus.store.generations import INDEX_KIND, Generations, number_of
+from periplus.store.open_catalog import block_list_of
+from periplus.store.task_runner import TaskRunner
 
 app = typer.Typer(add_completion=False)
 
@@ -43,12 +45,19 @@ def command(
         bool,
         typer.Option("--full", metavar="", help="Write the whole index anew, even if an update is enough."),
     ] = False,
+    shards: Annotated[
+        int | None,
+        typer.Option("--shards", metavar="N", min=1, max=64, help="Number of shards, instead of index.shards."),
+    ] = None,
+    engine: Engine = EngineName.LOCAL,
+    master: Master = "",
     as_json: Json = False,
 ) -> None:
     """Bring the index up to date with all crawled pages; the old index stays in use until the new one is complete.
 
     Only new and changed pages are written; the whole index is written anew when much has changed. Pages are left out
-    when they are gone or redirected, or when robots.txt or the current scope excludes them.
+    when they are gone or redirected, or when robots.txt or the current scope excludes them. An index with several
+    shards, which several machines can serve, is always written anew.
     """
     if rollback and full:
         raise UsageError("--rollback and --full exclude each other", hint="A rollback builds nothing.")
@@ -57,7 +66,10 @@ def command(
     elif number is not None:
         raise UsageError(f"generation {number} is given without --rollback", hint="A build chooses its own number.")
     else:
-        _build(home, full=full, as_json=as_json)
+        settings = load(home, {} if shards is None else {"index.shards": shards}).settings
+        with chosen_session(engine, master, settings.spark) as session:
+            reading, summary = _build(home, settings, Continuation(full=full), runner_of(session))
+        _show(reading, summary, as_json=as_json)
 
 
 def _roll_back(home: Path, number: int | None, *, as_json: bool) -> None:
@@ -68,16 +80,22 @@ def _roll_back(home: Path, number: int | None, *, as_json: bool) -> None:
         print_table([("live", f"generation {live}")])
 
 
-def _build(home: Path, *, full: bool, as_json: bool) -> None:
-    settings = load(home).settings
+def _build(
+    home: Path, settings: Settings, limits: Continuation, runner: TaskRunner | None
+) -> tuple[Reparsed, IndexSummary]:
+    """Parse what was not parsed yet, merge small segments and build the index; *runner*: its tasks do the work."""
     collection = open_collection(home)
     with counter_progress("parsing", "pages") as progress:
-        reading = reparse(collection, settings, everything=False, on_progress=progress)
+        reading = reparse(collection, settings, everything=False, on_progress=progress, runner=runner)
     with counter_progress("merging", "segments") as progress:
-        compact(collection, on_progress=progress)
-    with counter_progress("indexing", "pages") as progress:
-        rules = page_rules(settings.scope, read_block_list(home))
-        summary = build_index(collection, settings.index, progress, rules, Continuation(full=full))
+        compact(collection, on_progress=progress, runner=runner)
+    with counter_progress("indexing", "pages" if runner is None else "partitions") as progress:
+        rules = page_rules(settings.scope, block_list_of(collection))
+        summary = build_index(collection, settings.index, progress, rules, limits, runner=runner)
+    return reading, summary
+
+
+def _show(reading: Reparsed, summary: IndexSummary, *, as_json: bool) -> None:
     if as_json:
         print_json(asdict(summary) | {"unread": reading.unread, "failed_extractors": reading.failed_extractors})
     else:
@@ -86,6 +104,7 @@ def _build(home: Path, *, full: bool, as_json: bool) -> None:
             [
                 ("build", _described(summary)),
                 ("documents", documents),
+                *([("shards", str(summary.shards))] if summary.shards > 1 else []),
                 ("left out", by_count(summary.left_out)),
                 ("generation", str(summary.generation)),
                 ("time", f"{summary.seconds:.1f} s"),

@@ -19,8 +19,8 @@ from periplus.inspector.url_report import url_history, url_report
 from periplus.inspector.versions import version_body
 from periplus.inspector.word_report import term_report, word_report
 from periplus.model import NOTHING_NEW, Reason
-from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
+from periplus.store.open_catalog import open_catalog
 
 Rows = list[tuple[str, str]]
 
@@ -145,7 +145,7 @@ def url(
     """Show the decisions, fetches, versions, robots.txt rule, rank and words of one URL, or why it was not crawled."""
     settings = load(home).settings
     collection = open_collection(home)
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         if version is not None:
             url = url_history(catalog, settings, address)["url"]
             body = version_body(collection, catalog, url, version)
@@ -176,7 +176,7 @@ def host(
 ) -> None:
     """Show the delay, robots.txt, queue, errors, refusals and caps of a host, with reasons."""
     settings = load(home).settings
-    with closing(Catalog(open_collection(home).catalog)) as catalog:
+    with closing(open_catalog(open_collection(home))) as catalog:
         found = host_report(catalog, settings, name)
     if as_json:
         print_json(found)

@@ -36,7 +36,7 @@ def command(
     collection = open_collection(home)
     with ExitStack() as stack, counter_progress("pruning", "archive files") as progress:
         try:
-            stack.enter_context(collection.locked())
+            stack.enter_context(collection.locked(alone=True))
             is_alone = True
         except CollectionLocked:
             is_alone = False

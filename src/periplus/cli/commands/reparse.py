@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from periplus.cli.engines import Engine, EngineName, Master, chosen_session, runner_of
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import plural, print_json, print_table, warn_about_unread
 from periplus.cli.progress import counter_progress
@@ -24,12 +25,16 @@ def command(
         bool,
         typer.Option("--everything", metavar="", help="Also pages with extracted text, for example after an update."),
     ] = False,
+    engine: Engine = EngineName.LOCAL,
+    master: Master = "",
     as_json: Json = False,
 ) -> None:
     """Re-extract text from archived pages that the crawl parsed only for links; `periplus index` does this too."""
     settings = load(home).settings
-    with counter_progress("parsing", "pages") as progress:
-        summary = reparse(open_collection(home), settings, everything=everything, on_progress=progress)
+    collection = open_collection(home)
+    with chosen_session(engine, master, settings.spark) as session, counter_progress("parsing", "pages") as progress:
+        runner = runner_of(session)
+        summary = reparse(collection, settings, everything=everything, on_progress=progress, runner=runner)
     if as_json:
         print_json(asdict(summary) | {"reasons": [entry._asdict() for entry in summary.reasons]})
     else:

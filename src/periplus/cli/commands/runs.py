@@ -10,8 +10,8 @@ import typer
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import moment, print_json, print_table
 from periplus.inspector.runs import recent_runs
-from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
+from periplus.store.open_catalog import open_catalog
 
 app = typer.Typer(add_completion=False)
 
@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """List the crawls so far, newest first, with the share of time spent in each step."""
     collection = open_collection(home)
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         found = recent_runs(collection, catalog, size)
     if as_json:
         print_json({"runs": found})

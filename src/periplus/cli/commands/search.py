@@ -60,7 +60,7 @@ def command(
 def results_json(results: Results) -> dict[str, Any]:
     """The JSON object of `search --json`; the API answers with the same keys."""
     found = asdict(results)
-    found["results"] = found.pop("hits")
+    found["results"], found["partial"] = found.pop("hits"), bool(results.missing_shards)
     return found
 
 

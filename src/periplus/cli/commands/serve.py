@@ -1,21 +1,30 @@
-"""periplus serve: serves the search site."""
+"""periplus serve: serves the search site, some shards of its index, or the site over shards on other machines."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from secrets import token_bytes
+from socket import socket
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 from starlette.types import ASGIApp
 
 from periplus.cli.options import DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT, Home, Host, Port
 from periplus.cli.output import plural
-from periplus.config import load
+from periplus.cluster.broker_engine import BrokerEngine
+from periplus.cluster.index_source import CollectionShards
+from periplus.cluster.node_app import create_node_app, require_token
+from periplus.cluster.node_shards import NodeShards
+from periplus.cluster.options import read_nodes, read_shards
+from periplus.config import Settings, load
+from periplus.errors import UsageError
+from periplus.index.shards import common_and
 from periplus.live.collection_site import bangs_of, site_of
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
@@ -23,10 +32,29 @@ from periplus.site.access.credentials import console_notice
 from periplus.site.access_log import AccessLog
 from periplus.site.listener import address_of, is_loopback, listen
 from periplus.site.server import run
-from periplus.store.collection import open_collection
+from periplus.store.collection import Collection, create_collection, open_collection
+from periplus.store.objects.follower import IndexFollower
+from periplus.store.objects.generation_cache import Selection, all_files
 from periplus.web.branding import load_branding
 
 app = typer.Typer(add_completion=False)
+
+_STORAGE = (
+    "Serve the index of this object store, s3://bucket/prefix or file:///folder; the folder of the collection is its "
+    "cache. [default: fleet.storage]"
+)
+_SHARDS = "Serve only these shards of the index, such as 0-3 or 0,2, to brokers; there is no search site."
+_NODES = (
+    "Search the shards of these nodes: URLs of shard nodes, with commas between them. Nodes with the same shards are "
+    "replicas."
+)
+
+
+class _Service(NamedTuple):
+    """What is served."""
+
+    make_app: Callable[..., ASGIApp]  # called with `is_public`
+    line: str  # what the user reads, before the address
 
 
 @app.command()
@@ -35,32 +63,116 @@ def command(
     host: Host = DEFAULT_HOST,
     port: Port = DEFAULT_PORT,
     workers: Annotated[int, typer.Option(min=1, max=64, metavar="N", help="Number of server processes.")] = 1,
+    storage: Annotated[str, typer.Option(metavar="URL", help=_STORAGE)] = "",
+    shards: Annotated[str, typer.Option(metavar="NUMBERS", help=_SHARDS)] = "",
+    nodes: Annotated[str, typer.Option(metavar="URLS", help=_NODES)] = "",
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
-    settings, collection = load(home).settings, open_collection(home)
-    load_branding(settings, home)  # reports an unusable logo now
-    bangs_of(home, settings.serve)  # reports an unusable file now
+    if shards and nodes:
+        raise UsageError("a process is a shard node or a broker", hint="Use either --shards or --nodes.")
+    chosen, urls = read_shards(shards) if shards else (), read_nodes(nodes) if nodes else ()
+    settings = _settings(home, storage)
+    collection = create_collection(home) if settings.fleet.storage else open_collection(home)
     if settings.serve.access_log:
         AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
-    secret = token_bytes()
     with ExitStack() as stack:
-        if workers == 1:
-            engine = stack.enter_context(closing(ReloadingEngine(collection, settings)))
-            make_app: Callable[..., ASGIApp] = partial(site_of, home, secret, engine)
-            pages = engine.documents
-        else:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-")))
-            make_app = partial(_app_of_process, home, secret, folder)
-            with closing(SearchEngine.open(collection, settings)) as opened:  # reports a missing index now
-                pages = opened.documents
+        if collection.storage:
+            _follow(stack, collection, settings, partial(common_and, chosen) if shards or nodes else all_files)
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-"))) if workers > 1 else None
+        service = (
+            _shard_node(stack, collection, settings, chosen, folder)
+            if shards
+            else _site(stack, collection, settings, urls, folder)
+        )
         listener = stack.enter_context(listen(host, port))
-        typer.echo(f"Serving {plural(pages, 'page')} at {address_of(listener)} (Ctrl-C to stop)", err=True)
-        if notice := console_notice(settings, listener):
-            typer.echo(notice, err=True)
-        run(partial(make_app, is_public=not is_loopback(listener)), listener, workers)
+        if shards:
+            require_token(settings.serve, listener)
+        _announce(service, listener, "" if shards else console_notice(settings, listener))
+        run(partial(service.make_app, is_public=not is_loopback(listener)), listener, workers)
 
 
-def _app_of_process(home: Path, secret: bytes, metrics_folder: Path, *, is_public: bool) -> ASGIApp:
+def _settings(home: Path, storage: str) -> Settings:
+    """The settings with an object store, if one is named."""
+    if not storage:
+        return load(home).settings
+    settings = load(home, {"fleet.storage": storage}).settings  # reports a wrong URL by the name of the option
+    os.environ["PERIPLUS_FLEET__STORAGE"] = storage  # opening the collection reads it, here and in server processes
+    return settings
+
+
+def _announce(service: _Service, listener: socket, notice: str) -> None:
+    typer.echo(f"{service.line} at {address_of(listener)} (Ctrl-C to stop)", err=True)
+    if notice:
+        typer.echo(notice, err=True)
+
+
+def _follow(stack: ExitStack, collection: Collection, settings: Settings, wanted: Selection) -> None:
+    """Bring the index of the object store, and what comes after it; *wanted*: which of its files."""
+    follower = stack.enter_context(closing(IndexFollower(collection, settings.fleet.cache_bytes, select=wanted)))
+    follower.start(partial(typer.echo, err=True))
+
+
+def _site(
+    stack: ExitStack, collection: Collection, settings: Settings, urls: tuple[str, ...], metrics_folder: Path | None
+) -> _Service:
+    """The search site; *urls*: of shard nodes, if it is that of a broker."""
+    home, secret = collection.home, token_bytes()
+    load_branding(settings, home)  # reports an unusable logo now
+    bangs_of(home, settings.serve)  # reports an unusable file now
+    if metrics_folder is None:
+        engine = stack.enter_context(closing(_engine(collection, settings, urls)))
+        make_app, pages = partial(_site_over, engine, home, secret), engine.documents
+    else:
+        make_app = partial(_site_of_process, home, secret, urls, metrics_folder)
+        pages = _documents(collection, settings, urls)
+    of_nodes = f" of {plural(len(urls), 'node')}" if urls else ""
+    return _Service(make_app, f"Serving {plural(pages, 'page')}{of_nodes}")
+
+
+def _engine(collection: Collection, settings: Settings, urls: tuple[str, ...]) -> ReloadingEngine:
+    return BrokerEngine(collection, settings, urls) if urls else ReloadingEngine(collection, settings)
+
+
+def _documents(collection: Collection, settings: Settings, urls: tuple[str, ...]) -> int:
+    """The number of pages; reports a missing index now."""
+    opened = _engine(collection, settings, urls) if urls else SearchEngine.open(collection, settings)
+    with closing(opened) as engine:
+        return engine.documents
+
+
+def _site_over(
+    engine: ReloadingEngine, home: Path, secret: bytes, *, is_public: bool, metrics_folder: Path | None = None
+) -> ASGIApp:
+    cluster = engine.cluster if isinstance(engine, BrokerEngine) else None
+    return site_of(home, secret, engine, is_public=is_public, metrics_folder=metrics_folder, cluster=cluster)
+
+
+def _site_of_process(
+    home: Path, secret: bytes, urls: tuple[str, ...], metrics_folder: Path, *, is_public: bool
+) -> ASGIApp:
     """Builds the application of one server process."""
-    engine = ReloadingEngine(open_collection(home), load(home).settings)
-    return site_of(home, secret, engine, is_public=is_public, metrics_folder=metrics_folder)
+    engine = _engine(open_collection(home), load(home).settings, urls)
+    return _site_over(engine, home, secret, is_public=is_public, metrics_folder=metrics_folder)
+
+
+def _shard_node(
+    stack: ExitStack, collection: Collection, settings: Settings, chosen: tuple[int, ...], metrics_folder: Path | None
+) -> _Service:
+    """The site of a shard node."""
+    opened = stack.enter_context(closing(NodeShards(CollectionShards(collection, chosen, settings.ranking))))
+    line = f"Serving {plural(opened.live.documents, 'page')} in {plural(len(chosen), 'shard')} to brokers"
+    if metrics_folder is None:
+        return _Service(partial(_node_over, opened, settings, None), line)
+    return _Service(partial(_node_of_process, collection.home, chosen, metrics_folder), line)
+
+
+def _node_over(shards: NodeShards, settings: Settings, metrics_folder: Path | None, *, is_public: bool) -> ASGIApp:
+    del is_public  # the token, or the loopback address, protects it
+    return create_node_app(shards, settings.serve, metrics_folder)
+
+
+def _node_of_process(home: Path, chosen: tuple[int, ...], metrics_folder: Path, *, is_public: bool) -> ASGIApp:
+    """Builds the application of one server process."""
+    settings = load(home).settings
+    shards = NodeShards(CollectionShards(open_collection(home), chosen, settings.ranking))
+    return _node_over(shards, settings, metrics_folder, is_public=is_public)

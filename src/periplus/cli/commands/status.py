@@ -12,8 +12,8 @@ from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, moment, plural, print_json, print_table, size, summary_rows
 from periplus.control.state import crawl_state
 from periplus.inspector.runs import one_run, overview, shares
-from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
+from periplus.store.open_catalog import open_catalog
 
 app = typer.Typer(add_completion=False)
 
@@ -30,7 +30,7 @@ def command(
 ) -> None:
     """Show the URLs, pages and index of a collection, the pages that are due, its last crawl, and the next step."""
     collection = open_collection(home)
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         found = overview(collection, catalog) if run is None else one_run(collection, catalog, run)
     if run is not None:
         _show(found, _run_rows, as_json=as_json)
@@ -73,6 +73,7 @@ def _collection_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 def _live_rows(crawl: dict[str, Any]) -> list[tuple[str, str]]:
     """The processes that run now, or were killed, and the commands that wait for them."""
     rows = [("running", _process(one)) for one in crawl["processes"]]
+    rows += [("node", _node(one)) for one in crawl["nodes"]]
     if crawl["paused"]:
         rows.append(("paused", "yes: `periplus resume` continues the crawl"))
     if crawl["pending"]:
@@ -95,6 +96,15 @@ def _process(one: dict[str, Any]) -> str:
         return f"{name}: {one['state']}"
     done = f"{plural(figures['fetched'], 'page')}, {figures['pages_per_second']:.1f} pages/s"
     return f"{name}: {one['state']}, {done}, {plural(figures['under_way'], 'active request')}"
+
+
+def _node(one: dict[str, Any]) -> str:
+    files = plural(one["waiting_files"], "archive file")
+    waiting = f", {files} ({size(one['waiting_bytes'])}) not uploaded" if one["waiting_files"] else ""
+    if not one["is_live"]:
+        return f"{one['name']}: silent since {moment(one['seen'])}, other nodes crawl its hosts{waiting}"
+    workers, shares = plural(one["workers"], "worker"), f"{one['shares']:,} of 1,024 shares"
+    return f"{one['name']}: {workers}, {shares}, joined {moment(one['joined'])}{waiting}"
 
 
 def _generation(state: dict[str, Any] | None) -> str:

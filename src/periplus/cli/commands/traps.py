@@ -14,8 +14,8 @@ from periplus.config import load
 from periplus.control.orders import unlearn as give_unlearn
 from periplus.errors import UsageError
 from periplus.inspector.traps import to_unlearn, trap_report
-from periplus.store.catalog import Catalog
 from periplus.store.collection import open_collection
+from periplus.store.open_catalog import open_catalog
 
 app = typer.Typer(add_completion=False)
 
@@ -40,12 +40,12 @@ def command(
         raise UsageError("--pattern requires --unlearn")
     settings, collection = load(home).settings.frontier, open_collection(home)
     if unlearn and host is not None:
-        with closing(Catalog(collection.catalog)) as catalog:
+        with closing(open_catalog(collection)) as catalog:
             found = [one.pattern for one in to_unlearn(catalog, settings, host, pattern)]
         queued = sum(give_unlearn(collection, host, one) for one in found)
         _show_unlearned(host, found, queued, wait_for_reply(collection), as_json=as_json)
         return
-    with closing(Catalog(collection.catalog)) as catalog:
+    with closing(open_catalog(collection)) as catalog:
         report = trap_report(catalog, settings, host)
     if as_json:
         print_json(report)

@@ -32,7 +32,7 @@ def command(
     if receipt is not None and not forgotten:
         raise UsageError("a receipt is checked with --forgotten only", hint="periplus verify --forgotten RECEIPT")
     collection = open_collection(home)
-    with collection.locked():
+    with collection.locked(alone=True):
         findings = check(collection, read_receipt(receipt) if receipt else None) if forgotten else verify(collection)
     if as_json:
         print_json(findings.report())

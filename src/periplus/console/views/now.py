@@ -69,7 +69,13 @@ def workers(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
         waits = {"delay", "store"}  # after the URLs that are requested or parsed
         node["visits"] = sorted(visits, key=lambda one: (one["step"] in waits, -one["seconds"]))[:_VISITS_SHOWN]
     queued = reader.catalog.counters()["queued"]
-    return {"crawl": crawl_word(reader.state), "paused": reader.state.is_paused, "queued": queued, "nodes": nodes}
+    return {
+        "crawl": crawl_word(reader.state),
+        "paused": reader.state.is_paused,
+        "queued": queued,
+        "nodes": nodes,
+        "grace_seconds": reader.settings.fleet.grace_seconds,
+    }
 
 
 def commands(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from periplus.model import Hit, Results
 from periplus.site.pages import Pages
 from periplus.web.display import moment, visible, web_link
 from periplus.web.parameters import SearchParameters, read
+from periplus.web.results.partial import storing_headers
 from periplus.web.results.tab_row import KINDS
 from periplus.web.search_queue import SearchQueue
 from periplus.web.site_files import site_address
@@ -59,7 +60,7 @@ class ExportRoutes:
         parameters, found = await self._found(request)
         return self._pages.response(
             "feed.xml",
-            headers=RSS_HEADERS,
+            headers=RSS_HEADERS | storing_headers(found),
             query=xml_text(parameters.query),
             base=xml_text(site_address(request, self._public_address)),
             parameters=parameters,
@@ -74,7 +75,7 @@ class ExportRoutes:
         writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
         writer.writerow(_COLUMNS)
         writer.writerows(_row((found.page - 1) * found.size + place, hit) for place, hit in enumerate(found.hits, 1))
-        return Response(text.getvalue().encode("utf-8-sig", "replace"), headers=_CSV)
+        return Response(text.getvalue().encode("utf-8-sig", "replace"), headers=_CSV | storing_headers(found))
 
     async def _found(self, request: Request) -> tuple[SearchParameters, Results]:
         parameters = read(request.query_params)

@@ -27,6 +27,7 @@ from periplus.web.parameters import SIZE, SearchParameters, read, read_url
 from periplus.web.results import entries, filters
 from periplus.web.results.alternatives import Alternative, alternatives
 from periplus.web.results.explanations import reasons
+from periplus.web.results.partial import partial_notice, storing_headers
 from periplus.web.results.site_choices import site_notice
 from periplus.web.results.tab_row import KINDS, Count, count_tabs, tabs
 from periplus.web.search_queue import SearchQueue, search_tab
@@ -90,7 +91,7 @@ class ResultPage:
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
         return self._pages.response(
             "search.html",
-            headers={**timing_headers(found), **VOICE, **answer.headers},
+            headers={**timing_headers(found), **VOICE, **answer.headers, **storing_headers(found)},
             query=parameters.query,
             parameters=parameters,
             found=found,
@@ -108,6 +109,7 @@ class ResultPage:
             chips=filters.chips(parameters),
             excluded=parameters.without_blocked(found.excluded),
             site_notice=site_notice(parameters),
+            partial_notice=partial_notice(found),
             alternatives=others,
             related=await self._related(request, shown, found),
             first_panel=site_link(named_site(found.hits, found.page)),

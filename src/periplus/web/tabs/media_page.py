@@ -21,6 +21,7 @@ from periplus.web.engine_port import Engine
 from periplus.web.parameters import MEDIA_SIZE, SearchParameters
 from periplus.web.results import filters
 from periplus.web.results.entries import last_page, paging
+from periplus.web.results.partial import partial_notice, storing_headers
 from periplus.web.results.tab_row import KINDS, Count, count_tabs, tabs
 from periplus.web.search_queue import SearchQueue
 from periplus.web.tabs.cards import cards
@@ -74,7 +75,7 @@ class MediaTabs:
         loads_images = self._loads_images and parameters.tab == "images"
         return self._pages.response(
             _TEMPLATES[parameters.tab],
-            headers=VOICE | (self._headers if loads_images else {}),
+            headers=VOICE | (self._headers if loads_images else {}) | storing_headers(found.results),
             query=parameters.query,
             parameters=parameters,
             found=found,
@@ -82,6 +83,7 @@ class MediaTabs:
             cards=cards(found.results.hits),
             suggestion=visible(found.suggestion),
             loads_images=loads_images,
+            partial_notice=partial_notice(found.results),
             tabs=tabs(parameters, found.counts),
             menus=filters.plain_menus(parameters, found.facets),
             chips=filters.chips(parameters),

@@ -1,0 +1,51 @@
+"""Results without some parts of the index say so, and are never stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from web.engines import FakeEngine
+from web.serving import searching
+
+NOTICE = "Some pages could not be searched: 1 of 4 parts of the index did not answer."
+PAGES = ["/search?q=harbour", "/search?q=harbour&tab=images", "/search?q=nothing&tab=images"]
+ANSWERS = [*PAGES, "/api/search?q=harbour", "/api/images?q=harbour", "/search.rss?q=harbour", "/search.csv?q=harbour"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_reader_is_told_that_a_part_of_the_index_is_missing(path: str) -> None:
+    with searching(FakeEngine(missing_shards=(2,))) as site:
+        assert [one.text for one in site.get(path).page.find_all(role="status")].count(NOTICE) == 1
+    with searching(FakeEngine()) as site:
+        assert NOTICE not in site.get(path).text
+
+
+def test_programs_are_told_which_parts_are_missing() -> None:
+    with searching(FakeEngine(missing_shards=(2, 3))) as site:
+        for path in ("/api/search", "/api/videos"):
+            found = site.get(path, q="harbour").json
+            assert (found["partial"], found["missing_shards"]) == (True, [2, 3])
+    with searching(FakeEngine()) as site:
+        found = site.get("/api/search", q="harbour").json
+        assert (found["partial"], found["missing_shards"]) == (False, [])
+
+
+def test_partial_results_are_computed_anew_for_every_request() -> None:
+    engine = FakeEngine(missing_shards=(2,), fingerprint="version")
+    with searching(engine) as site:
+        for path in ANSWERS:
+            answer = site.get(path)
+            assert answer.headers["cache-control"] == "private, no-store", path
+            assert "etag" not in answer.headers, path
+        count = len(engine.asked)
+        site.get("/api/search?q=harbour")
+        assert len(engine.asked) == count + 1
+        engine.missing_shards = ()
+        assert site.get("/api/search?q=harbour").json["partial"] is False
+        assert "etag" in site.get("/api/search?q=harbour").headers
+
+
+def test_partial_searches_are_counted() -> None:
+    with searching(FakeEngine(missing_shards=(2,))) as site:
+        site.get("/api/search", q="harbour")
+        assert "periplus_partial_searches_total 1" in site.get("/metrics").text

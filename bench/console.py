@@ -44,6 +44,7 @@ from periplus.store.batch import Batch, Refusal, Settled
 from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
 from periplus.store.live_state import LiveState, Role, WorkerRow
+from periplus.store.open_catalog import open_catalog
 from periplus.url import host_of
 
 FAILED, REFUSED = 0.02, 0.02  # shares of the URLs
@@ -202,7 +203,7 @@ def serving(home: Path) -> Iterator[int]:
 def fill(home: Path, urls: int, hosts: int) -> None:
     """Writes a collection in the middle of a crawl."""
     collection = create_collection(home)
-    with closing(Catalog(collection.catalog, create=True)) as catalog:
+    with closing(open_catalog(collection, create=True)) as catalog:
         run = catalog.begin_run({})
         write = committer(catalog, run)
         fill_urls(catalog, urls, hosts, write)
@@ -211,7 +212,7 @@ def fill(home: Path, urls: int, hosts: int) -> None:
         write(Batch(seeds=[address(host, 1) for host in range(min(hosts, 2_000))]))
         catalog.end_run(run, "completed", {})
     fill_samples(collection.catalog)
-    with closing(LiveState(collection.catalog)) as live:
+    with closing(open_catalog(collection, LiveState)) as live:
         fill_workers(live)
 
 

@@ -27,6 +27,7 @@ from periplus.model import QueuedUrl, Reason
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import create_collection
+from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import Canonicalizer
 
 BATCH = 5_000
@@ -63,7 +64,7 @@ def measured(home: Path, urls: int, hosts: int, links: int) -> dict[str, float]:
     if status:
         raise BenchError("filling the catalog failed")
     filled = json.loads(os.read(reader, 4096))
-    catalog = Catalog(catalog_file)
+    catalog = Catalog(SqliteDatabase(catalog_file))
     started = time.monotonic()
     admission = open_admission(catalog, SCOPE)
     open_seconds = time.monotonic() - started
@@ -82,7 +83,7 @@ def measured(home: Path, urls: int, hosts: int, links: int) -> dict[str, float]:
 
 def fill(catalog_file: Path, urls: int, hosts: int) -> dict[str, float]:
     """Admits and commits new URLs; returns the rate of all URLs and of the last tenth."""
-    catalog = Catalog(catalog_file, create=True)
+    catalog = Catalog(SqliteDatabase(catalog_file, create=True))
     admission, run_id = open_admission(catalog, SCOPE), catalog.begin_run({})
     sizes = [0] * hosts
     batch, done = Batch(), 0

@@ -6,14 +6,12 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
 from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.errors import BenchError
 from harness.report import report
@@ -26,12 +24,12 @@ from periplus.store.collection import Collection, open_collection
 from querying import peers
 from querying.lucene import LuceneSearcher
 from querying.prepare import Queries, prepared
+from querying.timing import Times, milliseconds
 
 CACHE = Path(__file__).with_name(".cache")
 SIZE = 10  # results
 STARTS = 3  # processes whose first query is measured
 CHECK_SECONDS = 600  # for the check of the large files, which would count as CPU time of the queries
-Times = NDArray[np.float64]
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -98,18 +96,6 @@ def beside_lucene(folder: Path, queries: Queries, cache: Path, rounds: int) -> d
     except BenchError as problem:
         print(f"Lucene is left out: {problem}", file=sys.stderr)
         return None
-
-
-def milliseconds(search: Callable[[Any], object], queries: Sequence[Any], rounds: int) -> Times:
-    """CPU milliseconds of each query: the best of some rounds, after one that does not count."""
-    spent = np.empty((rounds + 1, len(queries)))
-    for number in range(rounds + 1):
-        for place, query in enumerate(queries):
-            before = time.process_time()
-            search(query)
-            spent[number, place] = 1e3 * (time.process_time() - before)
-    best: Times = spent[1:].min(axis=0)
-    return best
 
 
 def summary(times: Times) -> dict[str, float]:

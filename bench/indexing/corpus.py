@@ -47,20 +47,21 @@ def real_corpus(cache: Path, pages: int) -> Collection:
     for name, folder in folders.items():
         root = folder / "usr" / "share"
         files += [(f"{name.replace('+', 'p')}.test", root, path) for path in sorted(root.rglob("*.html"))]
-    return _filled(home, iter(files[:: max(len(files) // pages, 1)][:pages]))
+    return filled(home, iter(files[:: max(len(files) // pages, 1)][:pages]))
 
 
 def small_corpus(home: Path, web: Web) -> Collection:
     """A collection of the pages of a synthetic web."""
-    return _filled(
+    return filled(
         home, ((site.host, site.root, path) for site in web.sites for path in sorted(site.root.rglob("*.html")))
     )
 
 
-def _filled(home: Path, files: Iterator[tuple[str, Path, Path]]) -> Collection:
+def filled(home: Path, files: Iterator[tuple[str, Path, Path]], settings: Settings | None = None) -> Collection:
+    """A new collection of HTML files, each with its host and the root of its site; parsed and ranked."""
     shutil.rmtree(home, ignore_errors=True)
     print("parsing and ranking the pages, once", file=sys.stderr)
-    collection, settings = create_collection(home), Settings()
+    collection, settings = create_collection(home), settings or Settings()
     with collection.locked(), closing(PageWriter(collection, settings, ["bench"])) as writer:
         for number, (host, root, path) in enumerate(files):
             if path.is_file():

@@ -18,7 +18,7 @@ from tantivy import Document, Index
 
 from harness.errors import BenchError
 from periplus.config import Settings
-from periplus.index import build, writer
+from periplus.index import build, document_writer, writer
 from periplus.store.collection import Collection
 from periplus.text.analyzer import register
 
@@ -90,7 +90,7 @@ def _save(collection: Collection, path: Path) -> None:
             pickle.dump(fields, file)
             return Document(**fields)
 
-        with mock.patch.object(writer, "Document", recorded):
+        with mock.patch.object(document_writer, "Document", recorded):
             build.build_index(collection, Settings().index.model_copy(update={"vectors": False}))
 
 

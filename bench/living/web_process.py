@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import BenchError
+from harness.background import Program, started
 from living.made_web import MadeWeb
 
 
@@ -17,8 +16,13 @@ from living.made_web import MadeWeb
 class WebServer:
     """A running server of a made web."""
 
-    port: int
+    program: Program
     log: Path
+
+    @property
+    def port(self) -> int:
+        """Where it listens on loopback."""
+        return int(self.program.first_line)
 
     def requests(self, start: int = 0) -> tuple[list[tuple[float, str]], int]:
         """Time and URL of the pages that were requested after a position of the log; and the position now."""
@@ -38,14 +42,5 @@ class WebServer:
 def served(web: MadeWeb, folder: Path) -> Iterator[WebServer]:
     """Serves the web until the block ends."""
     log, program = folder / "requests.log", Path(__file__).with_name("made_server.py")
-    command = [sys.executable, str(program), str(web.hosts), str(web.pages), str(log)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        if not line:
-            raise BenchError("the server of the made web did not start")
-        yield WebServer(int(line), log)
-    finally:
-        process.kill()
-        process.wait()
+    with started([sys.executable, str(program), str(web.hosts), str(web.pages), str(log)]) as running:
+        yield WebServer(running, log)

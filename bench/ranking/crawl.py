@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from periplus.store.catalog import Catalog
 from periplus.store.checksums import file_digest
 from periplus.store.collection import Collection, create_collection, open_collection
 from periplus.store.manifest import SealedSegment, segment_name
+from periplus.store.open_catalog import open_catalog
 from periplus.store.schema import LINKS, PAGES
 from periplus.url import url_id
 from ranking.web import SEED, Numbers, Web, web_like
@@ -32,7 +32,7 @@ def crawled(home: Path, pages: int, edges: int) -> Collection:
 
 def _write(collection: Collection, web: Web) -> None:
     """Writes segment by segment, so that a stopped bench can continue."""
-    catalog, words = Catalog(collection.catalog, create=True), _Words(web.host)
+    catalog, words = open_catalog(collection, create=True), _Words(web.host)
     done = catalog.last_segment(0)
     for number, first in enumerate(range(0, len(web.host), _PAGES_A_SEGMENT), 1):
         if number > done:

@@ -17,8 +17,8 @@ from harness.errors import BenchError
 from harness.machine import busy_seconds
 from periplus.config import LinkAnalysis
 from periplus.graph.run import rank
-from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, open_collection
+from periplus.store.open_catalog import open_catalog
 from ranking.phases import Phases
 
 MEMORY = 2 << 30  # what DuckDB may use
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def _links(collection: Collection) -> int:
-    catalog = Catalog(collection.catalog)
+    catalog = open_catalog(collection)
     try:
         return sum(segment.rows for segment in catalog.segments("links"))
     finally:

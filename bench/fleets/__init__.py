@@ -1,0 +1,1 @@
+"""Measures what the nodes of a fleet share."""

@@ -1,0 +1,1 @@
+"""Measures how the cost of each stage grows with the number of pages."""

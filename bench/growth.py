@@ -1,0 +1,93 @@
+"""Measures how the cost of crawl, reparse, rank, index and query grows with the number of pages."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from growing.served import documentation, generated
+from growing.stages import QUERY, STAGES, Plan, measured
+from harness.report import report
+from harness.tiny import add_tiny, cache_of
+from periplus import __version__
+
+CACHE = Path(__file__).with_name(".cache")
+FIGURES: dict[str, tuple[str, ...]] = dict.fromkeys(STAGES, ("cpu_ms_per_page", "rss_mb", "bytes_per_page"))
+FIGURES["crawl"] += ("catalog_bytes_per_page",)
+QUERY_FIGURES = ("p50_ms", "p99_ms", "mean_ms", "common_p50_ms", "rare_p50_ms", "title_p50_ms", "question_p50_ms")
+SMALLEST = 10_000  # pages: below it, the start of Python is most of the cost
+
+
+def arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--json", action="store_true", help="print one JSON object instead of a table")
+    add("--sizes", type=numbers, default=[10**3, 10**4, 10**5, 10**6], metavar="N,...", help="pages (10^3 to 10^6)")
+    add("--documentation", action="store_true", help="also the real pages of bench/crawl.py, which are downloaded once")
+    add("--queries", type=int, default=60, help="queries of each of four kinds (%(default)s)")
+    add("--rounds", type=int, default=3, help="runs of every query; the best counts (%(default)s)")
+    add("--timeout", type=float, default=6 * 3600, help="seconds that one stage may take (%(default)s)")
+    add("--keep", action="store_true", help="leave the collections in the cache")
+    add("--cache", type=Path, default=CACHE, help="where collections and the results of finished stages are kept")
+    add_tiny(parser, sizes=[40], queries=2, rounds=1, timeout=100)
+    return parser
+
+
+def numbers(text: str) -> list[int]:
+    return sorted(int(part) for part in text.split(","))
+
+
+def bench(options: argparse.Namespace) -> dict[str, Any]:
+    with cache_of(options) as cache:
+        plan = Plan(cache / "growth", options.queries, options.rounds, options.timeout, options.keep)
+        result = summary(options.sizes, [measured(plan, generated(size)) for size in options.sizes])
+        if options.documentation:
+            found = measured(plan, documentation(cache))
+            result["documentation"] = {stage: {name: found[stage][name] for name in FIGURES[stage]} for stage in STAGES}
+            result["documentation"]["kb_per_page"] = kb_per_page(found["crawl"]["output"])
+    return result
+
+
+def kb_per_page(crawl: dict[str, Any]) -> float:
+    return round(float(crawl["bytes"] / crawl["fetched"] / 1e3), 1)
+
+
+def summary(sizes: list[int], rows: list[dict[str, dict[str, Any]]]) -> dict[str, Any]:
+    """The figures of every stage by size, and how they grow."""
+    costs = {stage: [row[stage]["cpu_seconds"] for row in rows] for stage in STAGES}
+    costs[QUERY] = [row[QUERY]["mean_ms"] for row in rows]
+    return {
+        "bench": "growth",
+        "version": __version__,
+        "sizes": sizes,
+        "exponents": {stage: exponent(sizes, spent) for stage, spent in costs.items()},
+        "last_exponents": {stage: exponent(sizes[-2:], spent[-2:]) for stage, spent in costs.items()},
+        **{stage: {name: [row[stage][name] for row in rows] for name in FIGURES[stage]} for stage in STAGES},
+        QUERY: {name: [row[QUERY][name] for row in rows] for name in (*QUERY_FIGURES, "rss_mb")},
+    }
+
+
+def exponent(sizes: list[int], costs: list[float]) -> float:
+    """The x of cost ~ pages^x by least squares, over the sizes from 10^4 on if there are two of them."""
+    chosen = [pair for pair in zip(sizes, costs, strict=True) if pair[0] >= SMALLEST]
+    pages, spent = np.log(chosen if len(chosen) > 1 else list(zip(sizes, costs, strict=True))).T
+    return round(float(np.polyfit(pages, spent, 1)[0]), 3) if len(pages) > 1 else 0.0
+
+
+def table(result: dict[str, Any]) -> str:
+    lines = [f"{'pages':32}" + "".join(f"{size:>14,}" for size in result["sizes"]) + f"{'x':>8}{'last x':>8}"]
+    for stage in (*STAGES, QUERY):
+        growth = "".join(f"{result[name][stage]:>8}" for name in ("exponents", "last_exponents"))
+        for name, values in result[stage].items():
+            lines.append(f"{stage + ' ' + name:32}" + "".join(f"{value:>14,}" for value in values) + growth)
+            growth = ""
+    lines += [f"{name:32}{figures}" for name, figures in result.get("documentation", {}).items()]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(report(arguments().parse_args(), bench, table))

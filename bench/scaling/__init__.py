@@ -1,0 +1,1 @@
+"""Simulates a fleet of any size from measured unit costs."""

@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from periplus.crawl.coordination import Coordination
-from periplus.crawl.fleet_coordination import FleetCoordination, since_boot
+from periplus.crawl.fleet_coordination import FleetCoordination, Target, since_boot
 from periplus.crawl.local_coordination import LocalCoordination
 from periplus.crawl.shared_state import SharedState
 from periplus.store.postgres.database import PostgresDatabase
@@ -52,10 +52,10 @@ class LocalCrew:
 class FleetCrew:
     """Workers that share a database; `exchange` does what their threads do."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, budget: int | None, target: Target) -> None:
         PostgresDatabase(url, create=True).close()
-        self._shared = SharedState(3, PAGES)
-        self.fleet = [FleetCoordination(rows_of(url), self._shared, number, LEASE) for number in range(3)]
+        self._shared = SharedState(3, budget)
+        self.fleet = [FleetCoordination(rows_of(url), self._shared, number, LEASE, target) for number in range(3)]
         self.workers: list[Coordination] = [*self.fleet]
 
     def exchange(self) -> None:
@@ -73,12 +73,14 @@ def rows_of(url: str, node: str = "node", folder: str = "folder", lease: float =
     return FleetRows(url, node, folder, lease, since_boot)
 
 
-@pytest.fixture(params=["shared memory", "postgres"])
+@pytest.fixture(params=["shared memory", "postgres", "postgres with a target"])
 def crew(request: pytest.FixtureRequest) -> Iterator[Crew]:
-    if request.param == "postgres":
-        made: LocalCrew | FleetCrew = FleetCrew(request.getfixturevalue("postgres"))
+    if request.param == "shared memory":
+        made: LocalCrew | FleetCrew = LocalCrew()
+    elif request.param == "postgres":
+        made = FleetCrew(request.getfixturevalue("postgres"), PAGES, Target())
     else:
-        made = LocalCrew()
+        made = FleetCrew(request.getfixturevalue("postgres"), None, Target(pages=PAGES))
     with closing(made) as crew:
         crew.exchange()
         yield crew
@@ -224,7 +226,7 @@ def test_all_workers_together_claim_the_budget_and_returned_pages_once_more(crew
     assert first + claimed(crew, 1) + claimed(crew, 0) == PAGES
     crew.workers[0].return_pages(7)
     crew.exchange()
-    assert claimed(crew, 2) == 7
+    assert claimed(crew, 2) + claimed(crew, 1) == 7
 
 
 def test_the_totals_are_those_of_all_workers(crew: Crew) -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from periplus.crawl import fleet_coordination
-from periplus.crawl.fleet_coordination import FleetCoordination
+from periplus.crawl.fleet_coordination import FleetCoordination, Target
 from periplus.crawl.shared_state import SharedState
 from periplus.errors import DatabaseUnavailable, LeaseLost
 from periplus.store.fleet import FleetView, Identity, Message
@@ -25,6 +25,8 @@ class MemoryFleet:
         self.heard: list[Message] = []
         self.owned = frozenset({1, 2, 3})
         self.fails: Exception | None = None
+        self.grants: list[int] = []
+        self.stored = (0, 0)
 
     def join(self, number: int, workers: int) -> Identity:
         del number, workers
@@ -35,7 +37,18 @@ class MemoryFleet:
         if self.fails is not None:
             raise self.fails
         self.heard.append(message)
-        return FleetView(self._clock(), self.owned, frozenset(), {}, (), (0, 0), is_finished=False)
+        granted = self.grants.pop(0) if message.target is not None and self.grants else 0
+        return FleetView(
+            self._clock(),
+            self.owned,
+            frozenset(),
+            {},
+            (),
+            (0, 0),
+            is_finished=False,
+            granted=granted,
+            stored=self.stored,
+        )
 
     def leave(self, me: Identity) -> None: ...
 
@@ -140,3 +153,52 @@ def test_what_an_exchange_could_not_tell_the_next_one_tells(worker: FleetCoordin
     worker.exchange()
     assert [message.gifts for message in fleet.heard[-2:]] == [((1001, (3,)), (1002, (2,))), ()]
     assert worker.owned() == {1}
+
+
+def test_pages_of_the_target_are_claimed_until_they_are_committed_or_returned(fleet: MemoryFleet) -> None:
+    fleet.grants = [40, 10]
+    with closing(SharedState(1)) as shared, closing(FleetCoordination(fleet, shared, 0, LEASE, Target(100))) as worker:
+        assert worker.claim_pages() == 0, "the database has not answered yet"
+        worker.exchange()
+        assert fleet.heard[-1].target == 100
+        assert worker.claim_pages() == 40
+        worker.exchange()
+        worker.exchange()
+        worker.committed(25)
+        worker.exchange()
+        assert [message.claimed for message in fleet.heard[-3:]] == [40, 50, 25]
+        worker.return_pages(15)  # 10 were granted and never claimed
+        worker.exchange()
+        last = fleet.heard[-1]
+        assert (last.claimed, last.target) == (0, None)
+        assert worker.claim_pages() == 0
+
+
+def test_a_grant_that_did_not_arrive_is_not_claimed(fleet: MemoryFleet) -> None:
+    fleet.grants = [40]
+    with closing(SharedState(1)) as shared, closing(FleetCoordination(fleet, shared, 0, LEASE, Target(100))) as worker:
+        worker.claim_pages()
+        fleet.fails = DatabaseUnavailable("away")
+        with pytest.raises(DatabaseUnavailable):
+            worker.exchange()
+        fleet.fails, fleet.grants = None, []
+        worker.exchange()
+        assert (fleet.heard[-1].claimed, fleet.heard[-1].target) == (0, 100), "the next exchange asks again"
+
+
+@pytest.mark.parametrize(
+    ("target", "stored", "reached"),
+    [
+        (Target(), (10**9, 10**12), False),
+        (Target(pages=100), (99, 10**12), False),
+        (Target(pages=100), (100, 0), True),
+        (Target(bytes=1000), (10**9, 999), False),
+        (Target(bytes=1000), (1, 1001), True),
+    ],
+)
+def test_the_target_is_reached_by_what_the_collection_stores(
+    fleet: MemoryFleet, target: Target, stored: tuple[int, int], *, reached: bool
+) -> None:
+    fleet.stored = stored
+    with closing(SharedState(1)) as shared, closing(FleetCoordination(fleet, shared, 0, LEASE, target)) as worker:
+        assert worker.is_target_reached is reached

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -49,10 +49,11 @@ class Crew:
         with closing(UserChanges(PostgresDatabase(self.url, create=True))) as catalog:
             catalog.add_seeds([ForwardedUrl(share_of(host_of(seed)), seed, 0, Reason.SEED, "", 0)], "cli")
 
-    def start(self, *names: str, workers: int = 1, until_done: bool = True) -> None:
+    def start(self, *names: str, workers: int = 1, until_done: bool = True, options: Sequence[str] = ()) -> None:
         """Start nodes."""
+        if until_done:
+            options = ["--until-done", *options]
         for name in names:
-            options = ["--until-done"] if until_done else []
             with (self.folder / f"{name}.log").open("w") as log:
                 self.nodes[name] = start(
                     *("worker", "--database", self.url, "--home", self.folder / name, "--name", name),

@@ -146,6 +146,23 @@ def test_a_node_that_joins_gets_a_part_of_the_shares_and_one_node_can_be_told_to
     assert not fetched_twice(web)
 
 
+def test_all_nodes_together_stop_when_the_collection_has_the_wanted_number_of_pages(web: TestWeb, crew: Crew) -> None:
+    crew.start(*NODES, until_done=False, options=("--until-pages", "200"))
+    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
+    assert crew.counters()["fetched"] == 200
+    assert crew.rows("SELECT DISTINCT claimed FROM leases") == [(0,)]
+    assert not fetched_twice(web)
+
+
+def test_pages_that_a_killed_node_had_claimed_go_to_the_others(web: TestWeb, crew: Crew) -> None:
+    crew.start(*NODES, until_done=False, options=("--until-pages", "300"))
+    wait_until(lambda: crew.counters()["fetched"] > HOSTS)
+    crew.signal("b", signal.SIGKILL)
+    assert crew.wait("a", "c") == {"a": 0, "c": 0}, [crew.log(name) for name in NODES]
+    assert crew.counters()["fetched"] == 300
+    assert impolite(web) == []
+
+
 def test_a_budget_of_pages_is_that_of_one_node_and_kept_exactly(crew: Crew, tmp_path: Path) -> None:
     crew.start("a", until_done=False)
     wait_until(lambda: crew.counters()["fetched"] > 0)

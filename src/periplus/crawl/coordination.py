@@ -142,6 +142,11 @@ class Coordination(Protocol):
         """Claim a few pages of the budget; 0: none now."""
         ...
 
+    @property
+    def is_target_reached(self) -> bool:
+        """Whether all nodes together have filled the collection up to the target; on one machine the budget has it."""
+        ...
+
     def return_pages(self, pages: int) -> None:
         """Return claimed pages that were not fetched."""
         ...
@@ -160,8 +165,8 @@ class Coordination(Protocol):
         """Tell whether this worker has nothing to do and nothing to commit, and how many shares it has loaded."""
         ...
 
-    def committed(self) -> None:
-        """A commit of this worker is durable."""
+    def committed(self, pages: int) -> None:
+        """A commit of this worker is durable; *pages*: how many fetched pages it acknowledges."""
         ...
 
     @property

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from collections.abc import Collection as Many
 from dataclasses import replace
+from typing import NamedTuple
 
 from periplus.config import Settings
 from periplus.crawl.coordination import Coordination, Peer
@@ -29,12 +30,24 @@ _LONGEST_INTERVAL = 1.0  # seconds between two exchanges
 _BOOTTIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # Linux only; includes the time of suspension
 
 
+class Target(NamedTuple):
+    """How large all nodes together may make the collection; None: there is no limit."""
+
+    pages: int | None = None
+    bytes: int | None = None
+
+
+_NO_TARGET = Target()
+
+
 def since_boot() -> float:
     """Seconds that never jump, counted also while the machine is suspended where the system can."""
     return time.monotonic() if _BOOTTIME is None else time.clock_gettime(_BOOTTIME)
 
 
-def coordination_of(collection: Collection, settings: Settings) -> Callable[[SharedState, int], Coordination]:
+def coordination_of(
+    collection: Collection, settings: Settings, target: Target
+) -> Callable[[SharedState, int], Coordination]:
     """What makes a process a worker of a collection, by its number."""
     if not collection.database:
         return LocalCoordination
@@ -45,7 +58,7 @@ def coordination_of(collection: Collection, settings: Settings) -> Callable[[Sha
 
         rows = FleetRows(collection.database, collection.node, folder, lease, since_boot)
         try:
-            coordination = FleetCoordination(rows, shared, number, lease)
+            coordination = FleetCoordination(rows, shared, number, lease, target)
         except BaseException:
             rows.close()
             raise
@@ -62,9 +75,13 @@ class FleetCoordination:
     commits_in_order = False  # several workers commit at once
     has_lease = True
 
-    def __init__(self, fleet: Fleet, shared: SharedState, number: int, lease: float) -> None:
+    def __init__(
+        self, fleet: Fleet, shared: SharedState, number: int, lease: float, target: Target = _NO_TARGET
+    ) -> None:
         """Join as worker *number* of this node. *shared*: its budget and progress. *lease*: seconds."""
         self._fleet, self._shared, self._number, self._lease = fleet, shared, number, lease
+        self._target = target
+        self._granted = 0  # pages of the target that the worker has not claimed yet
         self._identity: Identity = fleet.join(number, shared.workers)
         self._commits = self._identity.commits  # transactions of this worker
         self._interval = min(lease / 4, _LONGEST_INTERVAL)
@@ -110,6 +127,9 @@ class FleetCoordination:
         if view.asked > self._deadline:  # after an outage the others get the time to renew their leases, too
             self._connected_since = view.asked
         self._view, self._read, self._deadline = view, since_boot(), view.asked + self._lease
+        if view.granted:
+            self._granted += view.granted
+            self._message = replace(self._message, claimed=self._message.claimed + view.granted, target=None)
         leaving = {share for _, shares in self._message.gifts for share in shares}
         owned = view.owned - leaving
         if self._owned - owned:
@@ -266,15 +286,34 @@ class FleetCoordination:
         """How many URLs were forwarded, and how many seeds added, by all workers."""
         return self._current.announced
 
-    # -- the budget: of one node's crawl, so its workers share it in memory ---------------------------------------
+    # -- the budget: that of this node's run is in its memory, the target of the collection in the database -------
 
     def claim_pages(self) -> int:
-        """Claim a few pages of the budget of this node."""
-        return self._shared.claim_pages(self._number)
+        """Claim a few pages of both; the next exchange asks for more pages of the target."""
+        if self._target.pages is None:
+            return self._shared.claim_pages(self._number)
+        pages = self._shared.claim_pages(self._number) if self._granted else 0
+        with self._lock:
+            claimed = min(self._granted, pages)
+            self._granted -= claimed
+            self._message = replace(self._message, target=self._target.pages)
+        self._shared.return_pages(self._number, pages - claimed)
+        return claimed
 
     def return_pages(self, pages: int) -> None:
-        """Return claimed pages that were not fetched."""
+        """Return claimed pages that were not fetched, and those that were granted meanwhile."""
         self._shared.return_pages(self._number, pages)
+        if self._target.pages is not None:
+            with self._lock:
+                left = self._message.claimed - self._granted - pages
+                self._message = replace(self._message, claimed=left, target=None)
+                self._granted = 0
+
+    @property
+    def is_target_reached(self) -> bool:
+        """Whether the collection was that large at the last exchange."""
+        stored = zip(self._current.stored, self._target, strict=True)
+        return any(limit is not None and number >= limit for number, limit in stored)
 
     def publish_progress(self, fetched: int, size: int) -> None:
         """Tell how much this worker has fetched."""
@@ -292,8 +331,11 @@ class FleetCoordination:
         self._tell(loaded=shares, idle_commits=self._commits if is_idle else None)
         self._shared.set(self._number, Metric.IDLE, int(is_idle))
 
-    def committed(self) -> None:
+    def committed(self, pages: int) -> None:
         """Count the commit for the supervisor; the fence counts transactions for the others."""
+        if self._target.pages is not None:
+            with self._lock:
+                self._message = replace(self._message, claimed=self._message.claimed - pages)
         self._shared.set(self._number, Metric.COMMITS, self._shared.get(self._number, Metric.COMMITS) + 1)
 
     @property

@@ -17,6 +17,7 @@ class LocalCoordination:
     """One worker's view of the memory that all workers of a machine share."""
 
     commits_in_order = True  # the catalog has one writer at a time
+    is_target_reached = False  # the budget of the run ends there: no other machine adds pages
     loan_notice = 0.0
     has_lease = False
 
@@ -160,8 +161,9 @@ class LocalCoordination:
         self._shared.set(self._worker, Metric.IDLE, int(is_idle))
         self._shared.set(self._worker, Metric.SHARES, shares)
 
-    def committed(self) -> None:
+    def committed(self, pages: int) -> None:
         """Count the commit: a worker that dies after commits is not stuck."""
+        del pages
         self._add(Metric.COMMITS, 1)
 
     @property

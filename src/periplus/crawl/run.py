@@ -14,7 +14,7 @@ from typing import Any
 from periplus.config import Settings
 from periplus.crawl.assignment import Assignment, Budget, Ending, RecrawlPolicy, Report
 from periplus.crawl.clock import Clock, SteadyClock
-from periplus.crawl.fleet_coordination import coordination_of
+from periplus.crawl.fleet_coordination import Target, coordination_of
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.crawl.supervisor import load_worker, run_workers
 from periplus.errors import DatabaseUnavailable, NoCollection, NothingToCrawl, UsageError
@@ -253,8 +253,10 @@ class _Run:
         catalog.requeue_sitemaps(self._named.sitemaps)
         if not self._request.settings.frontier.trap_fetches:
             catalog.requeue_trapped()
-        counters = catalog.counters()
-        self._budget = self._request.budget.for_collection(counters["fetched"], counters["bytes"])
+        counters, budget = catalog.counters(), self._request.budget
+        self._target = Target(budget.until_pages, budget.until_bytes)
+        is_alone = not self._collection.database  # otherwise other nodes add pages, too
+        self._budget = budget.for_collection(counters["fetched"], counters["bytes"]) if is_alone else budget
         self._known = counters["known"]
 
     def _crawl_round(self, named: _NamedUrls) -> _Round:
@@ -276,7 +278,7 @@ class _Run:
             clock=self._clock,
             addresses=self._addresses,
             first_command=self._first_command,
-            join=coordination_of(self._collection, request.settings),
+            join=coordination_of(self._collection, request.settings, self._target),
         )
         with closing(SharedState(request.workers, budget.pages)) as shared:
             reports = self._run_workers(assignment, shared)

@@ -64,6 +64,7 @@ class Worker:
         self._timer: asyncio.Handle | None = None
         self._end: asyncio.Future[None] | None = None
         self._claimed = self._counters.fetched  # pages of the budget that this worker may fetch
+        self._acknowledged = self._counters.fetched  # pages
         self._is_idle = False
 
     async def run(self) -> Ending:
@@ -217,7 +218,8 @@ class Worker:
 
     def _is_budget_spent(self) -> bool:
         pages, size = self._coordination.totals()
-        return self._budget.limit_reached(pages, size, self._clock.now() - self._counters.started) is not None
+        seconds = self._clock.now() - self._counters.started
+        return self._coordination.is_target_reached or self._budget.limit_reached(pages, size, seconds) is not None
 
     def _is_grace_over(self, now: float) -> bool:
         """Whether requests under way have had 1 s to finish after the time limit."""
@@ -279,7 +281,8 @@ class Worker:
         self._last_commit = self._clock.now()
         self._task_ended(commit)
 
-    def _begin_commit(self) -> tuple[PendingPages, asyncio.Future[None]]:
+    def _begin_commit(self) -> tuple[PendingPages, int, asyncio.Future[None]]:
+        """Cut off what is pending; returns it, the pages fetched so far, and the commit."""
         traps, counters = self._parts.traps, self._counters
         self._pending.batch.patterns += traps.changes()
         counters.traps_learned, counters.saved = traps.learned, traps.saved
@@ -288,9 +291,9 @@ class Worker:
             self._pending.batch.publication = self._report.write(state)
         cut = self._pending.cut()
         summary = counters.summary(self._clock.now())
-        return cut, self._parts.committer.commit(cut.batch, cut.rows, summary)
+        return cut, counters.fetched, self._parts.committer.commit(cut.batch, cut.rows, summary)
 
-    async def _acknowledge(self, cut: PendingPages, durable: asyncio.Future[None]) -> None:
+    async def _acknowledge(self, cut: PendingPages, fetched: int, durable: asyncio.Future[None]) -> None:
         await durable
         settled = chain(cut.batch.settled, cut.batch.entered)
         gone = (entry.item for entry in settled if entry.state is not UrlState.QUEUED)
@@ -301,7 +304,8 @@ class Worker:
         self._report.committed = time.time()
         self._parts.handover.committed(cut.batch)
         self._parts.revisits.committed(cut.batch)
-        self._coordination.committed()
+        self._coordination.committed(fetched - self._acknowledged)
+        self._acknowledged = fetched
 
     async def _commit_rest(self) -> None:
         if self._commit is not None:

@@ -27,6 +27,8 @@ class Message:
     idle_commits: int | None = None  # transactions made when the worker had nothing to do; None: it has
     forwarded: int = 0  # URLs and seeds that it has forwarded
     seeds: int = 0
+    claimed: int = 0  # pages of the target that it may fetch and has not committed
+    target: int | None = None  # asks for pages, up to this size of the collection
     wants_shares: bool = False
     may_take: bool = False  # leases of silent workers: this worker itself was not cut off for a lease's time
     gifts: tuple[tuple[int, tuple[int, ...]], ...] = ()  # receiver, shares
@@ -54,6 +56,8 @@ class FleetView:
     workers: tuple[LiveWorker, ...]  # live ones, this worker included
     announced: tuple[int, int]  # forwarded URLs and seeds of all workers
     is_finished: bool
+    granted: int = 0  # pages that this worker may fetch in addition
+    stored: tuple[int, int] = (0, 0)  # pages and bytes of the collection
 
 
 class Fleet(Protocol):

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from periplus.cli.crawl_options import Workers
+from periplus.cli.crawl_options import UntilBytes, UntilPages, Workers
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, summary_rows
 from periplus.cli.progress import crawl_progress
 from periplus.config import load
-from periplus.crawl.assignment import RecrawlPolicy
+from periplus.crawl.assignment import Budget, RecrawlPolicy
 from periplus.crawl.fleet_settings import share_settings
 from periplus.crawl.run import Request, crawl
 from periplus.errors import UsageError
@@ -40,6 +40,8 @@ def command(
     until_done: Annotated[
         bool, typer.Option("--until-done", metavar="", help="End when no node has anything left to fetch.")
     ] = False,
+    until_pages: UntilPages = None,
+    until_bytes: UntilBytes = None,
     as_json: Json = False,
 ) -> None:
     """Crawl as a node of a fleet until Ctrl-C or SIGTERM (once: finish requests; twice: stop now).
@@ -56,8 +58,14 @@ def command(
     request = Request(
         home,
         load(home, {}).settings,
+        budget=Budget(until_pages=until_pages, until_bytes=until_bytes),
         workers=workers,
-        arguments={"node": collection.node, "workers": workers},
+        arguments={
+            "node": collection.node,
+            "workers": workers,
+            "until_pages": until_pages,
+            "until_bytes": until_bytes,
+        },
         recrawl=RecrawlPolicy(continuous=not until_done),
         waits=True,
         own_process=True,

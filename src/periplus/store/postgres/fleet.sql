@@ -32,7 +32,7 @@ RETURNING commits;
 -- Others look for URLs that the worker forwarded before it died, so the numbers grow.
 INSERT INTO leases (worker_id, token, is_live, ends) VALUES (?1, ?2, 1, clock_timestamp() + ?3::float8 * interval '1 second')
 ON CONFLICT (worker_id) DO UPDATE SET
-    token = excluded.token, is_live = 1, ends = excluded.ends, renewed = excluded.renewed, backlog = 0, is_underloaded = 0, loaded = 0, idle_commits = NULL,
+    token = excluded.token, is_live = 1, ends = excluded.ends, renewed = excluded.renewed, backlog = 0, is_underloaded = 0, loaded = 0, idle_commits = NULL, claimed = 0,
     forwarded = leases.forwarded + 1, seeds = leases.seeds + 1
 RETURNING forwarded, seeds;
 
@@ -46,7 +46,7 @@ FROM fleet_workers WHERE worker_id = ?1 AND token = ?2 FOR SHARE;
 
 -- name: renew_lease
 UPDATE leases SET ends = clock_timestamp() + ?3::float8 * interval '1 second', renewed = clock_timestamp(), backlog = ?4, is_underloaded = ?5, loaded = ?6,
-    idle_commits = ?7::bigint, forwarded = ?8, seeds = ?9
+    idle_commits = ?7::bigint, forwarded = ?8, seeds = ?9, claimed = ?10
 WHERE worker_id = ?1 AND token = ?2
 RETURNING set_config('application_name', 'periplus-' || worker_id || '-' || token, false);
 
@@ -91,7 +91,7 @@ WHERE is_live = 1 AND ends < clock_timestamp() ORDER BY leases.worker_id FOR UPD
 UPDATE fleet_workers SET token = token + 1 WHERE worker_id = ?1;
 
 -- name: end_lease
-UPDATE leases SET token = token + 1, is_live = 0, ends = least(ends, clock_timestamp()), forwarded = forwarded + 1, seeds = seeds + 1 WHERE worker_id = ?1;
+UPDATE leases SET token = token + 1, is_live = 0, claimed = 0, ends = least(ends, clock_timestamp()), forwarded = forwarded + 1, seeds = seeds + 1 WHERE worker_id = ?1;
 
 -- name: free_shares
 UPDATE shares SET owner = NULL, after_kill = ?2 WHERE owner = ?1;
@@ -113,6 +113,20 @@ SELECT share, worker_id, extract(epoch FROM ends - clock_timestamp())::float8 FR
 -- URLs forwarded to some shares. Readers begin anew every time: a smaller id may be committed later.
 SELECT letter_id, share, url, depth, reason, via, redirects FROM inbox
 WHERE letter_id > ?1 AND share = ANY(?3::bigint[]) ORDER BY letter_id LIMIT ?2;
+
+-- name: lock_target
+-- Of two workers that claim pages at the same time, the second one sees the claim of the first.
+SELECT pg_advisory_xact_lock(hashtext('periplus.target'));
+
+-- name: pages_left
+-- Pages of the target that are neither stored nor claimed. A claim also counts until the worker tells that it has committed the pages.
+SELECT ?1::bigint - coalesce((SELECT value FROM counters WHERE name = 'fetched'), 0) - coalesce(sum(claimed), 0)::bigint, count(*) FROM leases WHERE is_live = 1;
+
+-- name: claim_pages
+UPDATE leases SET claimed = claimed + ?2 WHERE worker_id = ?1;
+
+-- name: stored_pages
+SELECT coalesce(max(value) FILTER (WHERE name = 'fetched'), 0), coalesce(max(value) FILTER (WHERE name = 'bytes'), 0) FROM counters;
 
 -- name: is_finished
 -- Every live worker is idle since its last commit and has loaded its shares, every share has an owner, no forwarded URL waits.

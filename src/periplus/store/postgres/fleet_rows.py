@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from psycopg import conninfo
 
@@ -76,6 +77,8 @@ class FleetRows:
             if message.wants_shares:
                 self._take_shares(me)
             view = self._view(me, asked)
+            if message.target is not None:
+                view = replace(view, granted=self._claim_pages(me, message.target))
         if message.may_take:
             with suppress(DatabaseUnavailable):  # the next exchange does it
                 self._take_expired_leases()
@@ -94,7 +97,7 @@ class FleetRows:
     def _renew(self, me: Identity, message: Message) -> float:
         asked = self._clock()  # before the statement: the server adds the lease to a later time
         told = (message.backlog, message.is_underloaded, message.loaded, message.idle_commits)
-        sums = (message.forwarded, message.seeds)
+        sums = (message.forwarded, message.seeds, message.claimed)
         if self._database.row("renew_lease", me.worker, me.token, self._lease, *told, *sums) is None:
             raise lease_lost(me.worker)
         return asked
@@ -115,11 +118,21 @@ class FleetRows:
         if missing > 0:
             self._database.run("take_shares", me.worker, missing)
 
+    def _claim_pages(self, me: Identity, target: int) -> int:
+        """Claim a part of the pages that are left until the collection has *target* pages."""
+        self._database.run("lock_target")
+        left, workers = map(int, self._database.row("pages_left", target))
+        claimed = max(min(left, max(left // (4 * workers), 1)), 0)
+        if claimed:
+            self._database.run("claim_pages", me.worker, claimed)
+        return claimed
+
     def _view(self, me: Identity, asked: float) -> FleetView:
         database = self._database
         owned = list(database.rows("owned_shares", me.worker))
         forwarded, seeds = map(int, database.row("sums_of_workers"))
         (is_finished,) = database.row("is_finished")
+        pages, size = database.row("stored_pages")
         return FleetView(
             asked,
             frozenset(share for share, _ in owned),
@@ -128,6 +141,7 @@ class FleetRows:
             tuple(LiveWorker(one, log, bool(idle), many) for one, log, idle, many in database.rows("live_workers")),
             (forwarded, seeds),
             bool(is_finished),
+            stored=(int(pages), int(size)),
         )
 
     # -- workers that are gone ------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ CREATE TABLE leases (
     loaded         BIGINT NOT NULL DEFAULT 0,        -- shares
     idle_commits   BIGINT,                           -- how many commits it had made when it had nothing to do; NULL: it has
     forwarded      BIGINT NOT NULL DEFAULT 0,        -- forwarded URLs and seeds that it has committed
-    seeds          BIGINT NOT NULL DEFAULT 0
+    seeds          BIGINT NOT NULL DEFAULT 0,
+    claimed        BIGINT NOT NULL DEFAULT 0         -- pages of the target that it may fetch and has not committed
 ) WITH (fillfactor = 50);
 
 -- How many transactions each worker has made. An idle worker whose number has changed is not idle any more.

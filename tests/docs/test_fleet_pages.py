@@ -193,13 +193,3 @@ def test_systemd_understands_the_units_of_a_fleet(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
-def test_nginx_understands_its_file(tmp_path: Path) -> None:
-    text = (FILES / "nginx.conf").read_text()
-    text = re.sub(r"listen 443 ssl;|ssl_certificate\S*\s.*;", "", text)  # there is no certificate
-    (tmp_path / "nginx.conf").write_text(f"events {{}}\nhttp {{\n{text}\n}}\n")
-    command = ["nginx", "-t", "-c", str(tmp_path / "nginx.conf"), "-p", str(tmp_path), "-e", str(tmp_path / "log")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -51,7 +51,7 @@ def serving(home: Path, *options: str, **settings: str) -> Iterator[tuple[subpro
         found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
         assert found, line
         site = Site("127.0.0.1", int(found[1]))
-        _until_it_answers(site)
+        until_it_answers(site)
         yield child, site, line
     finally:
         if child.poll() is None:
@@ -59,7 +59,7 @@ def serving(home: Path, *options: str, **settings: str) -> Iterator[tuple[subpro
             wait(child)
 
 
-def _until_it_answers(site: Site) -> None:
+def until_it_answers(site: Site) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:

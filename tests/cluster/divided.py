@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from periplus.cluster.index_source import CollectionShards
+from periplus.cluster.shard_source import LiveShardSource
 from periplus.cluster.node_app import create_node_app
 from periplus.cluster.node_shards import NodeShards
 from periplus.config import Serving
@@ -55,7 +55,7 @@ def shard_nodes(collection: Collection, *chosen: Sequence[int]) -> Iterator[list
     with ExitStack() as stack:
         sites = []
         for shards in chosen:
-            source = CollectionShards(collection, shards, settings().ranking)
+            source = LiveShardSource(collection, shards, settings().ranking)
             opened = stack.enter_context(closing(NodeShards(source)))
             sites.append(stack.enter_context(serving(create_node_app(opened, Serving()))))
         yield sites

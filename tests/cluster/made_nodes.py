@@ -19,7 +19,7 @@ NEVER = 3600.0  # seconds between two looks at the generation
 
 @dataclass
 class MadeShard:
-    """Answers some of the questions of the port."""
+    """Answers some of the requests of the port."""
 
     number: int
     generation: str = GENERATION

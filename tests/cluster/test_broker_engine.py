@@ -150,7 +150,7 @@ def test_a_node_with_other_weights_is_named_in_the_log(
         wait_until(lambda: caplog.text.count("has other weights in [ranking]") == SHARDS)
 
 
-def test_related_searches_take_one_question_to_each_shard(broker: BrokerEngine) -> None:
+def test_related_searches_take_one_request_to_each_shard(broker: BrokerEngine) -> None:
     found = urls(broker.search("rope ship"))
     before = sum(broker.cluster.counters().values())
     broker.related("rope ship", found)

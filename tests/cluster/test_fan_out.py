@@ -142,7 +142,7 @@ def test_an_error_of_a_shard_is_counted_and_the_shard_is_missing(caplog: pytest.
         nodes[1].made[0].before = fail
         assert group.ask(lambda shard: shard.find("")) == {0: None}
         assert failures(table) == {"error": 1}
-        assert table.states()[1].is_up, "other questions may go well"
+        assert table.states()[1].is_up, "other requests may go well"
     assert "shard-1 is damaged" in caplog.text
 
 

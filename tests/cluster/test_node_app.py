@@ -37,7 +37,7 @@ def test_a_node_tells_what_it_has(node: MadeNode) -> None:
     assert (facts.shards, facts.generations) == ((0, 2), (GENERATION,))
 
 
-def test_a_question_gets_its_answer(node: MadeNode) -> None:
+def test_a_request_gets_its_answer(node: MadeNode) -> None:
     assert decode(METHODS["find"].answer, ask(node.site, FIND, shard=2).body) == 2
 
 
@@ -49,37 +49,37 @@ def test_a_node_says_that_it_has_not_what_is_asked(node: MadeNode, generation: s
 
 
 @pytest.mark.parametrize("method", ["nothing", "__init__", "close", "facts/..", "Find"])
-def test_only_questions_of_the_port_are_answered(node: MadeNode, method: str) -> None:
+def test_only_requests_of_the_port_are_answered(node: MadeNode, method: str) -> None:
     assert ask(node.site, FIND, method).status == 404
 
 
-def test_a_question_is_sent_with_post(node: MadeNode) -> None:
+def test_a_request_is_sent_with_post(node: MadeNode) -> None:
     assert node.site.get(f"{PREFIX}/{GENERATION}/0/find").status == 405
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"\0" * 100, b"\xff" * 100, FIND[:-3], b"GET / HTTP/1.1\r\n\r\n"])
 def test_garbage_is_refused(node: MadeNode, body: bytes) -> None:
     answer = ask(node.site, body)
-    assert (answer.status, answer.text[:28]) == (400, "The question cannot be read:")
+    assert (answer.status, answer.text[:27]) == (400, "The request cannot be read:")
 
 
-def test_changed_questions_are_answered_or_refused(node: MadeNode) -> None:
-    chosen, question = random.Random(3), METHODS["frequencies"].encode_arguments([Term("body_en", "harbour")] * 3)
+def test_changed_requests_are_answered_or_refused(node: MadeNode) -> None:
+    chosen, request = random.Random(3), METHODS["frequencies"].encode_arguments([Term("body_en", "harbour")] * 3)
     found = set()
     for _ in range(100):
-        changed = bytearray(question)
+        changed = bytearray(request)
         for _ in range(chosen.randint(1, 5)):
             changed[chosen.randrange(len(changed))] = chosen.randrange(256)
         found.add(ask(node.site, bytes(changed), "frequencies").status)
     assert found == {200, 400}
-    assert ask(node.site, question, "frequencies").status == 200
+    assert ask(node.site, request, "frequencies").status == 200
 
 
-def test_a_question_that_is_too_long_is_refused(node: MadeNode) -> None:
+def test_a_request_that_is_too_long_is_refused(node: MadeNode) -> None:
     assert ask(node.site, bytes(MOST_REQUEST_BYTES + 1)).status == 413
 
 
-def test_a_question_about_what_is_not_in_the_index_is_refused(
+def test_a_request_about_what_is_not_in_the_index_is_refused(
     node: MadeNode, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def beyond() -> None:

@@ -194,9 +194,9 @@ def test_a_node_that_other_machines_reach_needs_a_token(collection: Collection) 
     ("options", "problem"),
     [
         (("--shards", "0-4"), "there is no shard 4"),
-        (("--shards", "x"), "no list of shards"),
+        (("--shards", "x"), "not a list of shard numbers"),
         (("--nodes", "ftp://a"), "not the URL of a node"),
-        (("--shards", "0", "--nodes", "http://127.0.0.1:1"), "either --shards or --nodes"),
+        (("--shards", "0", "--nodes", "http://127.0.0.1:1"), "cannot be combined"),
     ],
 )
 def test_a_mistake_in_an_option_is_one_line(collection: Collection, options: tuple[str, ...], problem: str) -> None:

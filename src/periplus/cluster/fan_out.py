@@ -1,7 +1,7 @@
 """Asks several shards at once and survives nodes that are dead, slow or busy.
 
-Every question goes to one node that has the shard. When the node fails, the next replica is asked. When the node takes
-longer than nearly all answers of that kind, the next replica is asked, too, and the first answer counts. A question
+Every request goes to one node that has the shard. When the node fails, the next replica is asked. When the node takes
+longer than nearly all answers of that kind, the next replica is asked, too, and the first answer counts. A request
 without an answer at the deadline, or without a node that is up, is left unanswered.
 """
 
@@ -32,8 +32,8 @@ _SPARE = 1.0  # seconds that libcurl waits longer than the round, which cancels 
 _MOST_TEXT = 200  # bytes of an answer in the log
 
 
-class Question(NamedTuple):
-    """A question to one shard."""
+class ShardRequest(NamedTuple):
+    """A request to one shard."""
 
     generation: str  # id
     shard: int
@@ -42,10 +42,10 @@ class Question(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Open:
-    """A question without an answer."""
+class _PendingRequest:
+    """A request without an answer."""
 
-    question: Question
+    request: ShardRequest
     replicas: list[Node]  # not asked yet, the best first
     asked: list[Transfer] = field(default_factory=list)  # under way
     latest: Node | None = None  # that was asked
@@ -59,9 +59,9 @@ class FanOut:
         self._nodes, self._lock = nodes, Lock()
         self._local, self._all = local(), list[Transfers]()
 
-    def ask(self, questions: Sequence[Question], timeout: float) -> list[bytes | None]:
-        """The answers in the order of the questions, at the latest after *timeout* seconds; None: no answer."""
-        return _Round(self._nodes, self._transfers(), questions, timeout).answers()
+    def ask(self, requests: Sequence[ShardRequest], timeout: float) -> list[bytes | None]:
+        """The answers in the order of the requests, at the latest after *timeout* seconds; None: no answer."""
+        return _ScatterGather(self._nodes, self._transfers(), requests, timeout).answers()
 
     def close(self) -> None:
         """Close all connections; nothing may be asked any more."""
@@ -79,17 +79,17 @@ class FanOut:
         return found
 
 
-class _Round:
-    """Questions that are asked at once."""
+class _ScatterGather:
+    """Requests that are asked at once."""
 
-    def __init__(self, nodes: Nodes, transfers: Transfers, questions: Sequence[Question], timeout: float) -> None:
+    def __init__(self, nodes: Nodes, transfers: Transfers, requests: Sequence[ShardRequest], timeout: float) -> None:
         self._nodes, self._transfers = nodes, transfers
         self._deadline = time.monotonic() + timeout
-        self._answers: list[bytes | None] = [None] * len(questions)
+        self._answers: list[bytes | None] = [None] * len(requests)
         self._open = {
-            place: _Open(one, nodes.replicas(one.generation, one.shard)) for place, one in enumerate(questions)
+            place: _PendingRequest(one, nodes.replicas(one.generation, one.shard)) for place, one in enumerate(requests)
         }
-        self._under_way: dict[int, tuple[int, Node, Transfer]] = {}  # by id of the transfer: place of the question
+        self._under_way: dict[int, tuple[int, Node, Transfer]] = {}  # by id of the transfer: place of the request
 
     def answers(self) -> list[bytes | None]:
         """Ask, and wait for the answers."""
@@ -98,10 +98,10 @@ class _Round:
                 self._ask_next(place)
             while self._open and (now := time.monotonic()) < self._deadline:
                 for transfer in self._transfers.wait(self._next_event() - now):
-                    self._settle(transfer)
+                    self._complete(transfer)
                 self._hedge()
         finally:
-            self._give_up()
+            self._cancel_pending()
         return self._answers
 
     def _next_event(self) -> float:
@@ -109,20 +109,20 @@ class _Round:
         return min([self._deadline, *hedges])
 
     def _ask_next(self, place: int) -> None:
-        """Ask the next replica; without one, the question stays unanswered unless it is under way."""
+        """Ask the next replica; without one, the request stays unanswered unless it is under way."""
         one = self._open[place]
         if not one.replicas:
             if not one.asked:
                 del self._open[place]
             return
-        node, question = one.replicas.pop(0), one.question
+        node, request = one.replicas.pop(0), one.request
         now = time.monotonic()
-        url = f"{node.url}{PREFIX}/{question.generation}/{question.shard}/{question.method}"
-        transfer = self._transfers.start(Request(url, question.body, max(self._deadline - now, 0.0) + _SPARE))
-        self._nodes.begin(node, question.method)
+        url = f"{node.url}{PREFIX}/{request.generation}/{request.shard}/{request.method}"
+        transfer = self._transfers.start(Request(url, request.body, max(self._deadline - now, 0.0) + _SPARE))
+        self._nodes.begin(node, request.method)
         one.asked.append(transfer)
         one.latest = node
-        one.hedge_at = now + self._nodes.hedge_delay(question.method)
+        one.hedge_at = now + self._nodes.hedge_delay(request.method)
         self._under_way[id(transfer)] = place, node, transfer
 
     def _hedge(self) -> None:
@@ -132,13 +132,13 @@ class _Round:
                 self._nodes.hedged(one.latest)
                 self._ask_next(place)
 
-    def _settle(self, transfer: Transfer) -> None:
+    def _complete(self, transfer: Transfer) -> None:
         """Take an answer, or ask the next replica after a failure."""
         place, node, _ = self._under_way.pop(id(transfer))
         self._nodes.end(node)
         one = self._open[place]
         if transfer.status == 200:
-            self._nodes.answered(one.question.method, transfer.seconds)
+            self._nodes.answered(one.request.method, transfer.seconds)
             self._answers[place] = transfer.body
             del self._open[place]
             for other in one.asked:
@@ -146,10 +146,10 @@ class _Round:
                     self._drop(other)
             return
         one.asked.remove(transfer)
-        self._blame(node, transfer)
+        self._record_failure(node, transfer)
         self._ask_next(place)
 
-    def _blame(self, node: Node, transfer: Transfer) -> None:
+    def _record_failure(self, node: Node, transfer: Transfer) -> None:
         """Count a failure; without an answer, or without access, the node is down until it answers a probe."""
         kind = _KINDS.get(transfer.status, "error")
         text = transfer.problem or transfer.body[:_MOST_TEXT].decode(errors="replace")
@@ -164,7 +164,7 @@ class _Round:
         self._nodes.end(node)
         self._transfers.cancel(transfer)
 
-    def _give_up(self) -> None:
+    def _cancel_pending(self) -> None:
         """End all requests that are under way at the deadline."""
         is_late = time.monotonic() >= self._deadline
         for place, node, transfer in list(self._under_way.values()):

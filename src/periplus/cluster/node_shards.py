@@ -22,7 +22,7 @@ from periplus.search.shards.port import Shard
 logger = logging.getLogger("periplus.cluster")
 
 _CHECK_SECONDS = 1.0
-_KEPT_SECONDS = 60.0  # after the last question about an earlier generation
+_KEPT_SECONDS = 60.0  # after the last request about an earlier generation
 _MOST_OPEN = 3  # generations
 
 
@@ -71,18 +71,18 @@ class ShardSource(Protocol):
         ...
 
 
-class NotHere(Exception):  # noqa: N818  # not an error: the broker asks another node
+class ShardNotServed(Exception):  # noqa: N818  # not an error: the broker asks another node
     """The node has not, or no longer, a shard of a generation."""
 
 
 @dataclass(slots=True)
-class _Held:
+class _OpenGeneration:
     """An open generation."""
 
     opened: OpenShards
     used_at: float  # when a broker has used it last
-    references: int = 0  # questions that are being answered
-    is_retired: bool = False  # closed when the last question is answered
+    references: int = 0  # requests that are being answered
+    is_retired: bool = False  # closed when the last request is answered
 
 
 class NodeShards:
@@ -95,7 +95,7 @@ class NodeShards:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source, self._clock, self._lock = source, clock, Lock()
-        self._held = [_Held(source.open(), clock())]  # the live generation first
+        self._held = [_OpenGeneration(source.open(), clock())]  # the live generation first
         self._last_error = ""
         self._closed = Event()
         self._thread = Thread(target=self._watch, args=(check_seconds,), name="generations", daemon=True)
@@ -117,11 +117,11 @@ class NodeShards:
 
     @contextmanager
     def opened(self, generation: str, shard: int) -> Iterator[Shard]:
-        """A shard of a generation, which stays open in the block; raises `NotHere`."""
+        """A shard of a generation, which stays open in the block; raises `ShardNotServed`."""
         with self._lock:
             held = next((one for one in self._held if one.opened.id == generation), None)
             if held is None or shard not in held.opened.shards:
-                raise NotHere(generation, shard)
+                raise ShardNotServed(generation, shard)
             held.references += 1
             held.used_at = self._clock()
         try:
@@ -144,7 +144,7 @@ class NodeShards:
         self._retire()
 
     def close(self) -> None:
-        """Close all files; no question may be under way."""
+        """Close all files; no request may be under way."""
         self._closed.set()
         self._thread.join()
         for held in self._held:
@@ -154,7 +154,7 @@ class NodeShards:
         """Make another generation the live one; it may be open already, after a roll-back."""
         with self._lock:
             known = [held for held in self._held if held.opened.id == live]
-        held = known[0] if known else _Held(self._source.open(), self._clock())
+        held = known[0] if known else _OpenGeneration(self._source.open(), self._clock())
         now = self._clock()
         with self._lock:
             self._held[0].used_at = now  # brokers change a moment later
@@ -174,7 +174,7 @@ class NodeShards:
         for one in retired:
             self._close_if_unused(one)
 
-    def _close_if_unused(self, held: _Held) -> None:
+    def _close_if_unused(self, held: _OpenGeneration) -> None:
         with self._lock:
             is_last = held.is_retired and held.references == 0
             held.is_retired = held.is_retired and not is_last  # so that it is closed once

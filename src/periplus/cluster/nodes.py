@@ -1,7 +1,7 @@
 """Which shard nodes answer, and what does each have?
 
-A node that fails a request or a probe is *down*: no question goes there. A thread probes every node once a second, a
-node that is down less and less often, and at once when a question has failed. A node is up again when it answers.
+A node that fails a request or a probe is *down*: no request goes there. A thread probes every node once a second, a
+node that is down less and less often, and at once when a request has failed. A node is up again when it answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROBE_SECONDS = 1.0  # between two probes of a node that is up
 _START_SECONDS = 5.0  # for the first probes: a broker that starts has nobody to answer yet
 _CHECK_SECONDS = 0.2  # between two looks at which node is to be probed
 _LONGEST_PAUSE = 15.0  # seconds between two probes of a node that is down
-_REMEMBERED = 256  # durations of the latest answers to one kind of question
+_REMEMBERED = 256  # durations of the latest answers to one kind of request
 _SLOW = 0.95  # quantile of these durations after which a replica is asked, too
 _FIRST_DELAY = 0.05  # seconds, before enough answers were measured
 _ENOUGH = 32  # answers
@@ -52,18 +52,18 @@ class Node:
     problem: str = "not asked yet"  # empty: the node is up
     pause: float = 0.0  # seconds until the next probe
     probe_at: float = 0.0
-    under_way: int = 0  # questions
+    under_way: int = 0  # requests
     other_weights: str = ""  # of the node, when they differ from those of the broker
 
     def serves(self, generation: str, shard: int) -> bool:
-        """Whether a question may go to this node."""
+        """Whether a request may go to this node."""
         facts = self.facts
         return not self.problem and facts is not None and shard in facts.shards and generation in facts.generations
 
 
 @dataclass(slots=True)
 class _Durations:
-    """How long answers to one kind of question take."""
+    """How long answers to one kind of request take."""
 
     latest: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     delay: float = _FIRST_DELAY  # after which a replica is asked, too
@@ -90,7 +90,7 @@ class Nodes:
         self._durations: dict[str, _Durations] = {}
         self._in_use = self._weights = ""  # ids of the generation that the broker searches, and of its weights
         self._counts: Counter[tuple[str, ...]] = Counter()  # by name of the metric and labels
-        self._random = random.Random()  # noqa: S311  # spreads questions over replicas
+        self._random = random.Random()  # noqa: S311  # spreads requests over replicas
         self._thread = Thread(target=self._watch, name="nodes", daemon=True)
 
     def start(self, timeout: float = _START_SECONDS) -> None:
@@ -117,10 +117,10 @@ class Nodes:
         """
         self._in_use, self._weights = generation, weights
 
-    # -- questions ------------------------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------------
 
     def replicas(self, generation: str, shard: int) -> list[Node]:
-        """The nodes that can answer, those with the fewest questions under way first."""
+        """The nodes that can answer, those with the fewest requests under way first."""
         with self._lock:
             found = [node for node in self._nodes if node.serves(generation, shard)]
             self._random.shuffle(found)
@@ -133,13 +133,13 @@ class Nodes:
         return {shard for facts in having if generation in facts.generations for shard in facts.shards}
 
     def begin(self, node: Node, method: str) -> None:
-        """Count a question to a node."""
+        """Count a request to a node."""
         with self._lock:
             node.under_way += 1
             self._counts["periplus_node_calls_total", node.url, method] += 1
 
     def end(self, node: Node) -> None:
-        """A question to a node has ended."""
+        """A request to a node has ended."""
         with self._lock:
             node.under_way -= 1
 
@@ -154,7 +154,7 @@ class Nodes:
         return _FIRST_DELAY if found is None else found.delay
 
     def hedged(self, node: Node) -> None:
-        """Count a question to one more replica because a node is slow."""
+        """Count a request to one more replica because a node is slow."""
         with self._lock:
             self._counts["periplus_node_hedges_total", node.url] += 1
 
@@ -163,7 +163,7 @@ class Nodes:
         with self._lock:
             self._counts["periplus_node_failures_total", node.url, kind] += 1
             if is_down:
-                self._take_down(node, problem)
+                self._mark_down(node, problem)
             node.probe_at = 0.0
         self._wanted.set()
 
@@ -193,17 +193,17 @@ class Nodes:
         now = time.monotonic()
         with self._lock:
             due = [node for node in self._nodes if node.probe_at <= now]
-        question = f"{FACTS}?generation={self._in_use}" if self._in_use else FACTS
-        asked = {id(transfers.start(Request(node.url + question, None, timeout))): node for node in due}
+        request = f"{FACTS}?generation={self._in_use}" if self._in_use else FACTS
+        asked = {id(transfers.start(Request(node.url + request, None, timeout))): node for node in due}
         while asked:
             for transfer in transfers.wait(timeout):
-                self._learn(asked.pop(id(transfer)), transfer)
+                self._record_probe(asked.pop(id(transfer)), transfer)
 
-    def _learn(self, node: Node, transfer: Transfer) -> None:
+    def _record_probe(self, node: Node, transfer: Transfer) -> None:
         facts, problem = _read_facts(transfer)
         with self._lock:
             if problem:
-                self._take_down(node, problem)
+                self._mark_down(node, problem)
             else:
                 if node.problem:
                     logger.info("node %s answers", node.url)
@@ -218,7 +218,7 @@ class Nodes:
             logger.warning("node %s has other weights in [ranking] than this broker", node.url)
         node.other_weights = other
 
-    def _take_down(self, node: Node, problem: str) -> None:
+    def _mark_down(self, node: Node, problem: str) -> None:
         """Called under the lock."""
         if node.problem != problem:
             logger.warning("node %s is down: %s", node.url, problem)
@@ -233,7 +233,7 @@ def _read_facts(transfer: Transfer) -> tuple[NodeFacts | None, str]:
     try:
         return decode(NodeFacts, transfer.body), ""
     except WireError as error:
-        return None, f"it is no shard node of this release: {error}"
+        return None, f"it is not a shard node, or runs another release: {error}"
 
 
 def _state(node: Node) -> NodeState:

@@ -10,7 +10,7 @@ from periplus.config import Ranking
 VERSION = 1  # changes with every record that is exchanged
 PREFIX = f"/shards/v{VERSION}"
 FACTS = f"{PREFIX}/facts"
-MOST_REQUEST_BYTES = 4 << 20  # of a question; the longest has the words and frequencies of a query of 2,048 characters
+MOST_REQUEST_BYTES = 4 << 20  # of a request; the longest has the words and frequencies of a query of 2,048 characters
 NO_SUCH_GENERATION = 410  # the node has not, or no longer, this shard of this generation
 BUSY = 503
 

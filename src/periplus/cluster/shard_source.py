@@ -42,7 +42,7 @@ class IndexShards:
         self._files.close()
 
 
-class CollectionShards:
+class LiveShardSource:
     """The live generation of a collection."""
 
     def __init__(self, collection: Collection, chosen: AnyOf[int], weights: Ranking) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from periplus.cluster.shard_source import LiveShardSource
 from periplus.cluster.node_app import create_node_app
 from periplus.cluster.node_shards import NodeShards
+from periplus.cluster.shard_source import LiveShardSource
 from periplus.config import Serving
 from periplus.model import Image
 from periplus.store.collection import Collection

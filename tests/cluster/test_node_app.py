@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import typing
 from collections.abc import Iterator
 from contextlib import nullcontext
 
@@ -10,12 +11,20 @@ import pytest
 
 from cluster.made_nodes import GENERATION, MadeNode, served_nodes
 from periplus.cluster.node_app import require_token
-from periplus.cluster.protocol import FACTS, MOST_REQUEST_BYTES, PREFIX, NodeFacts
+from periplus.cluster.protocol import (
+    FACTS,
+    MOST_BLOCKS,
+    MOST_REQUEST_BYTES,
+    MOST_RESULTS,
+    MOST_TEXTS,
+    PREFIX,
+    NodeFacts,
+)
 from periplus.cluster.record_codec import decode
 from periplus.cluster.remote_shards import METHODS
 from periplus.config import Serving
 from periplus.errors import UsageError
-from periplus.search.shards.port import Term
+from periplus.search.shards.port import Scope, ShardSearch, Term
 from periplus.site.listener import listen
 from web.serving import Answer, Site
 
@@ -77,6 +86,40 @@ def test_changed_requests_are_answered_or_refused(node: MadeNode) -> None:
 
 def test_a_request_that_is_too_long_is_refused(node: MadeNode) -> None:
     assert ask(node.site, bytes(MOST_REQUEST_BYTES + 1)).status == 413
+
+
+SEARCH = ShardSearch("harbour", "auto", ("harbour",), (), (("en", 1.0),), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("candidates", (SEARCH, 10**13, ())),
+        ("candidates", (SEARCH, MOST_BLOCKS + 1, ())),
+        ("candidates", (SEARCH, 0, ())),
+        ("candidates", (SEARCH, -1, ())),
+        ("newest", (SEARCH, Scope.NEWS, 10**13)),
+        ("newest", (SEARCH, Scope.NEWS, 0)),
+        ("site", ("site1.test", 10**13)),
+        ("hits", (SEARCH, [0] * (MOST_RESULTS + 1), Scope.RESULTS)),
+        ("among", (SEARCH, [0] * (MOST_RESULTS + 1))),
+        ("texts", ([0] * (MOST_TEXTS + 1),)),
+        ("heads_of", (["http://here.test/"] * (MOST_RESULTS + 1),)),
+    ],
+)
+def test_a_request_for_more_than_a_broker_ever_wants_is_refused(
+    node: MadeNode, method: str, arguments: tuple[object, ...]
+) -> None:
+    answer = ask(node.site, METHODS[method].encode_arguments(*arguments), method)
+    assert (answer.status, answer.text[:27]) == (400, "The request cannot be read:")
+
+
+def test_every_number_of_the_port_that_reserves_memory_has_a_bound() -> None:
+    bounded = {"blocks", "most"}
+    for method in METHODS.values():
+        hints = list(zip(list(method.signature.parameters)[1:], typing.get_args(method.arguments), strict=True))
+        for name, kind in hints:
+            assert kind is not int or name in bounded | {"number"}, f"{method.name}: {name}"
 
 
 def test_a_request_about_what_is_not_in_the_index_is_refused(

@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from periplus.cluster.node_shards import NodeShards, ShardNotServed, OpenShards
+from periplus.cluster.node_shards import NodeShards, OpenShards, ShardNotServed
 from periplus.cluster.protocol import BUSY, FACTS, MOST_REQUEST_BYTES, NO_SUCH_GENERATION, PREFIX, NodeFacts
-from periplus.cluster.record_codec import WireError, decode, encode
+from periplus.cluster.record_codec import WireError, encode
 from periplus.cluster.remote_shards import METHODS, Method
 from periplus.config import Serving
 from periplus.errors import PeriplusError, UsageError
@@ -70,7 +70,7 @@ class ShardApi:
         method = METHODS.get(name)
         try:
             self._require_access(request)
-            arguments = decode(_known(method).arguments, await read_body(request, MOST_REQUEST_BYTES))
+            arguments = _known(method).decode_arguments(await read_body(request, MOST_REQUEST_BYTES))
             answer = Response(await self._computed(request, name, arguments), headers=_HEADERS)
         except WireError as error:
             answer = Response(f"The request cannot be read: {error}", 400)

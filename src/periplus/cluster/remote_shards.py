@@ -12,16 +12,23 @@ import typing
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, cast
 
-from periplus.cluster.fan_out import FanOut, ShardRequest
+from periplus.cluster.fan_out import FanOut
+from periplus.cluster.protocol import MOST_BLOCKS, MOST_RESULTS, MOST_TEXTS, ShardRequest
 from periplus.cluster.record_codec import WireError, decode, encode
 from periplus.search.shards.port import Answer, Shard
 
 logger = logging.getLogger("periplus.cluster")
 
 
+_BOUNDS = {"blocks": MOST_BLOCKS, "most": MOST_RESULTS}  # of numbers, which begin with 1; by name of the argument
+_LENGTHS = {("texts", "numbers"): MOST_TEXTS}  # of lists, by method and name of the argument
+_BY_BYTES = frozenset({"terms", "boosts"})  # lists that only the size of the request bounds: an item costs little
+
+
 class Method(NamedTuple):
     """A method of the port of a shard."""
 
+    name: str
     signature: inspect.Signature
     arguments: Any  # the type of the tuple of its arguments
     answer: Any  # type
@@ -30,11 +37,27 @@ class Method(NamedTuple):
         """The message with the arguments of a call."""
         return encode(self.arguments, self.signature.bind(None, *values, **named).args[1:])
 
+    def decode_arguments(self, message: bytes) -> tuple[Any, ...]:
+        """The arguments in a message; raises `WireError` for those that no broker sends.
+
+        tantivy reserves memory for as many results as are asked for: a huge number would end the process.
+        """
+        values: tuple[Any, ...] = decode(self.arguments, message)
+        for name, value in zip(list(self.signature.parameters)[1:], values, strict=True):
+            if name in _BOUNDS and not 1 <= value <= _BOUNDS[name]:
+                raise WireError(f"{name} must be between 1 and {_BOUNDS[name]}")
+            longest = _LENGTHS.get((self.name, name), MOST_RESULTS)
+            if isinstance(value, list) and name not in _BY_BYTES and len(value) > longest:
+                raise WireError(f"{name} has more than {longest} items")
+        return values
+
 
 def _method(function: Callable[..., Any]) -> Method:
     hints = typing.get_type_hints(function)
     answer = hints.pop("return")
-    return Method(inspect.signature(function), tuple.__class_getitem__(tuple(hints.values())), answer)
+    return Method(
+        function.__name__, inspect.signature(function), tuple.__class_getitem__(tuple(hints.values())), answer
+    )
 
 
 METHODS = {

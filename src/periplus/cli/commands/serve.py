@@ -20,9 +20,9 @@ from starlette.types import ASGIApp
 from periplus.cli.options import DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT, Home, Host, Port
 from periplus.cli.output import plural
 from periplus.cluster.broker_engine import BrokerEngine
-from periplus.cluster.shard_source import LiveShardSource
 from periplus.cluster.node_app import create_node_app, require_token
 from periplus.cluster.node_shards import NodeShards
+from periplus.cluster.shard_source import LiveShardSource
 from periplus.config import Settings, load
 from periplus.errors import UsageError
 from periplus.index.shards import common_and

@@ -49,6 +49,7 @@ class MadeGeneration:
 
     made: Sequence[MadeShard]
     id: str = GENERATION
+    weights: str = "made"
     number: int = 1
     documents: int = 7
     is_closed: bool = False

@@ -23,7 +23,7 @@ class Clock:
 
 
 def generation(name: str, number: int) -> MadeGeneration:
-    return MadeGeneration([MadeShard(0, name), MadeShard(2, name)], name, number)
+    return MadeGeneration([MadeShard(0, name), MadeShard(2, name)], name, number=number)
 
 
 @pytest.fixture
@@ -90,6 +90,19 @@ def test_a_roll_back_makes_the_open_generation_live_again(node: NodeShards, sour
     node.check()
     assert node.facts().generations == (OLD, NEW)
     assert node.live is old
+
+
+def test_new_weights_take_the_place_of_the_old_ones_at_once(node: NodeShards, source: MadeSource) -> None:
+    old, source.weights = source.live, "new"
+    source.live = MadeGeneration([MadeShard(0, OLD)], OLD, "new")
+    with node.opened(OLD, 2):
+        node.check()
+        assert (node.facts().weights, node.facts().generations) == ("new", (OLD,))
+        assert node.live is source.live
+        was_closed = old.is_closed  # while a request is under way
+    assert (was_closed, old.is_closed) == (False, True)
+    node.check()
+    assert not source.live.is_closed
 
 
 def test_a_node_keeps_at_most_three_generations(node: NodeShards, source: MadeSource) -> None:

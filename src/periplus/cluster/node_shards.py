@@ -1,6 +1,7 @@
 """Which generations of its shards has a node open?
 
-A thread checks once a second which generation is live, and opens a new one. The earlier one stays open as long as a
+A thread checks once a second which generation is live, and opens a new one; after a change of `[ranking]`, it opens the
+same one with the new weights. The earlier one stays open as long as a
 broker uses it, and for a minute more: brokers and nodes change to a new generation at different moments.
 """
 
@@ -40,6 +41,11 @@ class OpenShards(Protocol):
         ...
 
     @property
+    def weights(self) -> str:
+        """Identifies the weights of the ranking with which it was opened."""
+        ...
+
+    @property
     def documents(self) -> int:
         """The number of documents of these shards."""
         ...
@@ -59,7 +65,7 @@ class ShardSource(Protocol):
 
     @property
     def weights(self) -> str:
-        """Identifies the weights of the ranking."""
+        """Identifies the current weights of the ranking."""
         ...
 
     def live_id(self) -> str:
@@ -75,7 +81,7 @@ class ShardNotServed(Exception):  # noqa: N818  # not an error: the broker asks 
     """The node has not, or no longer, a shard of a generation."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _OpenGeneration:
     """An open generation."""
 
@@ -113,7 +119,7 @@ class NodeShards:
                 if held.opened.id == in_use:
                     held.used_at = self._clock()
             generations = tuple(held.opened.id for held in self._held)
-        return NodeFacts(__version__, tuple(self.live.shards), generations, self._source.weights)
+        return NodeFacts(__version__, tuple(self.live.shards), generations, self.live.weights)
 
     @contextmanager
     def opened(self, generation: str, shard: int) -> Iterator[Shard]:
@@ -134,9 +140,9 @@ class NodeShards:
     def check(self) -> None:
         """Open a new generation, and close those that no broker uses any more."""
         try:
-            live = self._source.live_id()
-            if live and live != self.live.id:
-                self._switch(live)
+            live, weights = self._source.live_id(), self._source.weights
+            if live and (live, weights) != (self.live.id, self.live.weights):
+                self._switch(live, weights)
         except (PeriplusError, OSError) as error:
             if str(error) != self._last_error:
                 self._last_error = str(error)
@@ -150,15 +156,21 @@ class NodeShards:
         for held in self._held:
             held.opened.close()
 
-    def _switch(self, live: str) -> None:
-        """Make another generation the live one; it may be open already, after a roll-back."""
+    def _switch(self, live: str, weights: str) -> None:
+        """Make another generation the live one, or the same with other weights; after a roll-back it may be open."""
         with self._lock:
-            known = [held for held in self._held if held.opened.id == live]
+            known = [one for one in self._held if (one.opened.id, one.opened.weights) == (live, weights)]
         held = known[0] if known else _OpenGeneration(self._source.open(), self._clock())
         now = self._clock()
         with self._lock:
             self._held[0].used_at = now  # brokers change a moment later
-            self._held = [held, *(one for one in self._held if one is not held)]
+            others = [one for one in self._held if one is not held]
+            replaced = [one for one in others if one.opened.id == held.opened.id]
+            self._held = [held, *(one for one in others if one not in replaced)]
+            for one in replaced:
+                one.is_retired = True
+        for one in replaced:
+            self._close_if_unused(one)
         self._last_error = ""
         logger.info("generation %d is live", held.opened.number)
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from periplus.cluster.index_source import CollectionShards
 from periplus.cluster.node_app import create_node_app
 from periplus.cluster.node_shards import NodeShards
-from periplus.config import Serving
+from periplus.cluster.shard_source import LiveShardSource
+from periplus.config import Ranking, Serving
 from periplus.model import Image
 from periplus.store.collection import Collection
 from search.library import Doc, index, settings, shelve
@@ -50,12 +50,12 @@ def divided(home: Path, count: int = 80, shards: int = SHARDS) -> Collection:
 
 
 @contextmanager
-def shard_nodes(collection: Collection, *chosen: Sequence[int]) -> Iterator[list[Site]]:
+def shard_nodes(collection: Collection, *chosen: Sequence[int], weights: Ranking | None = None) -> Iterator[list[Site]]:
     """One node for each list of shards."""
     with ExitStack() as stack:
         sites = []
         for shards in chosen:
-            source = CollectionShards(collection, shards, settings().ranking)
+            source = LiveShardSource(collection, shards, weights or settings().ranking)
             opened = stack.enter_context(closing(NodeShards(source)))
             sites.append(stack.enter_context(serving(create_node_app(opened, Serving()))))
         yield sites

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from threading import Event
 from typing import cast
 
 from periplus.cluster.node_app import create_node_app
@@ -19,11 +20,12 @@ NEVER = 3600.0  # seconds between two looks at the generation
 
 @dataclass
 class MadeShard:
-    """Answers some of the questions of the port."""
+    """Answers some of the requests of the port."""
 
     number: int
     generation: str = GENERATION
     before: Callable[[], object] = lambda: None  # runs first: waits, or fails
+    hangs_on: Mapping[str, Event] = field(default_factory=dict)  # by URL: what `find` waits for
     asked: list[object] = field(default_factory=list)
 
     def facts(self) -> ShardFacts:
@@ -36,6 +38,8 @@ class MadeShard:
 
     def find(self, url: str) -> int | None:
         self.before()
+        if url in self.hangs_on:
+            self.hangs_on[url].wait()
         return self.number if url == "http://here.test/" else None
 
 
@@ -45,6 +49,7 @@ class MadeGeneration:
 
     made: Sequence[MadeShard]
     id: str = GENERATION
+    weights: str = "made"
     number: int = 1
     documents: int = 7
     is_closed: bool = False

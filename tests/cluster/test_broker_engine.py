@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import random
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,11 +16,13 @@ import pytest
 from cluster.divided import SHARDS, divided, shard_nodes
 from cluster.processes import wait_until
 from periplus.cluster.broker_engine import BrokerEngine
-from periplus.errors import ShardsUnavailable
+from periplus.cluster.protocol import weights_id
+from periplus.cluster.shard_source import LiveShardSource
+from periplus.errors import PeriplusError, ShardsUnavailable
 from periplus.search.reload import ReloadingEngine
-from periplus.store.collection import Collection
+from periplus.store.collection import Collection, open_collection
 from periplus.web.engine_port import Engine
-from search.library import settings, urls
+from search.library import Doc, index, opened, settings, shelve, urls
 from web.serving import Site
 
 QUERIES = [
@@ -99,6 +104,36 @@ def test_a_broker_answers_as_one_process_does(method: str, single: ReloadingEngi
         assert plain(CALLS[method](broker, query)) == plain(CALLS[method](single, query)), query
 
 
+@pytest.mark.slow
+def test_the_ten_best_are_those_of_one_index_when_far_more_pages_match_than_are_scored(tmp_path: Path) -> None:
+    chosen, words = random.Random(11), [f"{first}{second}a" for first in "bdfgklmnprst" for second in "aeio"]
+    often = [1 / (place + 3) for place in range(len(words))]
+    docs = [
+        Doc(
+            f"http://site{number % 40}.test/{number}",
+            " ".join(chosen.choices(words, often, k=3)),
+            " ".join(chosen.choices(words, often, k=40)),
+        )
+        for number in range(2_400)
+    ]
+    collection, candidates = shelve(tmp_path, docs), 100
+    queries = [" ".join(chosen.sample(words, 1 + number % 3)) for number in range(240)]
+    index(collection)
+    flags = {"serve__cache_mb": 0, "ranking__candidates": candidates}
+    with opened(collection, **flags) as one:
+        index(collection, shards=SHARDS)
+        with (
+            shard_nodes(collection, *EACH, weights=settings(**flags).ranking) as sites,
+            closing(BrokerEngine(collection, settings(**flags), [site.base for site in sites])) as engine,
+        ):
+            pairs = [(one.search(query), engine.search(query)) for query in queries]
+    assert sum(found.total > 3 * candidates for found, _ in pairs) > 200
+    assert [found.total for found, _ in pairs] == [found.total for _, found in pairs]
+    assert all(found.missing_shards == () for _, found in pairs)
+    common = sum(len({*urls(found)} & {*urls(merged)}) for found, merged in pairs)
+    assert common >= 0.99 * sum(len(found.hits) for found, _ in pairs)
+
+
 def test_all_shards_are_asked(broker: BrokerEngine) -> None:
     found = broker.search("harbour", size=100)
     assert (found.missing_shards, found.shards, found.total_is_exact) == ((), SHARDS, True)
@@ -150,7 +185,24 @@ def test_a_node_with_other_weights_is_named_in_the_log(
         wait_until(lambda: caplog.text.count("has other weights in [ranking]") == SHARDS)
 
 
-def test_related_searches_take_one_question_to_each_shard(broker: BrokerEngine) -> None:
+def test_a_node_reads_new_weights_as_a_broker_does(collection: Collection, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    shutil.copy(collection.home / "collection.json", home)
+    (home / "index").symlink_to(collection.index)
+    source = LiveShardSource(open_collection(home), [0], settings().ranking)
+    before = source.weights
+    (home / "periplus.toml").write_text("[ranking]\ntitle = 9.0\n")
+    assert source.weights == weights_id(settings(ranking__title=9.0).ranking) != before
+    with closing(source.open()) as opened:
+        assert opened.weights == source.weights
+    (home / "periplus.toml").write_text("[ranking]\ntitle = 'much'\n")
+    with pytest.raises(PeriplusError):
+        source.weights  # noqa: B018  # reads the file
+    assert source.weights == opened.weights, "the last good weights stay"
+
+
+def test_related_searches_take_one_request_to_each_shard(broker: BrokerEngine) -> None:
     found = urls(broker.search("rope ship"))
     before = sum(broker.cluster.counters().values())
     broker.related("rope ship", found)

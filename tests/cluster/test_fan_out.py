@@ -13,21 +13,24 @@ import pytest
 
 from cluster.made_nodes import GENERATION, MadeNode, served_nodes
 from periplus.cluster.fan_out import FanOut
+from periplus.cluster.hedging import HedgePolicy
 from periplus.cluster.nodes import Nodes
+from periplus.cluster.protocol import NodeFacts
 from periplus.cluster.record_codec import encode
 from periplus.cluster.remote_shards import RemoteShards
+from periplus.cluster.transfers import Request, Transfer, Transfers
 from periplus.errors import DamagedFile
 from periplus.search.shards.port import Term
 
 TERMS = [Term("body_en", "harbour"), Term("body_en", "ship")]
-SHORT, LONG = 0.3, 30.0  # seconds
+SHORT, LONG = 0.5, 30.0  # seconds
 
 
 @contextmanager
 def group_of(
     *urls: str, shards: int, timeout: float = LONG, token: str = "", start: float | None = None
 ) -> Iterator[tuple[RemoteShards, Nodes]]:
-    with closing(Nodes(urls, token)) as nodes, closing(FanOut(nodes)) as fan_out:
+    with closing(Nodes(urls, token, timeout=min(timeout, 2.0))) as nodes, closing(FanOut(nodes)) as fan_out:
         nodes.start(LONG if start is None else start)
         yield RemoteShards(fan_out, GENERATION, shards, timeout), nodes
 
@@ -44,6 +47,18 @@ def failures(nodes: Nodes) -> dict[str, float]:
 def silent() -> Iterator[str]:
     """A node that accepts connections and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0), backlog=64)) as listener:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+
+@pytest.fixture
+def unreachable() -> Iterator[str]:
+    """An address that drops the packets of new connections, as that of a machine without power does."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0), backlog=0)))
+        for _ in range(2):  # as many as the kernel accepts for a program that does not
+            client = stack.enter_context(closing(socket.socket()))
+            client.setblocking(False)
+            client.connect_ex(listener.getsockname())
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
@@ -85,7 +100,7 @@ def test_a_node_that_does_not_answer_in_time_is_missing_and_asked_again_later(
         nodes[1].made[0].before = go_on.wait
         assert group.ask(lambda shard: shard.find("")) == {0: None}
         assert failures(table) == {"timeout": 1}
-        assert "is down: it does not answer in time" in caplog.text
+        assert "is down: it does not answer requests in time" in caplog.text
         go_on.set()
         wait_until(lambda: all(state.is_up for state in table.states()))
         assert group.ask(lambda shard: shard.find("")) == {0: None, 1: None}
@@ -97,8 +112,92 @@ def test_a_node_that_hangs_is_found_by_its_probes_and_costs_no_time(silent: str)
         assert group.ask(lambda shard: shard.find("")) == {0: None}
 
 
-def test_the_first_answer_of_two_replicas_counts() -> None:
-    go_on, first = threading.Event(), threading.Lock()
+def test_a_node_that_answers_probes_and_hangs_on_requests_costs_one_search_its_timeout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on, probes = threading.Event(), list[NodeFacts]()
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2, timeout=SHORT) as (group, table):
+        assert set(group.ask(lambda shard: shard.find(""))) == {0, 1}
+        nodes[1].made[0].before, facts = go_on.wait, nodes[1].shards.facts
+
+        def counted(in_use: str = "") -> NodeFacts:
+            probes.append(facts(in_use))
+            return probes[-1]
+
+        monkeypatch.setattr(nodes[1].shards, "facts", counted)
+        try:
+            assert set(group.ask(lambda shard: shard.find(""))) == {0}
+            answered = len(probes)
+            wait_until(lambda: len(probes) >= answered + 2)
+            for _ in range(4):
+                assert set(group.ask(lambda shard: shard.find(""))) == {0}
+            assert failures(table) == {"timeout": 1}, "later searches did not ask the node"
+        finally:
+            go_on.set()
+        wait_until(lambda: all(state.is_up for state in table.states()))
+        assert set(group.ask(lambda shard: shard.find(""))) == {0, 1}
+
+
+def test_a_request_that_is_slow_on_every_node_does_not_keep_the_nodes_down() -> None:
+    with served_nodes([0]) as nodes, group_of(*bases(nodes), shards=1, timeout=SHORT) as (group, table):
+        assert group.ask(lambda shard: shard.find("")) == {0: None}
+        never = threading.Event()
+        nodes[0].made[0].hangs_on = {"http://slow.test/": never}
+        try:
+            assert group.ask(lambda shard: shard.find("http://slow.test/")) == {}
+            wait_until(lambda: table.states()[0].is_up)
+            assert group.ask(lambda shard: shard.find("")) == {0: None}
+        finally:
+            never.set()
+
+
+def test_a_search_does_not_wait_for_a_node_that_answers_no_ping_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    with served_nodes([0], [1]) as nodes, group_of(*bases(nodes), shards=2) as (group, table):
+        assert set(group.ask(lambda shard: shard.find(""))) == {0, 1}
+        nodes[1].made[0].before = go_on.wait
+        monkeypatch.setattr(nodes[1].shards, "facts", lambda in_use="": go_on.wait())  # the whole process stands still
+        started = time.monotonic()
+        try:
+            assert set(group.ask(lambda shard: shard.find(""))) == {0}
+        finally:
+            go_on.set()
+        assert time.monotonic() - started < LONG / 2
+        assert failures(table) == {"timeout": 1}
+
+
+def test_a_search_waits_for_a_slow_node_that_answers_pings() -> None:
+    go_on = threading.Event()
+    with served_nodes([0]) as nodes, group_of(*bases(nodes), shards=1) as (group, table):
+        nodes[0].made[0].before = go_on.wait
+        threading.Timer(SHORT, go_on.set).start()  # longer than a ping may take
+        assert group.ask(lambda shard: shard.find("")) == {0: None}
+        assert failures(table) == {}
+
+
+def test_a_machine_without_power_is_given_up_after_the_connect_timeout(unreachable: str) -> None:
+    with closing(Transfers()) as transfers:
+        transfers.start(Request(unreachable, None, timeout=LONG, connect_timeout=0.1))
+        (ended,) = transfers.wait(LONG)
+    assert (ended.status, "onnect" in ended.problem) == (0, True)
+    assert ended.seconds < LONG / 2
+
+
+def test_many_failures_of_one_outage_do_not_delay_the_next_probe() -> None:
+    with ExitStack() as stack:
+        (node,) = stack.enter_context(served_nodes([0]))
+        with closing(Nodes([node.site.base])) as table:
+            table.start()
+            (replica,) = table.replicas(GENERATION, 0)
+            for _ in range(8):
+                table.failed(replica, "connection", "reset by peer", is_down=True)
+            assert replica.pause < 1
+            wait_until(lambda: table.states()[0].is_up)
+
+
+def test_the_first_answer_of_two_replicas_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, first, recorded = threading.Event(), threading.Lock(), list[float]()
+    monkeypatch.setattr(HedgePolicy, "record", lambda self, method, seconds: recorded.append(seconds))
 
     def first_waits() -> None:
         if first.acquire(blocking=False):
@@ -114,6 +213,36 @@ def test_the_first_answer_of_two_replicas_counts() -> None:
         hedges = {key[1]: count for key, count in table.figures().items() if key[0] == "periplus_node_hedges_total"}
         assert list(hedges.values()) == [1]
         assert failures(table) == {}
+    answered, cancelled = recorded
+    assert cancelled >= 0.05 > 0 < answered, "the slow request counts with the time that it took at least"
+
+
+def test_two_replicas_may_answer_in_the_same_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    both, wait = threading.Barrier(2), Transfers.wait
+
+    def wait_for_two(self: Transfers, seconds: float) -> list[Transfer]:
+        found = wait(self, seconds)
+        while len(found) == 1 and found[0].request.body is not None:  # a request, no probe
+            found += wait(self, LONG)
+        return found
+
+    with served_nodes([0], [0]) as nodes, group_of(*bases(nodes), shards=1) as (group, table):
+        for node in nodes:
+            node.made[0].before = both.wait
+        monkeypatch.setattr(Transfers, "wait", wait_for_two)
+        assert group.ask(lambda shard: shard.find("http://here.test/")) == {0: 0}
+        assert failures(table) == {}
+
+
+def test_a_request_is_not_hedged_when_the_budget_is_used_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HedgePolicy, "take", lambda self: False)
+    go_on = threading.Event()
+    with served_nodes([0], [0]) as nodes, group_of(*bases(nodes), shards=1) as (group, table):
+        for node in nodes:
+            node.made[0].before = go_on.wait
+        threading.Timer(SHORT, go_on.set).start()
+        assert group.ask(lambda shard: shard.find("http://here.test/")) == {0: 0}
+        assert not any(key[0] == "periplus_node_hedges_total" for key in table.figures())
 
 
 def test_a_node_without_the_generation_is_not_asked() -> None:
@@ -142,7 +271,7 @@ def test_an_error_of_a_shard_is_counted_and_the_shard_is_missing(caplog: pytest.
         nodes[1].made[0].before = fail
         assert group.ask(lambda shard: shard.find("")) == {0: None}
         assert failures(table) == {"error": 1}
-        assert table.states()[1].is_up, "other questions may go well"
+        assert table.states()[1].is_up, "other requests may go well"
     assert "shard-1 is damaged" in caplog.text
 
 

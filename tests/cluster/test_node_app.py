@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import typing
 from collections.abc import Iterator
 from contextlib import nullcontext
 
@@ -10,12 +11,20 @@ import pytest
 
 from cluster.made_nodes import GENERATION, MadeNode, served_nodes
 from periplus.cluster.node_app import require_token
-from periplus.cluster.protocol import FACTS, MOST_REQUEST_BYTES, PREFIX, NodeFacts
+from periplus.cluster.protocol import (
+    FACTS,
+    MOST_BLOCKS,
+    MOST_REQUEST_BYTES,
+    MOST_RESULTS,
+    MOST_TEXTS,
+    PREFIX,
+    NodeFacts,
+)
 from periplus.cluster.record_codec import decode
 from periplus.cluster.remote_shards import METHODS
 from periplus.config import Serving
 from periplus.errors import UsageError
-from periplus.search.shards.port import Term
+from periplus.search.shards.port import Scope, ShardSearch, Term
 from periplus.site.listener import listen
 from web.serving import Answer, Site
 
@@ -37,7 +46,7 @@ def test_a_node_tells_what_it_has(node: MadeNode) -> None:
     assert (facts.shards, facts.generations) == ((0, 2), (GENERATION,))
 
 
-def test_a_question_gets_its_answer(node: MadeNode) -> None:
+def test_a_request_gets_its_answer(node: MadeNode) -> None:
     assert decode(METHODS["find"].answer, ask(node.site, FIND, shard=2).body) == 2
 
 
@@ -49,37 +58,71 @@ def test_a_node_says_that_it_has_not_what_is_asked(node: MadeNode, generation: s
 
 
 @pytest.mark.parametrize("method", ["nothing", "__init__", "close", "facts/..", "Find"])
-def test_only_questions_of_the_port_are_answered(node: MadeNode, method: str) -> None:
+def test_only_requests_of_the_port_are_answered(node: MadeNode, method: str) -> None:
     assert ask(node.site, FIND, method).status == 404
 
 
-def test_a_question_is_sent_with_post(node: MadeNode) -> None:
+def test_a_request_is_sent_with_post(node: MadeNode) -> None:
     assert node.site.get(f"{PREFIX}/{GENERATION}/0/find").status == 405
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"\0" * 100, b"\xff" * 100, FIND[:-3], b"GET / HTTP/1.1\r\n\r\n"])
 def test_garbage_is_refused(node: MadeNode, body: bytes) -> None:
     answer = ask(node.site, body)
-    assert (answer.status, answer.text[:28]) == (400, "The question cannot be read:")
+    assert (answer.status, answer.text[:27]) == (400, "The request cannot be read:")
 
 
-def test_changed_questions_are_answered_or_refused(node: MadeNode) -> None:
-    chosen, question = random.Random(3), METHODS["frequencies"].encode_arguments([Term("body_en", "harbour")] * 3)
+def test_changed_requests_are_answered_or_refused(node: MadeNode) -> None:
+    chosen, request = random.Random(3), METHODS["frequencies"].encode_arguments([Term("body_en", "harbour")] * 3)
     found = set()
     for _ in range(100):
-        changed = bytearray(question)
+        changed = bytearray(request)
         for _ in range(chosen.randint(1, 5)):
             changed[chosen.randrange(len(changed))] = chosen.randrange(256)
         found.add(ask(node.site, bytes(changed), "frequencies").status)
     assert found == {200, 400}
-    assert ask(node.site, question, "frequencies").status == 200
+    assert ask(node.site, request, "frequencies").status == 200
 
 
-def test_a_question_that_is_too_long_is_refused(node: MadeNode) -> None:
+def test_a_request_that_is_too_long_is_refused(node: MadeNode) -> None:
     assert ask(node.site, bytes(MOST_REQUEST_BYTES + 1)).status == 413
 
 
-def test_a_question_about_what_is_not_in_the_index_is_refused(
+SEARCH = ShardSearch("harbour", "auto", ("harbour",), (), (("en", 1.0),), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("candidates", (SEARCH, 10**13, ())),
+        ("candidates", (SEARCH, MOST_BLOCKS + 1, ())),
+        ("candidates", (SEARCH, 0, ())),
+        ("candidates", (SEARCH, -1, ())),
+        ("newest", (SEARCH, Scope.NEWS, 10**13)),
+        ("newest", (SEARCH, Scope.NEWS, 0)),
+        ("site", ("site1.test", 10**13)),
+        ("hits", (SEARCH, [0] * (MOST_RESULTS + 1), Scope.RESULTS)),
+        ("among", (SEARCH, [0] * (MOST_RESULTS + 1))),
+        ("texts", ([0] * (MOST_TEXTS + 1),)),
+        ("heads_of", (["http://here.test/"] * (MOST_RESULTS + 1),)),
+    ],
+)
+def test_a_request_for_more_than_a_broker_ever_wants_is_refused(
+    node: MadeNode, method: str, arguments: tuple[object, ...]
+) -> None:
+    answer = ask(node.site, METHODS[method].encode_arguments(*arguments), method)
+    assert (answer.status, answer.text[:27]) == (400, "The request cannot be read:")
+
+
+def test_every_number_of_the_port_that_reserves_memory_has_a_bound() -> None:
+    bounded = {"blocks", "most"}
+    for method in METHODS.values():
+        hints = list(zip(list(method.signature.parameters)[1:], typing.get_args(method.arguments), strict=True))
+        for name, kind in hints:
+            assert kind is not int or name in bounded | {"number"}, f"{method.name}: {name}"
+
+
+def test_a_request_about_what_is_not_in_the_index_is_refused(
     node: MadeNode, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def beyond() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from cluster.made_nodes import NEVER, MadeGeneration, MadeShard, MadeSource
-from periplus.cluster.node_shards import NodeShards, NotHere
+from periplus.cluster.node_shards import NodeShards, ShardNotServed
 from periplus.errors import DamagedFile
 
 OLD, NEW = "aa" * 32, "bb" * 32
@@ -23,7 +23,7 @@ class Clock:
 
 
 def generation(name: str, number: int) -> MadeGeneration:
-    return MadeGeneration([MadeShard(0, name), MadeShard(2, name)], name, number)
+    return MadeGeneration([MadeShard(0, name), MadeShard(2, name)], name, number=number)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_node_has_only_its_shards_of_its_generation(node: NodeShards) -> None:
     with node.opened(OLD, 2) as shard:
         assert shard.facts().shard == 2
     for name, number in ((OLD, 1), (NEW, 2), ("", 0)):
-        with pytest.raises(NotHere), node.opened(name, number):
+        with pytest.raises(ShardNotServed), node.opened(name, number):
             pass
     assert node.facts().shards == (0, 2)
 
@@ -72,7 +72,7 @@ def test_the_earlier_generation_stays_for_brokers_that_have_not_changed_yet(
     assert not source.live.is_closed
 
 
-def test_a_question_under_way_keeps_its_generation_open(node: NodeShards, source: MadeSource, clock: Clock) -> None:
+def test_a_request_under_way_keeps_its_generation_open(node: NodeShards, source: MadeSource, clock: Clock) -> None:
     old, source.live = source.live, generation(NEW, 2)
     with node.opened(OLD, 0):
         node.check()
@@ -90,6 +90,19 @@ def test_a_roll_back_makes_the_open_generation_live_again(node: NodeShards, sour
     node.check()
     assert node.facts().generations == (OLD, NEW)
     assert node.live is old
+
+
+def test_new_weights_take_the_place_of_the_old_ones_at_once(node: NodeShards, source: MadeSource) -> None:
+    old, source.weights = source.live, "new"
+    source.live = MadeGeneration([MadeShard(0, OLD)], OLD, "new")
+    with node.opened(OLD, 2):
+        node.check()
+        assert (node.facts().weights, node.facts().generations) == ("new", (OLD,))
+        assert node.live is source.live
+        was_closed = old.is_closed  # while a request is under way
+    assert (was_closed, old.is_closed) == (False, True)
+    node.check()
+    assert not source.live.is_closed
 
 
 def test_a_node_keeps_at_most_three_generations(node: NodeShards, source: MadeSource) -> None:

@@ -27,8 +27,7 @@ from web.serving import Site
 pytestmark = pytest.mark.slow
 
 PAGES = 80
-TIMEOUT = 5.0  # seconds that a broker waits for a node: a busy machine is no reason for a partial answer
-BOUND = 30.0  # seconds; only a node that is waited for again and again takes longer
+TIMEOUT = 20.0  # seconds that a broker waits for a slow node: a busy machine is no reason for a partial answer
 QUERIES = ["harbour", "rope ship", "tide -storm", "harbuor", "site:site3.test anchor"]
 
 
@@ -92,7 +91,7 @@ def test_a_node_that_is_killed_is_left_out_until_another_takes_its_place(
     nodes[1].send(signal.SIGKILL)
     started = time.monotonic()
     found = search(broker.site)
-    assert time.monotonic() - started < BOUND
+    assert time.monotonic() - started < TIMEOUT, "the first search does not wait for the dead node"
     assert (found["partial"], found["missing_shards"], found["total_is_exact"]) == (True, [1], False)
     assert 0 < found["total"] < whole["total"]
     page = broker.site.get("/search", q="harbour")
@@ -111,12 +110,12 @@ def test_a_node_that_hangs_is_left_out_and_the_next_answers_do_not_wait(nodes: l
     try:
         started = time.monotonic()
         found = search(broker.site)
-        assert time.monotonic() - started < BOUND
+        assert time.monotonic() - started < TIMEOUT, "a ping has found out that the whole process hangs"
         assert found["missing_shards"] == [2]
         started = time.monotonic()
         for query in QUERIES * 4:
             assert search(broker.site, query)["missing_shards"] == [2]
-        assert time.monotonic() - started < 2 * BOUND, "20 answers would wait for 100 s"
+        assert time.monotonic() - started < TIMEOUT, "20 answers that wait for a ping would take 40 s"
     finally:
         nodes[2].send(signal.SIGCONT)
     wait_until(lambda: is_complete(broker.site))
@@ -194,9 +193,9 @@ def test_a_node_that_other_machines_reach_needs_a_token(collection: Collection) 
     ("options", "problem"),
     [
         (("--shards", "0-4"), "there is no shard 4"),
-        (("--shards", "x"), "no list of shards"),
+        (("--shards", "x"), "not a list of shard numbers"),
         (("--nodes", "ftp://a"), "not the URL of a node"),
-        (("--shards", "0", "--nodes", "http://127.0.0.1:1"), "either --shards or --nodes"),
+        (("--shards", "0", "--nodes", "http://127.0.0.1:1"), "cannot be combined"),
     ],
 )
 def test_a_mistake_in_an_option_is_one_line(collection: Collection, options: tuple[str, ...], problem: str) -> None:

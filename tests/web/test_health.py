@@ -59,7 +59,7 @@ def test_readers_of_a_public_site_do_not_learn_the_addresses_of_nodes() -> None:
 def test_the_metrics_of_a_broker_have_its_nodes() -> None:
     with serving(create_app(broker(4, []), Serving())) as site:
         assert figures(site, "periplus_node_calls") == [
-            f'periplus_node_calls_total{{node="{UP.address}",question="candidates"}} 7'
+            f'periplus_node_calls_total{{node="{UP.address}",method="candidates"}} 7'
         ]
         assert figures(site, "periplus_node_up{") == [
             f'periplus_node_up{{node="{UP.address}"}} 1',

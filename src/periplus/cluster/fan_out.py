@@ -1,8 +1,11 @@
-"""Asks several shards at once and survives nodes that are dead, slow or busy.
+"""Sends requests to several shards at once and survives nodes that are dead, slow or busy.
 
-Every question goes to one node that has the shard. When the node fails, the next replica is asked. When the node takes
-longer than nearly all answers of that kind, the next replica is asked, too, and the first answer counts. A question
-without an answer at the deadline, or without a node that is up, is left unanswered.
+Every request goes to one node that has the shard. When the node fails, the request goes to the next replica. When the
+node takes longer than nearly all answers of that method, the request goes to the next replica, too, and the first
+answer counts. A request without an answer at the deadline, or without a node that is up, is left unanswered.
+
+When an answer is late, the broker pings the node. A node that does not answer the ping either, such as a machine that
+lost its power, is not waited for. A node that answers the ping is slow: it has time until the deadline.
 """
 
 from __future__ import annotations
@@ -10,12 +13,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock, local
-from typing import NamedTuple
 
 from periplus.cluster.nodes import Node, Nodes
-from periplus.cluster.protocol import BUSY, NO_SUCH_GENERATION, PREFIX
+from periplus.cluster.protocol import BUSY, FACTS, NO_SUCH_GENERATION, ShardRequest
 from periplus.cluster.transfers import Request, Transfer, Transfers
 
 logger = logging.getLogger("periplus.cluster")
@@ -27,44 +29,47 @@ _KINDS = {
     401: "refused",
     403: "refused",
 }  # of failures, by status
-_DOWN = frozenset({"connection", "refused"})  # failures after which a node is not asked until it answers a probe
-_SPARE = 1.0  # seconds that libcurl waits longer than the round, which cancels its requests itself
+_DOWN = frozenset({"connection", "refused"})  # failures after which a node gets no request until it answers a probe
+_LATE = 0.05  # seconds after which a node without an answer is pinged
+_ALIVE_SHARE, _ALIVE_LEAST = 0.1, 0.15  # of the timeout, and seconds: to connect, and to answer a ping
+_SPARE = 1.0  # seconds that libcurl waits longer than the deadline, at which the requests are cancelled
 _MOST_TEXT = 200  # bytes of an answer in the log
 
 
-class Question(NamedTuple):
-    """A question to one shard."""
+@dataclass(slots=True, eq=False)
+class _PendingRequest:
+    """A request without an answer."""
 
-    generation: str  # id
-    shard: int
-    method: str
-    body: bytes
-
-
-@dataclass(slots=True)
-class _Open:
-    """A question without an answer."""
-
-    question: Question
-    replicas: list[Node]  # not asked yet, the best first
-    asked: list[Transfer] = field(default_factory=list)  # under way
-    latest: Node | None = None  # that was asked
+    request: ShardRequest
+    replicas: list[Node]  # that have not got it yet, the best first
+    under_way: int = 0  # number of nodes that have it
+    latest: Node | None = None  # that got it
     hedge_at: float = 0.0
 
 
+@dataclass(slots=True, eq=False)
+class _Sent:
+    """A request under way to one node."""
+
+    pending: _PendingRequest
+    place: int  # of the request
+    node: Node
+    transfer: Transfer
+
+
 class FanOut:
-    """Asks nodes; safe to share between threads. Every thread has its own connections."""
+    """Sends requests to nodes; safe to share between threads. Every thread has its own connections."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes, self._lock = nodes, Lock()
         self._local, self._all = local(), list[Transfers]()
 
-    def ask(self, questions: Sequence[Question], timeout: float) -> list[bytes | None]:
-        """The answers in the order of the questions, at the latest after *timeout* seconds; None: no answer."""
-        return _Round(self._nodes, self._transfers(), questions, timeout).answers()
+    def ask(self, requests: Sequence[ShardRequest], timeout: float) -> list[bytes | None]:
+        """The answers in the order of the requests, at the latest after *timeout* seconds; None: no answer."""
+        return _ScatterGather(self._nodes, self._transfers(), requests, timeout).answers()
 
     def close(self) -> None:
-        """Close all connections; nothing may be asked any more."""
+        """Close all connections; no request may be under way."""
         with self._lock:
             for transfers in self._all:
                 transfers.close()
@@ -79,77 +84,100 @@ class FanOut:
         return found
 
 
-class _Round:
-    """Questions that are asked at once."""
+class _ScatterGather:
+    """Requests that are sent at once."""
 
-    def __init__(self, nodes: Nodes, transfers: Transfers, questions: Sequence[Question], timeout: float) -> None:
-        self._nodes, self._transfers = nodes, transfers
+    def __init__(self, nodes: Nodes, transfers: Transfers, requests: Sequence[ShardRequest], timeout: float) -> None:
+        self._nodes, self._transfers, self._hedging = nodes, transfers, nodes.hedging
         self._deadline = time.monotonic() + timeout
-        self._answers: list[bytes | None] = [None] * len(questions)
-        self._open = {
-            place: _Open(one, nodes.replicas(one.generation, one.shard)) for place, one in enumerate(questions)
+        self._alive_seconds = max(_ALIVE_SHARE * timeout, _ALIVE_LEAST)
+        self._answers: list[bytes | None] = [None] * len(requests)
+        self._pending = {
+            place: _PendingRequest(one, nodes.replicas(one.generation, one.shard)) for place, one in enumerate(requests)
         }
-        self._under_way: dict[int, tuple[int, Node, Transfer]] = {}  # by id of the transfer: place of the question
+        self._under_way: dict[Transfer, _Sent] = {}
+        self._pings: dict[Transfer, Node] = {}
+        self._pinged: set[Node] = set()
 
     def answers(self) -> list[bytes | None]:
-        """Ask, and wait for the answers."""
+        """Send the requests, and wait for the answers."""
         try:
-            for place in list(self._open):
-                self._ask_next(place)
-            while self._open and (now := time.monotonic()) < self._deadline:
+            for place in list(self._pending):
+                self._send(place)
+            while self._pending and (now := time.monotonic()) < self._deadline:
                 for transfer in self._transfers.wait(self._next_event() - now):
-                    self._settle(transfer)
+                    self._take(transfer)
+                self._ping()
                 self._hedge()
         finally:
-            self._give_up()
+            self._cancel_pending()
         return self._answers
 
     def _next_event(self) -> float:
-        hedges = [one.hedge_at for one in self._open.values() if one.replicas]
-        return min([self._deadline, *hedges])
+        hedges = [one.hedge_at for one in self._pending.values() if one.replicas]
+        pings = [sent.transfer.started + _LATE for sent in self._under_way.values() if sent.node not in self._pinged]
+        return min([self._deadline, *hedges, *pings])
 
-    def _ask_next(self, place: int) -> None:
-        """Ask the next replica; without one, the question stays unanswered unless it is under way."""
-        one = self._open[place]
-        if not one.replicas:
-            if not one.asked:
-                del self._open[place]
+    def _send(self, place: int) -> None:
+        """Send a request to the next replica; without one, it stays unanswered unless it is under way."""
+        pending = self._pending[place]
+        if not pending.replicas:
+            if not pending.under_way:
+                del self._pending[place]
             return
-        node, question = one.replicas.pop(0), one.question
+        node, request = pending.replicas.pop(0), pending.request
         now = time.monotonic()
-        url = f"{node.url}{PREFIX}/{question.generation}/{question.shard}/{question.method}"
-        transfer = self._transfers.start(Request(url, question.body, max(self._deadline - now, 0.0) + _SPARE))
-        self._nodes.begin(node, question.method)
-        one.asked.append(transfer)
-        one.latest = node
-        one.hedge_at = now + self._nodes.hedge_delay(question.method)
-        self._under_way[id(transfer)] = place, node, transfer
+        timeout = max(self._deadline - now, 0.0) + _SPARE
+        transfer = self._transfers.start(Request(node.url + request.path, request.body, timeout, self._alive_seconds))
+        self._nodes.begin(node, request.method)
+        self._hedging.sent()
+        pending.under_way += 1
+        pending.latest = node
+        pending.hedge_at = now + self._hedging.delay(request.method)
+        self._under_way[transfer] = _Sent(pending, place, node, transfer)
 
     def _hedge(self) -> None:
         now = time.monotonic()
-        for place, one in list(self._open.items()):
-            if one.replicas and one.hedge_at <= now and one.latest is not None:
-                self._nodes.hedged(one.latest)
-                self._ask_next(place)
+        for place, pending in list(self._pending.items()):
+            if pending.replicas and pending.hedge_at <= now and pending.latest is not None:
+                if self._hedging.take():
+                    self._nodes.hedged(pending.latest)
+                    self._send(place)
+                else:
+                    pending.hedge_at = now + self._hedging.delay(pending.request.method)
 
-    def _settle(self, transfer: Transfer) -> None:
-        """Take an answer, or ask the next replica after a failure."""
-        place, node, _ = self._under_way.pop(id(transfer))
-        self._nodes.end(node)
-        one = self._open[place]
-        if transfer.status == 200:
-            self._nodes.answered(one.question.method, transfer.seconds)
-            self._answers[place] = transfer.body
-            del self._open[place]
-            for other in one.asked:
-                if other is not transfer:
-                    self._drop(other)
+    def _ping(self) -> None:
+        """Ping the nodes whose answers are late, each once."""
+        late = time.monotonic() - _LATE
+        for sent in self._under_way.values():
+            if sent.transfer.started <= late and sent.node not in self._pinged:
+                self._pinged.add(sent.node)
+                ping = Request(sent.node.url + FACTS, None, self._alive_seconds, self._alive_seconds)
+                self._pings[self._transfers.start(ping)] = sent.node
+
+    def _take(self, transfer: Transfer) -> None:
+        """Use what has ended; a request may have been answered by another replica a moment before."""
+        if (node := self._pings.pop(transfer, None)) is not None:
+            if transfer.status == 0:
+                self._abandon(node)
+        elif (sent := self._under_way.get(transfer)) is not None:
+            self._complete(sent)
+
+    def _complete(self, sent: _Sent) -> None:
+        """Store an answer, or send the request to the next replica after a failure."""
+        self._end(sent)
+        if sent.transfer.status == 200:
+            self._nodes.answered(sent.pending.request)
+            self._hedging.record(sent.pending.request.method, sent.transfer.seconds)
+            self._answers[sent.place] = sent.transfer.body
+            del self._pending[sent.place]
+            for other in [one for one in self._under_way.values() if one.pending is sent.pending]:
+                self._cancel(other)
             return
-        one.asked.remove(transfer)
-        self._blame(node, transfer)
-        self._ask_next(place)
+        self._record_failure(sent.node, sent.transfer)
+        self._send(sent.place)
 
-    def _blame(self, node: Node, transfer: Transfer) -> None:
+    def _record_failure(self, node: Node, transfer: Transfer) -> None:
         """Count a failure; without an answer, or without access, the node is down until it answers a probe."""
         kind = _KINDS.get(transfer.status, "error")
         text = transfer.problem or transfer.body[:_MOST_TEXT].decode(errors="replace")
@@ -158,16 +186,30 @@ class _Round:
             logger.error("node %s: %s", node.url, problem)
         self._nodes.failed(node, kind, problem, is_down=kind in _DOWN)
 
-    def _drop(self, transfer: Transfer) -> None:
-        """End a request whose answer is not needed."""
-        _, node, _ = self._under_way.pop(id(transfer))
-        self._nodes.end(node)
-        self._transfers.cancel(transfer)
+    def _abandon(self, node: Node) -> None:
+        """A node does not answer a ping: send its requests to other replicas."""
+        for sent in [one for one in self._under_way.values() if one.node is node]:
+            self._cancel(sent)
+            self._nodes.failed(node, "timeout", "it answers neither a request nor a ping", is_down=True)
+            self._send(sent.place)
 
-    def _give_up(self) -> None:
-        """End all requests that are under way at the deadline."""
+    def _end(self, sent: _Sent) -> None:
+        del self._under_way[sent.transfer]
+        sent.pending.under_way -= 1
+        self._nodes.end(sent.node)
+
+    def _cancel(self, sent: _Sent) -> None:
+        """Cancel a request to one node."""
+        self._end(sent)
+        self._hedging.record(sent.pending.request.method, time.monotonic() - sent.transfer.started)
+        self._transfers.cancel(sent.transfer)
+
+    def _cancel_pending(self) -> None:
+        """Cancel everything that is under way at the deadline."""
         is_late = time.monotonic() >= self._deadline
-        for place, node, transfer in list(self._under_way.values()):
-            self._drop(transfer)
-            if is_late and place in self._open:
-                self._nodes.failed(node, "timeout", "it does not answer in time", is_down=True)
+        for sent in list(self._under_way.values()):
+            self._cancel(sent)
+            if is_late:
+                self._nodes.timed_out(sent.node, sent.pending.request)
+        for ping in self._pings:
+            self._transfers.cancel(ping)

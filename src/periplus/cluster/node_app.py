@@ -1,4 +1,4 @@
-"""The site of a shard node: answers the questions of brokers, the health check and the metrics."""
+"""The site of a shard node: answers the requests of brokers, the health check and the metrics."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from periplus.cluster.node_shards import NodeShards, NotHere, OpenShards
+from periplus.cluster.node_shards import NodeShards, OpenShards, ShardNotServed
 from periplus.cluster.protocol import BUSY, FACTS, MOST_REQUEST_BYTES, NO_SUCH_GENERATION, PREFIX, NodeFacts
-from periplus.cluster.record_codec import WireError, decode, encode
+from periplus.cluster.record_codec import WireError, encode
 from periplus.cluster.remote_shards import METHODS, Method
 from periplus.config import Serving
 from periplus.errors import PeriplusError, UsageError
@@ -38,13 +38,13 @@ from periplus.web.metrics_route import MetricsPage
 logger = logging.getLogger("periplus.cluster")
 
 _THREADS = 4
-_MOST_WAITING = 64  # questions; more are refused
-_LONGEST_WAIT = 2.0  # seconds in the queue; the broker has given a later question up
+_MOST_WAITING = 64  # requests; more are refused
+_LONGEST_WAIT = 2.0  # seconds in the queue; the broker has given up a later request
 _HEADERS = {"content-type": "application/octet-stream", "cache-control": "no-store"}
 
 
 class ShardApi:
-    """The handlers of the questions of brokers."""
+    """The handlers of the requests of brokers."""
 
     def __init__(self, shards: NodeShards, token: str, metrics: Metrics) -> None:
         """*token*: what a broker must send; empty: every program on this machine may ask."""
@@ -70,10 +70,10 @@ class ShardApi:
         method = METHODS.get(name)
         try:
             self._require_access(request)
-            arguments = decode(_known(method).arguments, await read_body(request, MOST_REQUEST_BYTES))
+            arguments = _known(method).decode_arguments(await read_body(request, MOST_REQUEST_BYTES))
             answer = Response(await self._computed(request, name, arguments), headers=_HEADERS)
         except WireError as error:
-            answer = Response(f"The question cannot be read: {error}", 400)
+            answer = Response(f"The request cannot be read: {error}", 400)
         except HTTPException as error:
             answer = Response(error.detail, error.status_code)
         self._metrics.request(
@@ -83,7 +83,7 @@ class ShardApi:
 
     async def _computed(self, request: Request, name: str, arguments: tuple[Any, ...]) -> bytes:
         if self._waiting >= _MOST_WAITING:
-            raise HTTPException(BUSY, "Too many questions wait.")
+            raise HTTPException(BUSY, "Too many requests are queued.")
         generation, shard = request.path_params["generation"], request.path_params["shard"]
         self._waiting += 1
         try:
@@ -95,11 +95,11 @@ class ShardApi:
     def _answer(self, generation: str, shard: int, name: str, arguments: tuple[Any, ...], latest: float) -> bytes:
         """Runs in a thread."""
         if time.monotonic() > latest:
-            raise HTTPException(BUSY, "The question has waited too long.")
+            raise HTTPException(BUSY, "The request waited too long in the queue.")
         try:
             with self._shards.opened(generation, shard) as found:
                 return encode(METHODS[name].answer, getattr(found, name)(*arguments))
-        except NotHere:
+        except ShardNotServed:
             raise HTTPException(NO_SUCH_GENERATION, "This node has no such shard of this generation.") from None
         except UsageError as error:
             raise HTTPException(422, str(error)) from error
@@ -107,8 +107,8 @@ class ShardApi:
             logger.error("%s", error)  # noqa: TRY400  # no traceback
             raise HTTPException(500, error.sentence) from error
         except (LookupError, ValueError, OverflowError) as error:  # no broker of this release asks that
-            logger.warning("a question about what is not in the index: %s %r", name, error)
-            raise HTTPException(400, "The question is about what is not in the index.") from error
+            logger.warning("a request for something that is not in the index: %s %r", name, error)
+            raise HTTPException(400, "The request names something that is not in the index.") from error
 
     def _require_access(self, request: Request) -> None:
         """A broker sends the token. Without one, the node listens on loopback; a web page must not be able to ask."""
@@ -122,7 +122,7 @@ class ShardApi:
 
 def _known(method: Method | None) -> Method:
     if method is None:
-        raise HTTPException(404, "There is no such question.")
+        raise HTTPException(404, "There is no such method.")
     return method
 
 

@@ -1,6 +1,7 @@
 """Which generations of its shards has a node open?
 
-A thread checks once a second which generation is live, and opens a new one. The earlier one stays open as long as a
+A thread checks once a second which generation is live, and opens a new one; after a change of `[ranking]`, it opens the
+same one with the new weights. The earlier one stays open as long as a
 broker uses it, and for a minute more: brokers and nodes change to a new generation at different moments.
 """
 
@@ -22,7 +23,7 @@ from periplus.search.shards.port import Shard
 logger = logging.getLogger("periplus.cluster")
 
 _CHECK_SECONDS = 1.0
-_KEPT_SECONDS = 60.0  # after the last question about an earlier generation
+_KEPT_SECONDS = 60.0  # after the last request about an earlier generation
 _MOST_OPEN = 3  # generations
 
 
@@ -37,6 +38,11 @@ class OpenShards(Protocol):
     @property
     def number(self) -> int:
         """The number of the generation."""
+        ...
+
+    @property
+    def weights(self) -> str:
+        """Identifies the weights of the ranking with which it was opened."""
         ...
 
     @property
@@ -59,7 +65,7 @@ class ShardSource(Protocol):
 
     @property
     def weights(self) -> str:
-        """Identifies the weights of the ranking."""
+        """Identifies the current weights of the ranking."""
         ...
 
     def live_id(self) -> str:
@@ -71,18 +77,18 @@ class ShardSource(Protocol):
         ...
 
 
-class NotHere(Exception):  # noqa: N818  # not an error: the broker asks another node
+class ShardNotServed(Exception):  # noqa: N818  # not an error: the broker asks another node
     """The node has not, or no longer, a shard of a generation."""
 
 
-@dataclass(slots=True)
-class _Held:
+@dataclass(slots=True, eq=False)
+class _OpenGeneration:
     """An open generation."""
 
     opened: OpenShards
     used_at: float  # when a broker has used it last
-    references: int = 0  # questions that are being answered
-    is_retired: bool = False  # closed when the last question is answered
+    references: int = 0  # requests that are being answered
+    is_retired: bool = False  # closed when the last request is answered
 
 
 class NodeShards:
@@ -95,7 +101,7 @@ class NodeShards:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._source, self._clock, self._lock = source, clock, Lock()
-        self._held = [_Held(source.open(), clock())]  # the live generation first
+        self._held = [_OpenGeneration(source.open(), clock())]  # the live generation first
         self._last_error = ""
         self._closed = Event()
         self._thread = Thread(target=self._watch, args=(check_seconds,), name="generations", daemon=True)
@@ -113,15 +119,15 @@ class NodeShards:
                 if held.opened.id == in_use:
                     held.used_at = self._clock()
             generations = tuple(held.opened.id for held in self._held)
-        return NodeFacts(__version__, tuple(self.live.shards), generations, self._source.weights)
+        return NodeFacts(__version__, tuple(self.live.shards), generations, self.live.weights)
 
     @contextmanager
     def opened(self, generation: str, shard: int) -> Iterator[Shard]:
-        """A shard of a generation, which stays open in the block; raises `NotHere`."""
+        """A shard of a generation, which stays open in the block; raises `ShardNotServed`."""
         with self._lock:
             held = next((one for one in self._held if one.opened.id == generation), None)
             if held is None or shard not in held.opened.shards:
-                raise NotHere(generation, shard)
+                raise ShardNotServed(generation, shard)
             held.references += 1
             held.used_at = self._clock()
         try:
@@ -134,9 +140,9 @@ class NodeShards:
     def check(self) -> None:
         """Open a new generation, and close those that no broker uses any more."""
         try:
-            live = self._source.live_id()
-            if live and live != self.live.id:
-                self._switch(live)
+            live, weights = self._source.live_id(), self._source.weights
+            if live and (live, weights) != (self.live.id, self.live.weights):
+                self._switch(live, weights)
         except (PeriplusError, OSError) as error:
             if str(error) != self._last_error:
                 self._last_error = str(error)
@@ -144,21 +150,27 @@ class NodeShards:
         self._retire()
 
     def close(self) -> None:
-        """Close all files; no question may be under way."""
+        """Close all files; no request may be under way."""
         self._closed.set()
         self._thread.join()
         for held in self._held:
             held.opened.close()
 
-    def _switch(self, live: str) -> None:
-        """Make another generation the live one; it may be open already, after a roll-back."""
+    def _switch(self, live: str, weights: str) -> None:
+        """Make another generation the live one, or the same with other weights; after a roll-back it may be open."""
         with self._lock:
-            known = [held for held in self._held if held.opened.id == live]
-        held = known[0] if known else _Held(self._source.open(), self._clock())
+            known = [one for one in self._held if (one.opened.id, one.opened.weights) == (live, weights)]
+        held = known[0] if known else _OpenGeneration(self._source.open(), self._clock())
         now = self._clock()
         with self._lock:
             self._held[0].used_at = now  # brokers change a moment later
-            self._held = [held, *(one for one in self._held if one is not held)]
+            others = [one for one in self._held if one is not held]
+            replaced = [one for one in others if one.opened.id == held.opened.id]
+            self._held = [held, *(one for one in others if one not in replaced)]
+            for one in replaced:
+                one.is_retired = True
+        for one in replaced:
+            self._close_if_unused(one)
         self._last_error = ""
         logger.info("generation %d is live", held.opened.number)
 
@@ -174,7 +186,7 @@ class NodeShards:
         for one in retired:
             self._close_if_unused(one)
 
-    def _close_if_unused(self, held: _Held) -> None:
+    def _close_if_unused(self, held: _OpenGeneration) -> None:
         with self._lock:
             is_last = held.is_retired and held.references == 0
             held.is_retired = held.is_retired and not is_last  # so that it is closed once

@@ -1,36 +1,39 @@
 """Which shard nodes answer, and what does each have?
 
-A node that fails a request or a probe is *down*: no question goes there. A thread probes every node once a second, a
-node that is down less and less often, and at once when a question has failed. A node is up again when it answers.
+A node that fails a request or a probe is *down*: it gets no requests. A thread probes every node once a second, a node
+that is down less and less often, and at once when a request has failed. A node is up again when it answers.
+
+A node can answer probes and yet hang on requests, when its worker threads or its disk are stuck. So a node that did not
+answer a request in time is up again only when it also answers a request of the same method, which the thread sends.
 """
 
 from __future__ import annotations
 
 import logging
 import random
+import re
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import NamedTuple
 
-from periplus.cluster.protocol import FACTS, NodeFacts
+from periplus.cluster.hedging import HedgePolicy
+from periplus.cluster.protocol import BUSY, FACTS, NodeFacts, ShardRequest
 from periplus.cluster.record_codec import WireError, decode
 from periplus.cluster.transfers import Request, Transfer, Transfers
 
 logger = logging.getLogger("periplus.cluster")
 
 _PROBE_SECONDS = 1.0  # between two probes of a node that is up
-_START_SECONDS = 5.0  # for the first probes: a broker that starts has nobody to answer yet
-_CHECK_SECONDS = 0.2  # between two looks at which node is to be probed
+_START_SECONDS = 5.0  # for the first probes: a broker that starts answers no searches yet
+_CHECK_SECONDS = 0.2  # between two looks at which nodes are to be probed
+_FIRST_PAUSE = 0.5  # seconds; doubled after each failed probe of a node that is down
 _LONGEST_PAUSE = 15.0  # seconds between two probes of a node that is down
-_REMEMBERED = 256  # durations of the latest answers to one kind of question
-_SLOW = 0.95  # quantile of these durations after which a replica is asked, too
-_FIRST_DELAY = 0.05  # seconds, before enough answers were measured
-_ENOUGH = 32  # answers
-_SHORTEST_DELAY, _LONGEST_DELAY = 0.005, 0.5  # seconds
+_HANGS = "it does not answer requests in time"
+_DIGITS = re.compile(r"\d+")
 
 
 class NodeState(NamedTuple):
@@ -43,36 +46,23 @@ class NodeState(NamedTuple):
     generations: tuple[str, ...]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """A shard node; its fields are read and written under the lock of the table."""
 
     url: str
     facts: NodeFacts | None = None
-    problem: str = "not asked yet"  # empty: the node is up
-    pause: float = 0.0  # seconds until the next probe
+    problem: str = "no probe was sent yet"  # empty: the node is up
+    pause: float = _FIRST_PAUSE  # seconds until the next probe
     probe_at: float = 0.0
-    under_way: int = 0  # questions
+    under_way: int = 0  # requests
+    trial: ShardRequest | None = None  # what the node must answer before it is up again
     other_weights: str = ""  # of the node, when they differ from those of the broker
 
     def serves(self, generation: str, shard: int) -> bool:
-        """Whether a question may go to this node."""
+        """Whether a request may go to this node."""
         facts = self.facts
         return not self.problem and facts is not None and shard in facts.shards and generation in facts.generations
-
-
-@dataclass(slots=True)
-class _Durations:
-    """How long answers to one kind of question take."""
-
-    latest: deque[float] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
-    delay: float = _FIRST_DELAY  # after which a replica is asked, too
-
-    def add(self, seconds: float) -> None:
-        self.latest.append(seconds)
-        if len(self.latest) >= _ENOUGH and len(self.latest) % 16 == 0:
-            slow = sorted(self.latest)[int(_SLOW * len(self.latest))]
-            self.delay = min(max(slow, _SHORTEST_DELAY), _LONGEST_DELAY)
 
 
 class Nodes:
@@ -87,16 +77,20 @@ class Nodes:
         self._headers, self._ca_file = ([f"Authorization: Bearer {token}"] if token else []), ca_file
         self._nodes = [Node(url.rstrip("/")) for url in urls]
         self._lock, self._closed, self._wanted = Lock(), Event(), Event()
-        self._durations: dict[str, _Durations] = {}
+        self.hedging = HedgePolicy()
+        self._answered: dict[int, dict[str, ShardRequest]] = {}  # the latest, by shard and method
+        self._probes: dict[Transfer, Node] = {}  # under way; of the thread alone
         self._in_use = self._weights = ""  # ids of the generation that the broker searches, and of its weights
         self._counts: Counter[tuple[str, ...]] = Counter()  # by name of the metric and labels
-        self._random = random.Random()  # noqa: S311  # spreads questions over replicas
+        self._random = random.Random()  # noqa: S311  # spreads requests over replicas
         self._thread = Thread(target=self._watch, name="nodes", daemon=True)
 
     def start(self, timeout: float = _START_SECONDS) -> None:
         """Probe all nodes once, with a longer *timeout*, and then again and again in a thread."""
         with closing(self.transfers()) as transfers:
-            self._probe(transfers, timeout)
+            self._start_probes(transfers, timeout)
+            while self._probes:
+                self._end_probes(transfers, timeout, timeout)
         self._thread.start()
 
     def close(self) -> None:
@@ -117,10 +111,10 @@ class Nodes:
         """
         self._in_use, self._weights = generation, weights
 
-    # -- questions ------------------------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------------------------------
 
     def replicas(self, generation: str, shard: int) -> list[Node]:
-        """The nodes that can answer, those with the fewest questions under way first."""
+        """The nodes that can answer, those with the fewest requests under way first."""
         with self._lock:
             found = [node for node in self._nodes if node.serves(generation, shard)]
             self._random.shuffle(found)
@@ -133,39 +127,47 @@ class Nodes:
         return {shard for facts in having if generation in facts.generations for shard in facts.shards}
 
     def begin(self, node: Node, method: str) -> None:
-        """Count a question to a node."""
+        """Count a request to a node."""
         with self._lock:
             node.under_way += 1
             self._counts["periplus_node_calls_total", node.url, method] += 1
 
     def end(self, node: Node) -> None:
-        """A question to a node has ended."""
+        """A request to a node has ended."""
         with self._lock:
             node.under_way -= 1
 
-    def answered(self, method: str, seconds: float) -> None:
-        """Remember how long an answer took."""
+    def answered(self, request: ShardRequest) -> None:
+        """Remember a request that was answered: a node that hangs must answer it before it gets others."""
         with self._lock:
-            self._durations.setdefault(method, _Durations()).add(seconds)
-
-    def hedge_delay(self, method: str) -> float:
-        """Seconds after which another replica is asked, too: nearly all answers come earlier."""
-        found = self._durations.get(method)
-        return _FIRST_DELAY if found is None else found.delay
+            self._answered.setdefault(request.shard, {})[request.method] = request
 
     def hedged(self, node: Node) -> None:
-        """Count a question to one more replica because a node is slow."""
+        """Count a request to one more replica because a node is slow."""
         with self._lock:
             self._counts["periplus_node_hedges_total", node.url] += 1
 
     def failed(self, node: Node, kind: str, problem: str, *, is_down: bool) -> None:
-        """Count a failure. *is_down*: ask this node nothing more until it has answered a probe."""
+        """Count a failure. *is_down*: the node gets no requests until it has answered a probe."""
         with self._lock:
             self._counts["periplus_node_failures_total", node.url, kind] += 1
-            if is_down:
-                self._take_down(node, problem)
-            node.probe_at = 0.0
+            if not is_down:
+                node.probe_at = 0.0
+            elif not node.problem:
+                self._mark_down(node, problem)
+                node.pause, node.probe_at = _FIRST_PAUSE, 0.0
         self._wanted.set()
+
+    def timed_out(self, node: Node, request: ShardRequest) -> None:
+        """A node has not answered a request in time: it is down until it answers one of the same method.
+
+        That is one that was answered before: the request itself may be slow on every node. Before the first answer to
+        this method it is one of another method, and before the first answer of the shard the request itself.
+        """
+        with self._lock:
+            known = self._answered.get(request.shard, {})
+            node.trial = known.get(request.method) or next(iter(known.values()), request)
+        self.failed(node, "timeout", _HANGS, is_down=True)
 
     # -- state ----------------------------------------------------------------------------------------------------
 
@@ -184,45 +186,78 @@ class Nodes:
     def _watch(self) -> None:
         with closing(self.transfers()) as transfers:
             while not self._closed.is_set():
-                self._probe(transfers, self._timeout)
-                self._wanted.wait(_CHECK_SECONDS)
+                self._start_probes(transfers, self._timeout)
+                if self._probes:
+                    self._end_probes(transfers, self._timeout, _CHECK_SECONDS)
+                else:
+                    self._wanted.wait(_CHECK_SECONDS)
                 self._wanted.clear()
 
-    def _probe(self, transfers: Transfers, timeout: float) -> None:
+    def _start_probes(self, transfers: Transfers, timeout: float) -> None:
         """Ask the nodes whose turn it is what they have."""
-        now = time.monotonic()
+        now, under_way = time.monotonic(), set(self._probes.values())
         with self._lock:
-            due = [node for node in self._nodes if node.probe_at <= now]
-        question = f"{FACTS}?generation={self._in_use}" if self._in_use else FACTS
-        asked = {id(transfers.start(Request(node.url + question, None, timeout))): node for node in due}
-        while asked:
-            for transfer in transfers.wait(timeout):
-                self._learn(asked.pop(id(transfer)), transfer)
+            due = [node for node in self._nodes if node.probe_at <= now and node not in under_way]
+        path = f"{FACTS}?generation={self._in_use}" if self._in_use else FACTS
+        for node in due:
+            self._probes[transfers.start(Request(node.url + path, None, timeout, timeout))] = node
 
-    def _learn(self, node: Node, transfer: Transfer) -> None:
+    def _end_probes(self, transfers: Transfers, timeout: float, seconds: float) -> None:
+        """Wait for answers to probes, at most some *seconds*; *timeout*: of further requests."""
+        for transfer in transfers.wait(seconds):
+            node = self._probes.pop(transfer)
+            if transfer.request.body is not None:
+                self._record_trial(node, transfer)
+            elif (trial := self._record_probe(node, transfer)) is not None:
+                further = Request(node.url + trial.path, trial.body, timeout, timeout)
+                self._probes[transfers.start(further)] = node
+
+    def _record_probe(self, node: Node, transfer: Transfer) -> ShardRequest | None:
+        """Store what a node has; returns a request that it must answer, too."""
         facts, problem = _read_facts(transfer)
         with self._lock:
-            if problem:
-                self._take_down(node, problem)
-            else:
-                if node.problem:
-                    logger.info("node %s answers", node.url)
-                self._compare_weights(node, facts)
-                node.facts, node.problem, node.pause = facts, "", _PROBE_SECONDS
-            node.probe_at = time.monotonic() + node.pause
+            if facts is None:
+                self._probe_failed(node, problem)
+                return None
+            self._compare_weights(node, facts)
+            node.facts = facts
+            if node.trial is None:
+                self._mark_up(node)
+            return node.trial
 
-    def _compare_weights(self, node: Node, facts: NodeFacts | None) -> None:
+    def _record_trial(self, node: Node, transfer: Transfer) -> None:
+        """Every answer but *busy* will do: the generation of the request may be gone."""
+        with self._lock:
+            if transfer.status in {0, BUSY}:
+                self._probe_failed(node, _HANGS)
+            else:
+                node.trial = None
+                self._mark_up(node)
+
+    def _compare_weights(self, node: Node, facts: NodeFacts) -> None:
         """Warn once of a node that ranks by other weights."""
-        other = facts.weights if facts is not None and self._weights and facts.weights != self._weights else ""
+        other = facts.weights if self._weights and facts.weights != self._weights else ""
         if other and other != node.other_weights:
             logger.warning("node %s has other weights in [ranking] than this broker", node.url)
         node.other_weights = other
 
-    def _take_down(self, node: Node, problem: str) -> None:
+    def _mark_up(self, node: Node) -> None:
         """Called under the lock."""
-        if node.problem != problem:
-            logger.warning("node %s is down: %s", node.url, problem)
+        if node.problem:
+            logger.info("node %s answers", node.url)
+        node.problem, node.pause = "", _PROBE_SECONDS
+        node.probe_at = time.monotonic() + node.pause
+
+    def _probe_failed(self, node: Node, problem: str) -> None:
+        """Called under the lock. Failed requests do not make the pause longer: many fail in one outage."""
         node.pause = min(2 * node.pause, _LONGEST_PAUSE) if node.problem else _PROBE_SECONDS
+        node.probe_at = time.monotonic() + node.pause
+        self._mark_down(node, problem)
+
+    def _mark_down(self, node: Node, problem: str) -> None:
+        """Called under the lock. Messages of libcurl that differ in their milliseconds are logged once."""
+        if _DIGITS.sub("", node.problem) != _DIGITS.sub("", problem):
+            logger.warning("node %s is down: %s", node.url, problem)
         node.problem = problem
 
 
@@ -233,7 +268,7 @@ def _read_facts(transfer: Transfer) -> tuple[NodeFacts | None, str]:
     try:
         return decode(NodeFacts, transfer.body), ""
     except WireError as error:
-        return None, f"it is no shard node of this release: {error}"
+        return None, f"it is not a shard node, or runs another release: {error}"
 
 
 def _state(node: Node) -> NodeState:

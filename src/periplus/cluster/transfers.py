@@ -18,7 +18,6 @@ import pycurl
 
 from periplus.fetch.certificates import certificate_authorities
 
-_CONNECT_MS = 1_000  # to a node of the own network
 _MAX_CONNECTIONS = 64  # kept open
 _MOST_BYTES = 256 << 20  # of an answer; the largest has one archived page
 _EVENTS = {
@@ -34,9 +33,10 @@ class Request(NamedTuple):
     url: str
     body: bytes | None  # None: GET
     timeout: float  # seconds for all of it
+    connect_timeout: float  # seconds until there is a connection
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Transfer:
     """A request under way, and then its answer."""
 
@@ -81,6 +81,7 @@ class Transfers:
         curl.setopt(pycurl.URL, request.url)
         curl.setopt(pycurl.HTTPHEADER, self._headers)
         curl.setopt(pycurl.TIMEOUT_MS, max(1, int(request.timeout * 1e3)))
+        curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, int(request.connect_timeout * 1e3)))
         curl.setopt(pycurl.WRITEFUNCTION, _limited(transfer.received))
         if request.body is None:
             curl.setopt(pycurl.HTTPGET, 1)
@@ -172,7 +173,6 @@ def _constant_options(ca_file: str) -> dict[int, Any]:
         pycurl.PROXY: "",  # also keeps libcurl from reading the environment
         pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
         pycurl.HTTP_VERSION: pycurl.CURL_HTTP_VERSION_1_1,
-        pycurl.CONNECTTIMEOUT_MS: _CONNECT_MS,
         **({pycurl.CAINFO: file} if file else {pycurl.CAPATH: folder}),
     }
 

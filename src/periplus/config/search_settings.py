@@ -315,8 +315,9 @@ class Serving(Section):
         default=2.0,
         gt=0,
         le=60,
-        description="Seconds that a broker waits for shard nodes at each step of a search. A shard without an answer "
-        "is left out, and the results are marked as partial.",
+        description="Seconds that a broker waits for slow shard nodes at each step of a search. A shard without an "
+        "answer is left out, and the results are marked as partial. A tenth of it, at least 0.15 s, is the time to "
+        "connect, and to answer a ping when an answer is late: a dead node is not waited for any longer.",
     )
 
 

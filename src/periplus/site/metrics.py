@@ -37,9 +37,11 @@ METRICS = {
     "periplus_search_queue_length": Metric("gauge", "Searches that wait or run."),
     "periplus_index_generation": Metric("gauge", "Number of the index generation."),
     "periplus_index_documents": Metric("gauge", "Pages in the index."),
-    "periplus_node_calls_total": Metric("counter", "Questions of a broker to shard nodes.", ("node", "question")),
-    "periplus_node_failures_total": Metric("counter", "Questions that failed, by reason.", ("node", "reason")),
-    "periplus_node_hedges_total": Metric("counter", "Slow questions that also went to a replica.", ("node",)),
+    "periplus_node_calls_total": Metric("counter", "Requests of a broker to shard nodes.", ("node", "method")),
+    "periplus_node_failures_total": Metric(
+        "counter", "Requests to shard nodes that failed, by reason.", ("node", "reason")
+    ),
+    "periplus_node_hedges_total": Metric("counter", "Slow requests that also went to a replica.", ("node",)),
     "periplus_node_up": Metric("gauge", "1: the shard node answers, 0: it does not.", ("node",)),
     "periplus_partial_searches_total": Metric("counter", "Searches without an answer of some shard."),
     "periplus_processes": Metric("gauge", "Server processes."),

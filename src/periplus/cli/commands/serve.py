@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
@@ -11,6 +12,7 @@ from secrets import token_bytes
 from socket import socket
 from tempfile import TemporaryDirectory
 from typing import Annotated, NamedTuple
+from urllib.parse import urlsplit
 
 import typer
 from starlette.types import ASGIApp
@@ -18,10 +20,9 @@ from starlette.types import ASGIApp
 from periplus.cli.options import DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT, Home, Host, Port
 from periplus.cli.output import plural
 from periplus.cluster.broker_engine import BrokerEngine
-from periplus.cluster.index_source import CollectionShards
 from periplus.cluster.node_app import create_node_app, require_token
 from periplus.cluster.node_shards import NodeShards
-from periplus.cluster.options import read_nodes, read_shards
+from periplus.cluster.shard_source import LiveShardSource
 from periplus.config import Settings, load
 from periplus.errors import UsageError
 from periplus.index.shards import common_and
@@ -48,6 +49,8 @@ _NODES = (
     "Search the shards of these nodes: URLs of shard nodes, with commas between them. Nodes with the same shards are "
     "replicas."
 )
+_RANGE = re.compile(r"\s*([0-9]{1,4})\s*(?:-\s*([0-9]{1,4})\s*)?")
+_SEPARATOR = re.compile(r"[,;\s]+")
 
 
 class _Service(NamedTuple):
@@ -69,7 +72,7 @@ def command(
 ) -> None:
     """Serve the search site until Ctrl-C; a newly built index is loaded automatically."""
     if shards and nodes:
-        raise UsageError("a process is a shard node or a broker", hint="Use either --shards or --nodes.")
+        raise UsageError("--shards and --nodes cannot be combined", hint="Start a shard node and a broker separately.")
     chosen, urls = read_shards(shards) if shards else (), read_nodes(nodes) if nodes else ()
     settings = _settings(home, storage)
     collection = create_collection(home) if settings.fleet.storage else open_collection(home)
@@ -89,6 +92,40 @@ def command(
             require_token(settings.serve, listener)
         _announce(service, listener, "" if shards else console_notice(settings, listener))
         run(partial(service.make_app, is_public=not is_loopback(listener)), listener, workers)
+
+
+def read_shards(text: str) -> tuple[int, ...]:
+    """The numbers in a text such as `0-3` or `0,2`, ascending."""
+    found: set[int] = set()
+    for part in text.split(","):
+        numbers = _RANGE.fullmatch(part)
+        first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
+        if last < first:
+            hint = "Write numbers and ranges: 0-3 or 0,2."
+            raise UsageError(f"--shards {text!r} is not a list of shard numbers", hint=hint)
+        found.update(range(first, last + 1))
+    return tuple(sorted(found))
+
+
+def read_nodes(text: str) -> tuple[str, ...]:
+    """The URLs in a text, each once."""
+    found = dict.fromkeys(part.rstrip("/") for part in _SEPARATOR.split(text) if part)
+    for url in found:
+        if not _is_node(url):
+            raise UsageError(f"{url!r} is not the URL of a node", hint="Write it like http://10.0.0.31:8081.")
+    if not found:
+        raise UsageError("--nodes has no URL", hint="Write them like http://10.0.0.31:8081,http://10.0.0.32:8081.")
+    return tuple(found)
+
+
+def _is_node(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return False
+    is_plain = not (parts.path or parts.query or parts.fragment or parts.username)
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and is_plain and port != 0
 
 
 def _settings(home: Path, storage: str) -> Settings:
@@ -159,7 +196,7 @@ def _shard_node(
     stack: ExitStack, collection: Collection, settings: Settings, chosen: tuple[int, ...], metrics_folder: Path | None
 ) -> _Service:
     """The site of a shard node."""
-    opened = stack.enter_context(closing(NodeShards(CollectionShards(collection, chosen, settings.ranking))))
+    opened = stack.enter_context(closing(NodeShards(LiveShardSource(collection, chosen, settings.ranking))))
     line = f"Serving {plural(opened.live.documents, 'page')} in {plural(len(chosen), 'shard')} to brokers"
     if metrics_folder is None:
         return _Service(partial(_node_over, opened, settings, None), line)
@@ -174,5 +211,5 @@ def _node_over(shards: NodeShards, settings: Settings, metrics_folder: Path | No
 def _node_of_process(home: Path, chosen: tuple[int, ...], metrics_folder: Path, *, is_public: bool) -> ASGIApp:
     """Builds the application of one server process."""
     settings = load(home).settings
-    shards = NodeShards(CollectionShards(open_collection(home), chosen, settings.ranking))
+    shards = NodeShards(LiveShardSource(open_collection(home), chosen, settings.ranking))
     return _node_over(shards, settings, metrics_folder, is_public=is_public)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from periplus.cluster.options import read_nodes, read_shards
+from periplus.cli.commands.serve import read_nodes, read_shards
 from periplus.errors import UsageError
 
 
@@ -15,7 +15,7 @@ def test_shards_are_numbers_and_ranges(text: str, shards: tuple[int, ...]) -> No
 
 @pytest.mark.parametrize("text", ["", "a", "3-1", "-1", "0-", "1,,2", "0-99999", "1.5"])
 def test_other_texts_are_no_shards(text: str) -> None:
-    with pytest.raises(UsageError, match="no list of shards"):
+    with pytest.raises(UsageError, match="not a list of shard numbers"):
         read_shards(text)
 
 

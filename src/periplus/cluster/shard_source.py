@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 
 from periplus.cluster.protocol import weights_id
-from periplus.config import Ranking
+from periplus.config import FILE_NAME, Ranking, load
 from periplus.errors import NoIndex, UsageError
 from periplus.index.shards import shards_of
 from periplus.search.result_cache import generation_id
@@ -22,7 +22,7 @@ class IndexShards:
 
     def __init__(self, generation: Generation, chosen: AnyOf[int], weights: Ranking) -> None:
         """Closes the generation when it is closed itself."""
-        self.id, self.number = generation_id(generation.folder), generation.number
+        self.id, self.number, self.weights = generation_id(generation.folder), generation.number, weights_id(weights)
         with ExitStack() as files:
             files.callback(generation.close)
             count = shards_of(generation.meta)
@@ -42,13 +42,30 @@ class IndexShards:
         self._files.close()
 
 
-class CollectionShards:
-    """The live generation of a collection."""
+class LiveShardSource:
+    """The live generation of a collection, and the current weights of its ranking."""
 
     def __init__(self, collection: Collection, chosen: AnyOf[int], weights: Ranking) -> None:
-        self._generations = Generations(collection.index, INDEX_KIND)
+        self._home, self._generations = collection.home, Generations(collection.index, INDEX_KIND)
         self._chosen, self._weights = chosen, weights
-        self.weights = weights_id(weights)
+        self._file_state = self._read_file_state()
+
+    @property
+    def weights(self) -> str:
+        """Identifies the weights; reads `[ranking]` again when periplus.toml has changed."""
+        state = self._read_file_state()
+        if state != self._file_state:
+            self._file_state = state  # a file that cannot be read is reported once
+            self._weights = load(self._home).settings.ranking
+        return weights_id(self._weights)
+
+    def _read_file_state(self) -> tuple[int, int, int] | None:
+        """Identifies the content of periplus.toml; None when there is no such file."""
+        try:
+            found = (self._home / FILE_NAME).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def live_id(self) -> str:
         """Identifies the live generation; empty when there is none."""

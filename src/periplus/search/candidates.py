@@ -75,7 +75,7 @@ class CandidateFinder:
         """The candidates of the first blocks, in the order of their numbers; *words* are the words to find."""
         wanted = list(self._lists(node, words, language))
         limits = [max(int(self._block * max(one.likely, _SMALLEST_SHARE)), 1) for one in wanted]
-        own = [share_of(limit * blocks, self._index.common.shards) for limit in limits]
+        own = [candidates_per_shard(limit * blocks, self._index.common.shards) for limit in limits]
         found = [
             self._index.matches(one.query, most, with_prior=one.is_full) for one, most in zip(wanted, own, strict=True)
         ]
@@ -133,7 +133,7 @@ class CandidateFinder:
         return self._short[name].compile(Or(tuple(wanted)) if len(wanted) > 1 else wanted[0], language.ignored)
 
 
-def share_of(limit: int, shards: int) -> int:
+def candidates_per_shard(limit: int, shards: int) -> int:
     """The length of a list in one of several shards, so that together they have the *limit* best of all shards.
 
     The best pages are spread over the shards by chance. More than this many of them are in one shard in about one of

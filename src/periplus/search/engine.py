@@ -44,10 +44,10 @@ from periplus.search.query.tree import Node, wanted_words
 from periplus.search.ranking import Ranker, Scored, is_crowded
 from periplus.search.score import FEATURES, weight_vector
 from periplus.search.shards.counts import ShardCounts
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.index_shard import IndexShard
 from periplus.search.shards.opening import open_local
-from periplus.search.shards.port import Scope, ShardGroup
+from periplus.search.shards.port import MatchSet, ShardGroup
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, related_searches
 from periplus.search.word_forms import WordForms
@@ -82,7 +82,7 @@ class SearchEngine:
         self._collection, self._weights, self._common, self._shards = collection, settings.ranking, common, shards
         self.generation, self.documents, self.folder = common.number, common.documents, common.folder
         self.sites, self.lexicon = common.sites, common.forward.lexicon
-        self._group = WatchedGroup(group)
+        self._group = TrackedShards(group)
         self.counts = ShardCounts(common, self._group)
         self._interpreter = Interpreter(self.counts, common.speller())
         self._ranker = Ranker(self._group, self.counts, self._weights)
@@ -132,7 +132,7 @@ class SearchEngine:
     @contextmanager
     def _watched(self) -> Iterator[set[int]]:
         """Notes the shards that give no answer in the block; what was computed without them is not kept."""
-        with self._group.watching() as missing:
+        with self._group.tracking_missing() as missing:
             yield missing
         if missing:
             self._interpreter.forget()
@@ -172,7 +172,7 @@ class SearchEngine:
         return self._marked(replace(results, seconds=time.perf_counter() - started), missing)
 
     def _answered(
-        self, empty: Results, root: Node, mode: Mode, boosts: SiteBoosts, *, explain: bool, verbatim: bool
+        self, empty: Results, root: Node, mode: Mode, site_boosts: SiteBoosts, *, explain: bool, verbatim: bool
     ) -> Results:
         """The results of a query; *empty*: the same without results."""
         search, last = self._interpreter.begin(root, mode, empty.steps), empty.page * empty.size
@@ -180,12 +180,12 @@ class SearchEngine:
             other = None if verbatim else self._interpreter.correct(root)
         if other is not None and other.is_used:
             search = self._interpreter.begin(other.root, mode, empty.steps)
-        ranked = self._ranker.ranked(search, last, boosts)
+        ranked = self._ranker.ranked(search, last, site_boosts)
         with search.step("counts"):
             hints, left_out = _hints(search, ranked.total), left_out_words(search)
         with search.step("snippets"):
             shown = ranked.found[last - empty.size : last]
-            hits = self._ranker.hits(shown, search, Scope.RESULTS, explain=explain)
+            hits = self._ranker.hits(shown, search, MatchSet.RESULTS, explain=explain)
         return replace(
             empty,
             total=ranked.total,
@@ -249,7 +249,7 @@ class SearchEngine:
             if search is None:
                 return 0
             request = self.counts.request(search)
-            return sum(self._group.ask(lambda shard: shard.count(request, Scope.RESULTS)).values())
+            return sum(self._group.ask(lambda shard: shard.count(request, MatchSet.RESULTS)).values())
 
     def with_all_words(self, query: str, numbers: Sequence[int]) -> list[int]:
         """Those of the documents with these numbers that match the query as a whole, without spelling correction."""
@@ -268,7 +268,7 @@ class SearchEngine:
             request = self.counts.request(search) if search else None
             if request is None:
                 return ""
-            found = self._group.ask(lambda shard: shard.hits(request, [number], Scope.WHOLE)).values()
+            found = self._group.ask(lambda shard: shard.hits(request, [number], MatchSet.WHOLE)).values()
             return next((hit.snippet for hits in found for hit in hits), "")
 
     def news(
@@ -384,7 +384,7 @@ class SearchEngine:
         features = dict(zip(FEATURES, one.features.tolist(), strict=True))
         score = sum(self._ranker.parts(one).values())
         return FeatureRow(
-            head.url, score, features, one.crowding, head.title, head.host, one.number, one.block, one.preference
+            head.url, score, features, one.crowding, head.title, head.host, one.number, one.block, one.boost
         )
 
 

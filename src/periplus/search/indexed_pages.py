@@ -10,7 +10,7 @@ from periplus.index.pagestore import Head
 from periplus.index.shards import shard_of
 from periplus.search.open_index import CommonFiles
 from periplus.search.ranking import Scored
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.port import Shard, SitePages, StoredPage
 from periplus.url import url_id
 
@@ -20,7 +20,7 @@ _Part = TypeVar("_Part")
 class IndexedPages:
     """The pages of all shards; safe to share between threads."""
 
-    def __init__(self, common: CommonFiles, group: WatchedGroup) -> None:
+    def __init__(self, common: CommonFiles, group: TrackedShards) -> None:
         self._common, self._group = common, group
 
     def find(self, url: str) -> int | None:

@@ -18,7 +18,7 @@ from periplus.index.media import COLUMNS
 from periplus.model import MediaHit, MediaResults
 from periplus.search.interpret import Interpreter, Mode, Search, checked_page
 from periplus.search.shards.counts import ShardCounts
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.media_matches import ENOUGH, MOST_MEDIA
 from periplus.search.shards.port import MediaMatch
 
@@ -40,7 +40,7 @@ class _Matches(NamedTuple):
 class MediaSearch:
     """Searches the images and videos of one generation; one of an earlier release has none."""
 
-    def __init__(self, group: WatchedGroup, counts: ShardCounts, interpreter: Interpreter) -> None:
+    def __init__(self, group: TrackedShards, counts: ShardCounts, interpreter: Interpreter) -> None:
         self._group, self._counts, self._interpreter = group, counts, interpreter
         self._cached_count = lru_cache(_CACHED_COUNTS)(self._count)
 

@@ -10,7 +10,7 @@ from periplus.errors import DamagedFile
 from periplus.index.schema import field
 from periplus.search.shards.index_shard import IndexShard
 from periplus.search.shards.opening import open_common, open_local, open_shard
-from periplus.search.shards.port import Frequency, Scope, Shard, ShardSearch, Term
+from periplus.search.shards.port import Frequency, MatchSet, Shard, ShardSearch, Term
 from periplus.search.shards.rarity import ShardRarity
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 from search.library import settings
@@ -46,15 +46,15 @@ def test_counts_of_the_shards_add_up(shards: list[IndexShard], whole: IndexShard
     assert [sum(column) for column in zip(*(one.frequencies(terms) for one in shards), strict=True)] == (
         whole.frequencies(terms)
     )
-    for scope in Scope:
-        assert sum(one.count(SEARCH, scope) for one in shards) == whole.count(SEARCH, scope)
+    for match_set in MatchSet:
+        assert sum(one.count(SEARCH, match_set) for one in shards) == whole.count(SEARCH, match_set)
     assert [one.facts().shard for one in shards] == list(range(SHARDS))
     assert sum(one.facts().documents for one in shards) == whole.facts().documents
     assert len({one.facts().generation for one in shards}) == 1
 
 
 def test_documents_have_the_numbers_of_the_whole_collection(shards: list[IndexShard], whole: IndexShard) -> None:
-    found = whole.newest(SEARCH, Scope.RESULTS, 20).numbers
+    found = whole.newest(SEARCH, MatchSet.RESULTS, 20).numbers
     urls = [head.url for head in whole.heads(found)]
     for number, url in zip(found, urls, strict=True):
         (own,) = [one for one in shards if one.find(url) is not None]
@@ -68,7 +68,7 @@ def test_documents_have_the_numbers_of_the_whole_collection(shards: list[IndexSh
         assert own.words_in(SEARCH, number) == whole.words_in(SEARCH, number)
         others: list[Shard] = [one for one in shards if one is not own]
         assert all(one.page(number) is None and one.words_in(SEARCH, number) == {} for one in others)
-        assert all(one.hits(SEARCH, [number], Scope.WHOLE) == [] for one in others)
+        assert all(one.hits(SEARCH, [number], MatchSet.WHOLE) == [] for one in others)
     assert sorted(number for one in shards for number in one.among(SEARCH, found)) == sorted(found)
 
 
@@ -110,7 +110,7 @@ def test_a_node_opens_only_its_own_shards(collections: Libraries) -> None:
     assert "shard-1/ranks.npy" in names
     assert "forward/forward.json" in names
     shard = open_shard(common, 1, settings().ranking)
-    assert shard.count(SEARCH, Scope.RESULTS) > 0
+    assert shard.count(SEARCH, MatchSet.RESULTS) > 0
     shard.index.close()
     common.close()
 

@@ -14,8 +14,8 @@ from periplus.search.interpret import Mode, Search
 from periplus.search.open_index import CommonFiles, Numbers
 from periplus.search.query.tree import Node, wanted_words
 from periplus.search.query_language import QueryLanguage
-from periplus.search.shards.group import WatchedGroup
-from periplus.search.shards.port import Frequency, Scope, ShardSearch, Term
+from periplus.search.shards.group import TrackedShards
+from periplus.search.shards.port import Frequency, MatchSet, ShardSearch, Term
 from periplus.text.analyzer import OTHER, is_stop_word, terms
 from periplus.text.words import split
 
@@ -26,7 +26,7 @@ _STOP_WORD = 0.5  # share of the pages of a language that are assumed to have it
 class ShardCounts:
     """Counts over all shards; safe to share between threads."""
 
-    def __init__(self, common: CommonFiles, group: WatchedGroup) -> None:
+    def __init__(self, common: CommonFiles, group: TrackedShards) -> None:
         self._common, self._group = common, group
         self.languages = common.languages
         self._terms: dict[str, list[Term]] = {}  # of a word in all fields and languages
@@ -84,7 +84,7 @@ class ShardCounts:
         """The number of pages that match a query as a whole."""
         search = Search(root, Mode.AND, wanted_words(root), {}, language, {})
         request = self.request(search)
-        return sum(self._group.ask(lambda shard: shard.count(request, Scope.WHOLE)).values())
+        return sum(self._group.ask(lambda shard: shard.count(request, MatchSet.WHOLE)).values())
 
     def request(self, search: Search) -> ShardSearch:
         """A search as it is sent to the shards."""

@@ -28,7 +28,7 @@ class LocalShards:
         return {number: call(self._shards[number]) for number in numbers}
 
 
-class WatchedGroup:
+class TrackedShards:
     """Asks the shards of a group, and notes by thread which shards gave no answer."""
 
     def __init__(self, group: ShardGroup) -> None:
@@ -48,12 +48,12 @@ class WatchedGroup:
 
     @property
     def missing(self) -> set[int]:
-        """The shards that gave no answer to this thread since `watching` began."""
+        """The shards that gave no answer to this thread since `tracking_missing` began."""
         found: set[int] = self._local.__dict__.setdefault("missing", set())
         return found
 
     @contextmanager
-    def watching(self) -> Iterator[set[int]]:
+    def tracking_missing(self) -> Iterator[set[int]]:
         """Notes the shards that are missing in the block."""
         before, self._local.missing = self.missing, set()
         try:

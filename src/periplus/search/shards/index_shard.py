@@ -25,10 +25,12 @@ from periplus.search.query_language import QueryLanguage
 from periplus.search.result_cache import generation_id
 from periplus.search.score import FEATURES, feature_matrix
 from periplus.search.shards.facet_buckets import FacetCounter
+from periplus.search.shards.global_idf import GlobalIdf, TermCounts
 from periplus.search.shards.media_matches import MediaFinder
 from periplus.search.shards.port import (
     Dated,
     FacetBuckets,
+    Frequency,
     MatchSet,
     MediaMatch,
     MediaMatches,
@@ -39,7 +41,6 @@ from periplus.search.shards.port import (
     StoredPage,
     Term,
 )
-from periplus.search.shards.rarity import ShardRarity
 from periplus.search.suggest.related import page_words
 
 _REMEMBERED = 256  # interpreted queries
@@ -54,21 +55,25 @@ class IndexShard:
 
     def __init__(self, index: OpenIndex, weights: Ranking) -> None:
         self.index = index
-        self._rarity = None if index.shard is None else ShardRarity(index)
-        self._finder = CandidateFinder(index, weights, self._rarity)
+        self._finder = CandidateFinder(index, weights)
         self._hit_maker = HitMaker(index, self._finder)
         self._facets, self._media = FacetCounter(index), MediaFinder(index, weights)
         self._search = lru_cache(_REMEMBERED)(self._read)
+        self._idf = lru_cache(_REMEMBERED)(self._global_idf)
 
     def _read(self, request: ShardSearch) -> Search:
         root = parse_query(request.query).root
         if root is None:
             raise ValueError(f"not a query: {request.query!r}")
-        if self._rarity is not None:
-            self._rarity.learn(request.frequencies)
         language = QueryLanguage(dict(request.likely), request.ignored)
         variants = {word: list(forms) for word, forms in request.variants}
         return Search(root, Mode(request.mode), list(request.words), variants, language, {})
+
+    def _global_idf(self, frequencies: tuple[Frequency, ...]) -> GlobalIdf | None:
+        """None when there is one shard: then the request has no frequencies."""
+        index = self.index
+        own = TermCounts(index.frequency, index.own_documents, index.documents)
+        return GlobalIdf(own, frequencies) if frequencies else None
 
     # -- numbers ----------------------------------------------------------------------------------------------------
 
@@ -107,13 +112,18 @@ class IndexShard:
         """The number of documents with each term."""
         return [self.index.frequency(*term) for term in terms]
 
+    def media_frequencies(self, terms: Sequence[Term]) -> list[int]:
+        """The number of images and videos with each term."""
+        return self._media.frequencies(terms)
+
     def candidates(self, search: ShardSearch, blocks: int, site_boosts: SiteBoosts) -> ShardCandidates:
         """The candidates of the first blocks."""
         asked, steps = self._search(search), dict[str, float]()
         with timed(steps, "terms"):
             terms = self._terms(asked)
         with timed(steps, "candidates"):
-            found, lists = self._finder.select(asked.node, asked.words, asked.language, blocks)
+            idf = self._idf(search.frequencies)
+            found, lists = self._finder.select(asked.node, asked.words, asked.language, blocks, idf)
         with timed(steps, "features"):
             matrix = self._features(terms, found)
             boosts = self._boosts(found, dict(site_boosts)) if site_boosts else _NO_BOOSTS
@@ -182,7 +192,7 @@ class IndexShard:
 
     def media(self, search: ShardSearch, kind: str) -> MediaMatches:
         """The best images or videos of the pages."""
-        found = self._media.matches(self._search(search), kind)
+        found = self._media.matches(self._search(search), kind, search.frequencies)
         return found._replace(whole=self._renumbered(found.whole), partial=self._renumbered(found.partial))
 
     def _renumbered(self, found: list[MediaMatch]) -> list[MediaMatch]:

@@ -48,7 +48,7 @@ class ShardSearch(NamedTuple):
     variants: tuple[tuple[str, tuple[str, ...]], ...]  # other right spellings of words
     likely: tuple[tuple[str, float], ...]  # probability by language
     ignored: frozenset[str]  # stop words of the query
-    frequencies: tuple[Frequency, ...] = ()  # of its terms; empty when there is one shard
+    frequencies: tuple[Frequency, ...] = ()  # of its terms in the index that it searches; empty when there is one shard
 
 
 class MatchSet(StrEnum):
@@ -156,6 +156,10 @@ class Shard(Protocol):
         """The number of documents with each term; the engine adds them up and keeps the sums."""
         ...
 
+    def media_frequencies(self, terms: Sequence[Term]) -> list[int]:
+        """The number of images and videos with each term; the engine adds them up and keeps the sums."""
+        ...
+
     def candidates(self, search: ShardSearch, blocks: int, site_boosts: SiteBoosts) -> ShardCandidates:
         """The candidates of the first *blocks* blocks; the first request of every search."""
         ...
@@ -192,7 +196,7 @@ class Shard(Protocol):
         ...
 
     def media(self, search: ShardSearch, kind: str) -> MediaMatches:
-        """The best images or videos of the pages."""
+        """The best images or videos of the pages; the frequencies of the search are those among images and videos."""
         ...
 
     def media_hits(self, kind: str, found: Sequence[MediaMatch]) -> list[MediaHit]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from periplus.config import Serving
 from web.engines import FakeEngine
 from web.serving import searching
 
@@ -50,7 +51,6 @@ PARTS = {  # of an answer, by the call that computes it
     "count_news": "/search?q=harbour",
     "count_media": "/search?q=harbour",
     "related": "/search?q=harbour",
-    "best_texts": "/search?q=what+is+a+mutex",
     "count": "/search?q=harbour&tab=images",
     "feature_table": "/api/search?q=harbour&features=1",
     "facts": "/",
@@ -60,7 +60,7 @@ PARTS = {  # of an answer, by the call that computes it
 @pytest.mark.parametrize(("part", "path"), PARTS.items())
 def test_an_answer_with_one_incomplete_part_is_never_stored(part: str, path: str) -> None:
     engine = FakeEngine(silent={part: (2,)}, fingerprint="version")
-    with searching(engine) as site:
+    with searching(engine, Serving(boxes=[])) as site:  # a page that waits for a box is not stored
         answer = site.get(path)
         assert "no-store" in answer.headers["cache-control"]
         assert "etag" not in answer.headers

@@ -14,7 +14,7 @@ Any other exception is a bug, and shows a traceback only with ``--debug``.
     │   ├── DatabaseUnavailable            the database of the fleet does not answer
     │   ├── LeaseLost                      another worker owns the hosts of this one
     │   ├── NoIndex                        there is no index yet
-    │   └── ShardsUnavailable              no shard of the index has answered
+    │   └── ShardsUnavailable              no shard, or not the one with the page, has answered
     ├── StorageError              exit 1   the object store cannot be used
     │   ├── StorageUnavailable             it does not answer, or refuses
     │   │   └── BucketMissing              it has no such bucket
@@ -111,7 +111,9 @@ class NoIndex(CollectionError):
 
 
 class ShardsUnavailable(CollectionError):
-    """No shard of the index has answered."""
+    """No shard of the index has answered, or not the one that has the page."""
+
+    usual_hint = "Try again in a moment."
 
 
 class StorageError(PeriplusError):

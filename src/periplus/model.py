@@ -457,7 +457,7 @@ SiteBoosts = tuple[tuple[str, float], ...]  # host, with its subdomains, and poi
 
 @dataclass(frozen=True, slots=True)
 class FeatureRow:
-    """The features of one result; its score is the sum of weight times feature, plus `crowding` and `preference`."""
+    """The features of one result; its score is the sum of weight times feature, plus `crowding` and `boost`."""
 
     url: str
     score: float
@@ -467,7 +467,7 @@ class FeatureRow:
     host: str = ""
     number: int = 0  # of the document in the index; of pages with equal scores, the lower number comes first
     block: int = 0  # of candidates; all pages of a block come before those of the next
-    preference: float = 0.0  # what the reader adds to the scores of this site
+    boost: float = 0.0  # what the reader adds to the scores of this site
 
 
 @dataclass(frozen=True, slots=True)

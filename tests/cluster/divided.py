@@ -50,12 +50,14 @@ def divided(home: Path, count: int = 80, shards: int = SHARDS) -> Collection:
 
 
 @contextmanager
-def shard_nodes(collection: Collection, *chosen: Sequence[int], weights: Ranking | None = None) -> Iterator[list[Site]]:
-    """One node for each list of shards."""
+def shard_nodes(
+    collection: Collection, *chosen: Sequence[int], weights: Ranking | None = None, port: int = 0
+) -> Iterator[list[Site]]:
+    """One node for each list of shards; *port*: of a single node, 0 is a free one."""
     with ExitStack() as stack:
         sites = []
         for shards in chosen:
             source = LiveShardSource(collection, shards, weights or settings().ranking)
             opened = stack.enter_context(closing(NodeShards(source)))
-            sites.append(stack.enter_context(serving(create_node_app(opened, Serving()))))
+            sites.append(stack.enter_context(serving(create_node_app(opened, Serving()), port)))
         yield sites

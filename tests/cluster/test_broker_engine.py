@@ -157,18 +157,26 @@ def test_results_without_a_shard_are_partial_and_not_stored(collection: Collecti
         assert sum(count for _, count in engine.facets("harbour").sites) < 80
 
 
-def test_complete_results_follow_when_the_shard_is_back(collection: Collection, nodes: list[Site]) -> None:
-    with ExitStack() as stack:
-        (last,) = stack.enter_context(shard_nodes(collection, [3]))
+def test_complete_results_follow_when_the_shard_is_back(
+    collection: Collection, nodes: list[Site], broker: BrokerEngine
+) -> None:
+    with ExitStack() as running, ExitStack() as stack:
+        (last,) = running.enter_context(shard_nodes(collection, [3]))
         all_nodes = [*(site.base for site in nodes[:-1]), last.base]
-        with closing(BrokerEngine(collection, settings(), all_nodes)) as engine:
-            whole = engine.search("rope ship", size=100)
-            assert whole.missing_shards == ()
-            stack.close()
-            partial = engine.search("anchor sail", size=100)
-            assert partial.missing_shards == (3,)
-            assert engine.search("rope ship", size=100).total == whole.total, "the result cache has it"
-            assert engine.facets("anchor").languages
+        engine = stack.enter_context(closing(BrokerEngine(collection, settings(), all_nodes)))
+        whole = engine.search("rope ship", size=100)
+        assert whole.missing_shards == ()
+        running.close()
+        partial = engine.search("anchor sail", size=100)
+        assert partial.missing_shards == (3,)
+        assert engine.search("rope ship", size=100).total == whole.total, "the result cache has it"
+        facets = engine.facets("anchor sail")
+        running.enter_context(shard_nodes(collection, [3], port=last.port))
+        wait_until(lambda: engine.cluster.health().status == "ok")
+        assert plain(engine.search("anchor sail", size=100)) == plain(broker.search("anchor sail", size=100))
+        assert partial.total < engine.search("anchor sail", size=100).total
+        assert engine.facets("anchor sail") == broker.facets("anchor sail") != facets
+        assert engine.media("anchor sail", "image").hits == broker.media("anchor sail", "image").hits
 
 
 def test_without_any_shard_there_is_no_answer(collection: Collection) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from periplus.cluster.record_codec import WireError, decode, encode
 from periplus.model import Hit
 from periplus.search.query.tree import And, Node, Not, Or, Required, Word
-from periplus.search.shards.port import Scope
+from periplus.search.shards.port import MatchSet
 
 
 class Record(NamedTuple):
@@ -27,7 +27,7 @@ class Record(NamedTuple):
     counts: dict[int, int]
     missing: int | None
     content: bytes
-    scope: Scope
+    match_set: MatchSet
     ignored: frozenset[str]
     pairs: tuple[tuple[str, float], ...]
 
@@ -41,7 +41,7 @@ RECORD = Record(
     {2**63: 1, -1: 2},
     None,
     b"\0\xff",
-    Scope.WHOLE_NEWS,
+    MatchSet.WHOLE_NEWS,
     frozenset({"the"}),
     (("a", 1.0),),
 )

@@ -12,7 +12,7 @@ from index.live import live_index
 from periplus.errors import DamagedFile
 from periplus.index.forward import FIELDS, ForwardIndex
 from periplus.index.pagestore import PageStore
-from periplus.index.shards import NUMBERS, ShardNumbers, common_and, shard_folder, shard_folders, shard_of
+from periplus.index.shards import NUMBERS, ShardNumbers, files_for_shards, shard_folder, shard_folders, shard_of
 from periplus.inspector.generation_list import list_generations
 from periplus.store.arrays import write_array
 from periplus.store.collection import Collection
@@ -38,7 +38,7 @@ def files(generation: Path, *, of_shards: bool) -> dict[str, bytes]:
         path for path in generation.rglob("*") if path.is_file() and path.name not in {"meta.json", "forward.json"}
     )
     names = {str(path.relative_to(generation)): path for path in found if path.suffix != ".lock"}
-    chosen = set(common_and((), names))
+    chosen = set(files_for_shards((), names))
     return {name: path.read_bytes() for name, path in names.items() if (name in chosen) is not of_shards}
 
 
@@ -113,7 +113,7 @@ def test_damage_of_a_shard_is_noticed(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
     assert [name for name, _ in generations.damage()] == [f"{live.name}/shard-1/heads.dat"]
     opened_generation = Generation(live, INDEX_KIND)
-    opened_generation.keep_only(common_and([0], opened_generation.files))
+    opened_generation.keep_only(files_for_shards([0], opened_generation.files))
     opened_generation.require_intact()  # a node with the other shard is not concerned
     opened_generation.close()
 
@@ -128,5 +128,5 @@ def test_shards_that_lack_documents_are_refused(tmp_path: Path) -> None:
 
 def test_a_node_needs_the_common_files_and_those_of_its_shards() -> None:
     names = ["forward/words.npy", "near.parquet", "shard-0/heads.dat", "shard-1/heads.dat", "shard-10/heads.dat"]
-    assert common_and([1], names) == ["forward/words.npy", "near.parquet", "shard-1/heads.dat"]
-    assert common_and([], names) == ["forward/words.npy", "near.parquet"]
+    assert files_for_shards([1], names) == ["forward/words.npy", "near.parquet", "shard-1/heads.dat"]
+    assert files_for_shards([], names) == ["forward/words.npy", "near.parquet"]

@@ -83,7 +83,7 @@ def test_the_parts_of_a_score_with_a_preference_add_up(engine: SearchEngine) -> 
         explained = engine.explanation(QUERY, hit.url, site_boosts=boosts)
         assert explained is not None
         assert (explained.parts, explained.score) == (hit.explain, hit.score)
-        assert (table[hit.url].preference, table[hit.url].score) == (points or 0.0, hit.score)
+        assert (table[hit.url].boost, table[hit.url].score) == (points or 0.0, hit.score)
     assert all("preference" not in hit.explain for hit in engine.search(QUERY, explain=True).hits)
 
 

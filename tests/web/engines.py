@@ -33,6 +33,7 @@ from periplus.model import (
 from periplus.parse.charset import decode
 from periplus.parse.profiles import Profiles
 from periplus.parse.reader_view import html_view, text_view
+from periplus.search.missing_shards import note_missing
 from periplus.search.suggest.completion import Suggestion
 from periplus.web.engine_port import Engine
 
@@ -96,7 +97,8 @@ class FakeEngine:
     corrected: str = ""
     suggestion: str = ""
     left_out: tuple[str, ...] = ()
-    missing_shards: tuple[int, ...] = ()  # of four
+    missing_shards: tuple[int, ...] = ()  # of four, for `search` and `media`
+    silent: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # shards that miss a call, by its name
     counts: FacetCounts = field(default_factory=FacetCounts)
     found_by: Mapping[str, int] = field(default_factory=dict)  # number of results by query, for `count`
     texts: Sequence[FullText] = ()
@@ -159,12 +161,14 @@ class FakeEngine:
     ) -> FacetCounts:
         """The fixed counts; those of dates are in the order of the dates."""
         self.asked.append({"facets": query, "mode": mode, "hosts": list(hosts)})
+        self._miss("facets")
         newer = tuple((date, count) for date, (_, count) in zip(dates, self.counts.newer, strict=False))
         return dataclasses.replace(self.counts, newer=newer)
 
     def count(self, query: str, *, mode: str = "auto") -> int:
         """The number that is given for the query."""
         self.asked.append({"count": query, "mode": mode})
+        self._miss("count")
         return self.found_by.get(query, 0)
 
     def news(self, query: str, *, page: int = 1, size: int = 15, mode: str = "auto", verbatim: bool = False) -> Results:
@@ -177,6 +181,7 @@ class FakeEngine:
     def count_news(self, query: str, *, mode: str = "auto") -> int:
         """The number of news."""
         self.tabs_asked.append({"count_news": query, "mode": mode})
+        self._miss("count_news")
         return len(self.news_hits)
 
     def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = "auto") -> MediaResults:
@@ -190,6 +195,7 @@ class FakeEngine:
     def count_media(self, query: str, kind: str, *, mode: str = "auto") -> int:
         """The number of images or videos."""
         self.tabs_asked.append({"count_media": query, "kind": kind, "mode": mode})
+        self._miss("count_media")
         return len({"image": self.images, "video": self.videos}[kind])
 
     def explanation(
@@ -207,6 +213,7 @@ class FakeEngine:
     def best_texts(self, query: str, most: int) -> list[FullText]:
         """The texts that the test gave."""
         self.asked.append({"texts": query, "most": most})
+        self._miss("best_texts")
         return list(self.texts)[:most]
 
     def feature_table(
@@ -214,6 +221,7 @@ class FakeEngine:
     ) -> FeatureTable:
         """The table that the test gave, or the same three results."""
         self.asked.append({"query": query, "most": most, "mode": mode, "verbatim": verbatim} | _boosts(site_boosts))
+        self._miss("feature_table")
         rows = [
             FeatureRow(HARBOUR.url, 2.0 - place, {"text": 1.0}, -1.0 * place, HARBOUR.title, HARBOUR.host, place)
             for place in range(3)
@@ -234,11 +242,16 @@ class FakeEngine:
     def related(self, query: str, urls: Sequence[str]) -> list[str]:
         """The same related searches."""
         self.related_asked.append((query, list(urls)))
+        self._miss("related")
         return list(self.related_searches)
 
     def facts(self) -> CollectionFacts:
         """The figures of the collection."""
+        self._miss("facts")
         return self.collection
+
+    def _miss(self, name: str) -> None:
+        note_missing(self.silent.get(name, ()))
 
 
 PROFILES = Profiles(Parsing().profiles)

@@ -93,9 +93,9 @@ class Site:
 
 
 @contextmanager
-def serving(app: ASGIApp) -> Iterator[Site]:
-    """Serve the application on a free port of this machine."""
-    with listen("127.0.0.1", 0) as listener:
+def serving(app: ASGIApp, port: int = 0) -> Iterator[Site]:
+    """Serve the application on this machine; *port*: 0 is a free one."""
+    with listen("127.0.0.1", port) as listener:
         host, port = listener.getsockname()
         server = Server(configuration(lambda: app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

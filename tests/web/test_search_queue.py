@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import http.client
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
+from starlette.requests import Request
 
 from periplus.config import Serving
 from periplus.site import server
@@ -252,4 +253,27 @@ def test_work_that_a_page_can_do_without_runs_only_in_a_free_thread() -> None:
     queue = SearchQueue(barrier.engine, 5.0)
     found = asyncio.run(_busy_then_free(queue, barrier))
     assert found == ["all threads are searching", "late"]
+    assert queue.length == 0
+
+
+async def _ended_without_a_value(queue: SearchQueue) -> list[str]:
+    """What a request and a box get whose search ends with `StopIteration`."""
+    never = asyncio.Event()
+
+    async def receive() -> dict[str, str]:
+        await never.wait()
+        return {"type": "http.disconnect"}
+
+    request = Request({"type": "http"}, receive)
+    works = [queue.work(request, lambda: next(iter(()))), queue.work_if_free(lambda: next(iter(())))]
+    return [repr(found) for found in await asyncio.gather(*map(_waited, works), return_exceptions=True)]
+
+
+async def _waited(work: Coroutine[object, object, object]) -> object:
+    return await asyncio.wait_for(work, 10)
+
+
+def test_a_search_that_ends_without_a_value_fails_and_leaves_the_queue() -> None:
+    queue = SearchQueue(FakeEngine(), 5.0)
+    assert asyncio.run(_ended_without_a_value(queue)) == 2 * ["RuntimeError('a search has ended with StopIteration')"]
     assert queue.length == 0

@@ -64,7 +64,7 @@ class ShardNumbers:
             raise DamagedFile(f"{folders[0].parent} is damaged", "its shards lack documents")
 
 
-def common_and(shards: Collection[int], names: Iterable[str]) -> list[str]:
+def files_for_shards(shards: Collection[int], names: Iterable[str]) -> list[str]:
     """Those of the files of a generation that all shards share, or that belong to the given shards."""
     others = tuple(f"{_FOLDER}{shard}/" for shard in shards)
     return [name for name in names if not name.startswith(_FOLDER) or name.startswith(others)]

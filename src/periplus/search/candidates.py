@@ -18,7 +18,7 @@ from tantivy import Occur, Query
 from periplus.config import Ranking
 from periplus.index.schema import CODE
 from periplus.search.open_index import Integers, Matches, Numbers, OpenIndex
-from periplus.search.query.compile import Compiler, Rarity
+from periplus.search.query.compile import Compiler, Idf
 from periplus.search.query.tree import Node, Or, Word
 from periplus.search.query_language import QueryLanguage
 from periplus.text.code_tokens import code_tokens
@@ -59,23 +59,25 @@ class _List(NamedTuple):
 class CandidateFinder:
     """Selects candidates in one index."""
 
-    def __init__(self, index: OpenIndex, weights: Ranking, rarity: Rarity | None = None) -> None:
-        """*rarity*: of terms in the whole collection, when the index has only some of its documents."""
+    def __init__(self, index: OpenIndex, weights: Ranking) -> None:
         self._index, self._block = index, weights.candidates
         title_and_body = weights.model_copy(update={"field_head": 0.0, "field_anchors": 0.0, "field_url": 0.0})
         shares = {language: count / max(index.documents, 1) for language, count in index.languages.items()}
         self._all_fields, self._short = (
-            {name: Compiler(index.schema, own, name, share, rarity) for name, share in shares.items()}
+            {name: Compiler(index.schema, own, name, share) for name, share in shares.items()}
             for own in (weights, title_and_body)
         )
 
     def select(
-        self, node: Node, words: Sequence[str], language: QueryLanguage, blocks: int
+        self, node: Node, words: Sequence[str], language: QueryLanguage, blocks: int, idf: Idf | None = None
     ) -> tuple[Candidates, tuple[CandidateList, ...]]:
-        """The candidates of the first blocks, in the order of their numbers; *words* are the words to find."""
-        wanted = list(self._lists(node, words, language))
+        """The candidates of the first blocks, in the order of their numbers; *words* are the words to find.
+
+        *idf*: that of the whole collection, when the index has only some of the documents.
+        """
+        wanted = list(self._lists(node, words, language, idf))
         limits = [max(int(self._block * max(one.likely, _SMALLEST_SHARE)), 1) for one in wanted]
-        own = [share_of(limit * blocks, self._index.common.shards) for limit in limits]
+        own = [candidates_per_shard(limit * blocks, self._index.common.shards) for limit in limits]
         found = [
             self._index.matches(one.query, most, with_prior=one.is_full) for one, most in zip(wanted, own, strict=True)
         ]
@@ -90,29 +92,29 @@ class CandidateFinder:
         return Candidates(numbers, likely, kinds, dates, self._with_code(numbers, words)), lists
 
     def matching(self, node: Node, language: QueryLanguage) -> Query:
-        """The query for pages of all languages that match."""
-        return _any_of([query for _, query in self._compiled(node, language)])
+        """The query for pages of all languages that match; its scores are not those of the whole collection."""
+        return _any_of([query for _, query in self._compiled(node, language, None)])
 
-    def _compiled(self, node: Node, language: QueryLanguage) -> list[tuple[str, Query]]:
+    def _compiled(self, node: Node, language: QueryLanguage, idf: Idf | None) -> list[tuple[str, Query]]:
         any_word, ignored = _any_words(node), language.ignored
         compiled = [
-            (name, (any_word and one.any_of(any_word, ignored)) or one.compile(node, ignored))
+            (name, (any_word and one.any_of(any_word, ignored, idf)) or one.compile(node, ignored, idf))
             for name, one in self._all_fields.items()
         ]
         return [(name, query) for name, query in compiled if query is not None]
 
-    def _lists(self, node: Node, words: Sequence[str], language: QueryLanguage) -> Iterator[_List]:
+    def _lists(self, node: Node, words: Sequence[str], language: QueryLanguage, idf: Idf | None) -> Iterator[_List]:
         unlikely = []
-        for name, query in self._compiled(node, language):
+        for name, query in self._compiled(node, language, idf):
             likely = language.likely.get(name, 0.0)
             if likely < _LIKELY:
                 unlikely.append(query)
                 continue
             yield _List(query, likely, is_full=True)
-            plain = self._short[name].any_of(words, language.ignored) if _any_words(node) else None
+            plain = self._short[name].any_of(words, language.ignored, idf) if _any_words(node) else None
             if plain is not None:  # every page that it finds matches the query
                 yield _List(plain, likely, is_full=False)
-            elif (scored := self._by_title_and_body(name, words, language)) is not None:
+            elif (scored := self._by_title_and_body(name, words, language, idf)) is not None:
                 rules = (Occur.Must, Query.const_score_query(query, 0.0))
                 yield _List(Query.boolean_query([(Occur.Should, scored), rules]), likely, is_full=False)
         if unlikely:
@@ -126,14 +128,17 @@ class CandidateFinder:
             shares[np.searchsorted(numbers, self._index.among(query, numbers.tolist()))] += 1.0 / len(codes)
         return shares
 
-    def _by_title_and_body(self, name: str, words: Sequence[str], language: QueryLanguage) -> Query | None:
+    def _by_title_and_body(
+        self, name: str, words: Sequence[str], language: QueryLanguage, idf: Idf | None
+    ) -> Query | None:
         wanted = [Word(word) for word in words]
         if not wanted:
             return None
-        return self._short[name].compile(Or(tuple(wanted)) if len(wanted) > 1 else wanted[0], language.ignored)
+        node = Or(tuple(wanted)) if len(wanted) > 1 else wanted[0]
+        return self._short[name].compile(node, language.ignored, idf)
 
 
-def share_of(limit: int, shards: int) -> int:
+def candidates_per_shard(limit: int, shards: int) -> int:
     """The length of a list in one of several shards, so that together they have the *limit* best of all shards.
 
     The best pages are spread over the shards by chance. More than this many of them are in one shard in about one of

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import lru_cache
 from typing import TypeVar
 
 from periplus.config import Settings
-from periplus.errors import DamagedFile, NoIndex, UsageError
+from periplus.errors import DamagedFile, NoIndex, ShardsUnavailable, UsageError
 from periplus.index.pagestore import Head
 from periplus.model import (
     CachedPage,
@@ -37,6 +36,7 @@ from periplus.search.facts import collection_facts
 from periplus.search.indexed_pages import IndexedPages
 from periplus.search.interpret import Interpreter, Mode, Search, checked_page, left_out_words, no_results, valid_text
 from periplus.search.media import MediaSearch
+from periplus.search.missing_shards import CompleteCache, tracking_missing
 from periplus.search.news import News
 from periplus.search.open_index import CommonFiles, OpenIndex
 from periplus.search.query.parser import parse_query
@@ -44,10 +44,10 @@ from periplus.search.query.tree import Node, wanted_words
 from periplus.search.ranking import Ranker, Scored, is_crowded
 from periplus.search.score import FEATURES, weight_vector
 from periplus.search.shards.counts import ShardCounts
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import PAGE_UNAVAILABLE, TrackedShards
 from periplus.search.shards.index_shard import IndexShard
 from periplus.search.shards.opening import open_local
-from periplus.search.shards.port import Scope, ShardGroup
+from periplus.search.shards.port import MatchSet, ShardGroup
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, related_searches
 from periplus.search.word_forms import WordForms
@@ -60,6 +60,7 @@ _CACHED_FACETS = 1_000  # queries; some 2 kB each
 _EXPLAINED = 10_000  # results that are searched for the page to explain: more than the site shows
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s"';,]+)""", re.IGNORECASE)
 _Found = TypeVar("_Found", Results, MediaResults)
+_FacetKey = tuple[str, str, tuple[str, ...], tuple[str, ...]]  # query, mode, dates, hosts
 
 
 class SearchEngine:
@@ -82,7 +83,7 @@ class SearchEngine:
         self._collection, self._weights, self._common, self._shards = collection, settings.ranking, common, shards
         self.generation, self.documents, self.folder = common.number, common.documents, common.folder
         self.sites, self.lexicon = common.sites, common.forward.lexicon
-        self._group = WatchedGroup(group)
+        self._group = TrackedShards(group)
         self.counts = ShardCounts(common, self._group)
         self._interpreter = Interpreter(self.counts, common.speller())
         self._ranker = Ranker(self._group, self.counts, self._weights)
@@ -92,7 +93,7 @@ class SearchEngine:
         self._completer = Completer(common.phrases, self.lexicon)
         self._facets = Facets(self._group)
         self._media = MediaSearch(self._group, self.counts, self._interpreter)
-        self._cached_facets = lru_cache(_CACHED_FACETS)(self._count_facets)
+        self._cached_facets = CompleteCache[_FacetKey, FacetCounts](_CACHED_FACETS)
 
     @classmethod
     def open(cls, collection: Collection, settings: Settings) -> SearchEngine:
@@ -129,16 +130,6 @@ class SearchEngine:
         self._common.check.wait(wait_seconds)
         return self._common.check.damage
 
-    @contextmanager
-    def _watched(self) -> Iterator[set[int]]:
-        """Notes the shards that give no answer in the block; what was computed without them is not kept."""
-        with self._group.watching() as missing:
-            yield missing
-        if missing:
-            self._interpreter.forget()
-            self._media.forget()
-            self._cached_facets.cache_clear()
-
     def _marked(self, found: _Found, missing: set[int]) -> _Found:
         """Results that name the shards without an answer; then all counts are lower bounds."""
         is_exact = found.total_is_exact and not missing
@@ -162,7 +153,7 @@ class SearchEngine:
         """
         checked_page(page, size)
         started, query = time.perf_counter(), valid_text(query)
-        with self._watched() as missing:
+        with tracking_missing() as missing:
             parsed = self._interpreter.parse(query)
             steps = {"parse": time.perf_counter() - started}
             results = replace(no_results(query, parsed, page, size), steps=steps)
@@ -172,7 +163,7 @@ class SearchEngine:
         return self._marked(replace(results, seconds=time.perf_counter() - started), missing)
 
     def _answered(
-        self, empty: Results, root: Node, mode: Mode, boosts: SiteBoosts, *, explain: bool, verbatim: bool
+        self, empty: Results, root: Node, mode: Mode, site_boosts: SiteBoosts, *, explain: bool, verbatim: bool
     ) -> Results:
         """The results of a query; *empty*: the same without results."""
         search, last = self._interpreter.begin(root, mode, empty.steps), empty.page * empty.size
@@ -180,12 +171,12 @@ class SearchEngine:
             other = None if verbatim else self._interpreter.correct(root)
         if other is not None and other.is_used:
             search = self._interpreter.begin(other.root, mode, empty.steps)
-        ranked = self._ranker.ranked(search, last, boosts)
+        ranked = self._ranker.ranked(search, last, site_boosts)
         with search.step("counts"):
             hints, left_out = _hints(search, ranked.total), left_out_words(search)
         with search.step("snippets"):
             shown = ranked.found[last - empty.size : last]
-            hits = self._ranker.hits(shown, search, Scope.RESULTS, explain=explain)
+            hits = self._ranker.hits(shown, search, MatchSet.RESULTS, explain=explain)
         return replace(
             empty,
             total=ranked.total,
@@ -201,9 +192,8 @@ class SearchEngine:
         self, query: str, most: int, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()
     ) -> list[Scored]:
         """The best results of a query with their features."""
-        with self._watched():
-            search = self._interpreter.begun(query, mode, verbatim=verbatim)
-            return self._best(search, most, site_boosts) if search else []
+        search = self._interpreter.begun(query, mode, verbatim=verbatim)
+        return self._best(search, most, site_boosts) if search else []
 
     def _best(self, search: Search, most: int, site_boosts: SiteBoosts = ()) -> list[Scored]:
         return self._ranker.ranked(search, most, site_boosts).found[:most]
@@ -219,13 +209,12 @@ class SearchEngine:
     ) -> FeatureTable:
         """The weights, and URL, score and features of the best results of a query."""
         weights = dict(zip(FEATURES, weight_vector(self._weights).tolist(), strict=True))
-        with self._watched():
-            search = self._interpreter.begun(query, mode, verbatim=verbatim)
-            found = self._best(search, most, site_boosts) if search else []
-            heads = self.pages.heads(found)
+        search = self._interpreter.begun(query, mode, verbatim=verbatim)
+        found = self._best(search, most, site_boosts) if search else []
+        heads = self.pages.heads(found)
         return FeatureTable(
             weights,
-            tuple(map(self._feature_row, found, heads)),
+            tuple(self._feature_row(one, heads[one.number]) for one in found if one.number in heads),
             crowding=self._weights.crowding,
             per_host=self._weights.per_host,
             is_crowded=search is None or is_crowded(search),
@@ -235,8 +224,8 @@ class SearchEngine:
         self, query: str, *, mode: str = Mode.AUTO, dates: Sequence[str] = (), hosts: Sequence[str] = ()
     ) -> FacetCounts:
         """The number of results by language, type, site and date, without spelling correction."""
-        with self._watched():
-            return self._cached_facets(query, mode, tuple(dates), tuple(hosts))
+        key = (query, mode, tuple(dates), tuple(hosts))
+        return self._cached_facets.get(key, lambda: self._count_facets(*key))
 
     def _count_facets(self, query: str, mode: str, dates: tuple[str, ...], hosts: tuple[str, ...]) -> FacetCounts:
         search = self._interpreter.begun(query, mode, verbatim=True)
@@ -244,88 +233,84 @@ class SearchEngine:
 
     def count(self, query: str, *, mode: str = Mode.AUTO) -> int:
         """The number of results, without spelling correction."""
-        with self._watched():
-            search = self._interpreter.begun(query, mode, verbatim=True)
-            if search is None:
-                return 0
-            request = self.counts.request(search)
-            return sum(self._group.ask(lambda shard: shard.count(request, Scope.RESULTS)).values())
+        search = self._interpreter.begun(query, mode, verbatim=True)
+        if search is None:
+            return 0
+        request = self.counts.request(search)
+        return sum(self._group.ask(lambda shard: shard.count(request, MatchSet.RESULTS)).values())
 
     def with_all_words(self, query: str, numbers: Sequence[int]) -> list[int]:
         """Those of the documents with these numbers that match the query as a whole, without spelling correction."""
-        with self._watched():
-            search = self._interpreter.begun(query, Mode.AND, verbatim=True)
-            if search is None:
-                return []
-            request = self.counts.request(search)
-            found = self._group.ask(lambda shard: shard.among(request, numbers)).values()
-            return [number for part in found for number in part]
+        search = self._interpreter.begun(query, Mode.AND, verbatim=True)
+        if search is None:
+            return []
+        request = self.counts.request(search)
+        found = self._group.ask(lambda shard: shard.among(request, numbers)).values()
+        return [number for part in found for number in part]
 
     def snippet(self, query: str, number: int) -> str:
         """The snippet of a document for a query that it matches."""
-        with self._watched():
-            search = self._interpreter.begun(query, Mode.AND, verbatim=True)
-            request = self.counts.request(search) if search else None
-            if request is None:
-                return ""
-            found = self._group.ask(lambda shard: shard.hits(request, [number], Scope.WHOLE)).values()
-            return next((hit.snippet for hits in found for hit in hits), "")
+        search = self._interpreter.begun(query, Mode.AND, verbatim=True)
+        request = self.counts.request(search) if search else None
+        if request is None:
+            return ""
+        found = self._group.ask(lambda shard: shard.hits(request, [number], MatchSet.WHOLE)).values()
+        return next((hit.snippet for hits in found for hit in hits), "")
 
     def news(
         self, query: str, *, page: int = 1, size: int = 15, mode: str = Mode.AUTO, verbatim: bool = False
     ) -> Results:
         """One page of dated pages, newest first."""
-        with self._watched() as missing:
+        with tracking_missing() as missing:
             found = self._news.search(query, page, size, Mode(mode), verbatim=verbatim)
         return self._marked(found, missing)
 
     def count_news(self, query: str, *, mode: str = Mode.AUTO) -> int:
         """The number of dated pages, without spelling correction."""
-        with self._watched():
-            return self._news.count(query, Mode(mode))
+        return self._news.count(query, Mode(mode))
 
     def media(self, query: str, kind: str, *, page: int = 1, size: int = 30, mode: str = Mode.AUTO) -> MediaResults:
         """One page of images or videos of pages in the index, without spelling correction."""
-        with self._watched() as missing:
+        with tracking_missing() as missing:
             found = self._media.search(query, kind, page=page, size=size, mode=mode)
         return self._marked(found, missing)
 
     def count_media(self, query: str, kind: str, *, mode: str = Mode.AUTO) -> int:
         """About how many images or videos match."""
-        with self._watched():
-            return self._media.count(query, kind, mode=mode)
+        return self._media.count(query, kind, mode=mode)
 
     def explanation(
         self, query: str, url: str, *, mode: str = Mode.AUTO, verbatim: bool = False, site_boosts: SiteBoosts = ()
     ) -> Explanation | None:
         """Why the page is a result of the query; None when it is none of the best results."""
-        with self._watched():
-            search, number = self._interpreter.begun(query, mode, verbatim=verbatim), self.pages.find(url)
-            if search is None or number is None:
-                return None
+        search, number = self._interpreter.begun(query, mode, verbatim=verbatim), self.pages.find(url)
+        if search is None or number is None:
+            return None
+        with tracking_missing() as missing:
             for depth in (1, _EXPLAINED):  # most results are in the first block
                 ranked = self._ranker.ranked(search, depth, site_boosts).found
                 found = next((one for one in ranked if one.number == number), None)
                 if found is not None:
                     return self._explained(search, found)
+        if self.pages.shard(url) in missing:
+            raise ShardsUnavailable(PAGE_UNAVAILABLE)
         return None
 
     def _explained(self, search: Search, one: Scored) -> Explanation:
         request, page = self.counts.request(search), self.pages.page(one.number)
-        words = self._group.ask(lambda shard: shard.words_in(request, one.number), [one.shard])[one.shard]
+        words = self._group.ask_one(lambda shard: shard.words_in(request, one.number), one.shard)
         return explanation(page.head, one, words, self.pages.lower_ranks(page.rank), self._weights)
 
     def page_words(self, url: str) -> list[str]:
         """The words that say most about a page; empty when the URL is not in the index."""
-        with self._watched():
-            page = self.pages.of_url(url)
+        page = self.pages.of_url(url)
         return [] if page is None else page.words
 
     def best_texts(self, query: str, most: int) -> list[FullText]:
         """The best results with their texts."""
-        with self._watched():
-            found = self.features(query, most, verbatim=True)
-            pages = zip(self.pages.heads(found), self.pages.texts(found), strict=False)
+        found = self.features(query, most, verbatim=True)
+        heads, texts = self.pages.heads(found), self.pages.texts(found)
+        pages = [(heads[one.number], texts[one.number]) for one in found if one.number in heads.keys() & texts.keys()]
         return [FullText(head.url, head.host, head.title or head.url, head.language, text) for head, text in pages]
 
     def candidates(self, query: str) -> Candidates | None:
@@ -339,8 +324,7 @@ class SearchEngine:
 
     def cached(self, url: str) -> CachedPage | None:
         """The archived copy of an indexed page."""
-        with self._watched():
-            page = self.pages.of_url(url)
+        page = self.pages.of_url(url)
         if page is None or page.details.archive is None:
             return None
         head = page.head
@@ -351,8 +335,7 @@ class SearchEngine:
 
     def word_forms(self, query: str, language: str) -> WordForms | None:
         """Finds the words of a query in texts of a language; None for a query without words."""
-        with self._watched():
-            search = self._interpreter.begun(query, Mode.AUTO, verbatim=False)
+        search = self._interpreter.begun(query, Mode.AUTO, verbatim=False)
         return WordForms(search.words, language_of(language), self._common.forward) if search else None
 
     def complete(self, typed: str, most: int = 8) -> list[Suggestion]:
@@ -364,8 +347,7 @@ class SearchEngine:
         """Searches about the same subject, from titles and headings of pages found; *urls*: of these, best first."""
         root = parse_query(valid_text(query)).root
         words = wanted_words(root) if root is not None else []
-        with self._watched():
-            heads = self.pages.heads_of(urls[:HITS_READ]) if words else []
+        heads = self.pages.heads_of(urls[:HITS_READ]) if words else []
         if not heads:
             return []
         common, texts = self._common, [(head.title, *head.headings) for head in heads]
@@ -374,7 +356,7 @@ class SearchEngine:
 
     def facts(self) -> CollectionFacts:
         """How much the index holds and how fresh it is; computed once."""
-        with self._watched() as missing:
+        with tracking_missing() as missing:
             facts = self._facts or collection_facts(self._common, self._group)
         if not missing:
             self._facts = facts
@@ -384,7 +366,7 @@ class SearchEngine:
         features = dict(zip(FEATURES, one.features.tolist(), strict=True))
         score = sum(self._ranker.parts(one).values())
         return FeatureRow(
-            head.url, score, features, one.crowding, head.title, head.host, one.number, one.block, one.preference
+            head.url, score, features, one.crowding, head.title, head.host, one.number, one.block, one.boost
         )
 
 

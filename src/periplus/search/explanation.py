@@ -15,7 +15,7 @@ def explanation(
     head: Head, one: Scored, words_in: Mapping[str, int], lower_ranks: float, weights: Ranking
 ) -> Explanation:
     """The explanation of a result; *words_in*: as `Shard.words_in` gives them."""
-    parts = score_parts(one.features, weights, one.crowding, one.preference)
+    parts = score_parts(one.features, weights, one.crowding, one.boost)
     return Explanation(
         url=head.url,
         title=head.title or head.url,

@@ -14,7 +14,7 @@ from periplus.index.facets import name_of_number
 from periplus.model import FacetCounts
 from periplus.search.query.operators import FILE_TYPES, read_operator, seconds_of
 from periplus.search.shards.facet_buckets import HOSTS_COUNTED
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.port import FacetBuckets, ShardSearch
 from periplus.url import url_key
 
@@ -24,7 +24,7 @@ _MOST_SITES = 6
 class Facets:
     """Counts over all shards; safe to share between threads."""
 
-    def __init__(self, group: WatchedGroup) -> None:
+    def __init__(self, group: TrackedShards) -> None:
         self._group = group
 
     def count(self, search: ShardSearch, dates: Sequence[str] = (), hosts: Sequence[str] = ()) -> FacetCounts:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from periplus.model import CollectionFacts
 from periplus.search.open_index import CommonFiles
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import TrackedShards
 from periplus.store.generations import META
 
 
-def collection_facts(common: CommonFiles, group: WatchedGroup) -> CollectionFacts:
+def collection_facts(common: CommonFiles, group: TrackedShards) -> CollectionFacts:
     """The figures of a generation. Hosts whose pages were all removed count until the index is built in full."""
     shards = group.ask(lambda shard: shard.facts()).values()
     return CollectionFacts(

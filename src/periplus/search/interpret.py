@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 
 from periplus.errors import UsageError
 from periplus.model import Results
+from periplus.search.missing_shards import CompleteCache
 from periplus.search.query.options import read_options
 from periplus.search.query.parser import ParsedQuery, parse_query
 from periplus.search.query.tree import Node, loosened, wanted_words, widened
@@ -79,7 +80,7 @@ class Interpreter:
 
     def __init__(self, counts: Counts, speller: Speller) -> None:
         self._counts, self._speller = counts, speller
-        self._as_typed = lru_cache(_REMEMBERED)(self._begin_as_typed)
+        self._as_typed = CompleteCache[tuple[str, Mode], Search | None](_REMEMBERED)
 
     def parse(self, query: str) -> ParsedQuery:
         """Parses any text; options that find nothing count as words."""
@@ -100,7 +101,8 @@ class Interpreter:
 
     def begun(self, query: str, mode: str, *, verbatim: bool) -> Search | None:
         """The first stage of a search; None when the query has no word to search for."""
-        found = self._as_typed(query, Mode(mode))
+        key = (query, Mode(mode))
+        found = self._as_typed.get(key, lambda: self._begin_as_typed(*key))
         if found is None:
             return None
         other = None if verbatim else self.correct(found.root)
@@ -113,10 +115,6 @@ class Interpreter:
     def count(self, root: Node) -> int:
         """The number of pages that match a query."""
         return self._counts.count(root, query_language(wanted_words(root), self._counts))
-
-    def forget(self) -> None:
-        """Interprets all queries anew: their interpretation was based on incomplete counts."""
-        self._as_typed.cache_clear()
 
 
 def checked_page(page: int, size: int) -> None:

@@ -8,21 +8,24 @@ page where it scores best.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
 
 from periplus.errors import UsageError
 from periplus.index.media import COLUMNS
 from periplus.model import MediaHit, MediaResults
 from periplus.search.interpret import Interpreter, Mode, Search, checked_page
+from periplus.search.missing_shards import CompleteCache
 from periplus.search.shards.counts import ShardCounts
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.media_matches import ENOUGH, MOST_MEDIA
 from periplus.search.shards.port import MediaMatch
 
 _CACHED_COUNTS = 1_000  # queries
+_ROUNDING = 2e-6  # of scores that one index would compute as equal
 
 
 class _Found(NamedTuple):
@@ -40,9 +43,9 @@ class _Matches(NamedTuple):
 class MediaSearch:
     """Searches the images and videos of one generation; one of an earlier release has none."""
 
-    def __init__(self, group: WatchedGroup, counts: ShardCounts, interpreter: Interpreter) -> None:
+    def __init__(self, group: TrackedShards, counts: ShardCounts, interpreter: Interpreter) -> None:
         self._group, self._counts, self._interpreter = group, counts, interpreter
-        self._cached_count = lru_cache(_CACHED_COUNTS)(self._count)
+        self._cached_counts = CompleteCache[tuple[str, str, str], int](_CACHED_COUNTS)
 
     def search(self, query: str, kind: str, *, page: int, size: int, mode: str) -> MediaResults:
         """One page of images or videos."""
@@ -54,14 +57,7 @@ class MediaSearch:
 
     def count(self, query: str, kind: str, *, mode: str) -> int:
         """The number of images or videos that match, as far as they are counted."""
-        return self._cached_count(query, kind, mode)
-
-    def forget(self) -> None:
-        """Counts anew: a shard was missing."""
-        self._cached_count.cache_clear()
-
-    def _count(self, query: str, kind: str, mode: str) -> int:
-        return len(self._matches(query, kind, mode).found)
+        return self._cached_counts.get((query, kind, mode), lambda: len(self._matches(query, kind, mode).found))
 
     def _matches(self, query: str, kind: str, mode: str) -> _Matches:
         if kind not in COLUMNS:
@@ -70,14 +66,14 @@ class MediaSearch:
         return _Matches([], is_complete=True) if search is None else self._merged(search, kind)
 
     def _merged(self, search: Search, kind: str) -> _Matches:
-        request = self._counts.request(search)
+        request = self._counts.media_request(search)
         answers = self._group.ask(lambda shard: shard.media(request, kind))
-        whole = _best(_Found(one, shard) for shard, found in answers.items() for one in found.whole)
+        whole = _best({shard: found.whole for shard, found in answers.items()})
         all_whole = all(found.whole_is_complete for found in answers.values()) and len(whole) <= MOST_MEDIA
         is_enough = len(whole) >= ENOUGH and search.mode is not Mode.OR
         if search.needs_all_words or is_enough:
             return _Matches(whole[:MOST_MEDIA], all_whole)
-        partial = _best(_Found(one, shard) for shard, found in answers.items() for one in found.partial)
+        partial = _best({shard: found.partial for shard, found in answers.items()})
         all_partial = all(found.partial_is_complete for found in answers.values()) and len(partial) <= MOST_MEDIA
         both = {one.match.key: one for one in chain(whole[:MOST_MEDIA], partial[:MOST_MEDIA])}
         return _Matches(list(both.values()), all_partial)
@@ -92,9 +88,22 @@ class MediaSearch:
         return tuple(next(made[one.shard]) for one in found if one.shard in made)
 
 
-def _best(found: Iterable[_Found]) -> list[_Found]:
-    """Each image once, best first; those of one shard are in this order already."""
+def _best(answers: Mapping[int, Sequence[MediaMatch]]) -> list[_Found]:
+    """Each image once, best first, by shard; the matches of one shard are in this order already.
+
+    As in one index, of equal scores that of the page with the lower number is first. A score of a shard is corrected by
+    a factor, so equal ones may differ in their last digit.
+    """
+    found = [_Found(one, shard) for shard, matches in answers.items() for one in matches]
+    if len(answers) == 1 or not found:
+        return found
+    scores = np.array([one.match.score for one in found])
+    order = np.argsort(-scores)
+    is_lower = np.diff(scores[order]) < -_ROUNDING * scores[order][:-1]
+    levels = np.empty(len(found), np.int64)
+    levels[order] = np.concatenate([[0], np.cumsum(is_lower)])
+    numbers, places = (np.array([getattr(one.match, name) for one in found]) for name in ("number", "place"))
     best: dict[int, _Found] = {}
-    for one in sorted(found, key=lambda one: -one.match.score):
-        best.setdefault(one.match.key, one)
+    for place in np.lexsort((places, numbers, levels)).tolist():
+        best.setdefault(found[place].match.key, found[place])
     return list(best.values())

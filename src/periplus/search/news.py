@@ -17,14 +17,14 @@ from periplus.search.query.tree import Node
 from periplus.search.ranking import Ranker, Scored
 from periplus.search.score import FEATURES
 from periplus.search.shards.counts import ShardCounts
-from periplus.search.shards.group import WatchedGroup
-from periplus.search.shards.port import Scope
+from periplus.search.shards.group import TrackedShards
+from periplus.search.shards.port import MatchSet
 
 
 class News:
     """Searches the news of all shards."""
 
-    def __init__(self, group: WatchedGroup, counts: ShardCounts, interpreter: Interpreter, ranker: Ranker) -> None:
+    def __init__(self, group: TrackedShards, counts: ShardCounts, interpreter: Interpreter, ranker: Ranker) -> None:
         self._group, self._counts, self._interpreter, self._ranker = group, counts, interpreter, ranker
 
     def search(self, query: str, page: int, size: int, mode: Mode, *, verbatim: bool) -> Results:
@@ -44,10 +44,10 @@ class News:
         search = self._interpreter.begin(other.root if other and is_corrected else root, mode, empty.steps)
         with search.step("candidates"):
             numbers, total = self._newest(search, (empty.page - 1) * empty.size, empty.size)
-            complete = total if mode is not Mode.OR else self._total(search, Scope.WHOLE_NEWS)
-        scope = Scope.RESULTS if mode is Mode.OR else Scope.WHOLE
+            complete = total if mode is not Mode.OR else self._total(search, MatchSet.WHOLE_NEWS)
+        match_set = MatchSet.RESULTS if mode is Mode.OR else MatchSet.WHOLE
         with search.step("snippets"):
-            hits = self._ranker.hits(numbers, search, scope, explain=False)
+            hits = self._ranker.hits(numbers, search, match_set, explain=False)
         return replace(
             empty,
             total=total,
@@ -60,8 +60,8 @@ class News:
 
     def _newest(self, search: Search, skipped: int, size: int) -> tuple[list[Scored], int]:
         """One page of the news of all shards, newest first; and the number of all news."""
-        request, scope = self._counts.request(search), _scope(search)
-        answers = self._group.ask(lambda shard: shard.newest(request, scope, skipped + size))
+        request, match_set = self._counts.request(search), _match_set(search)
+        answers = self._group.ask(lambda shard: shard.newest(request, match_set, skipped + size))
         dated = [
             (-date, number, shard)
             for shard, found in answers.items()
@@ -75,13 +75,13 @@ class News:
     def count(self, query: str, mode: Mode) -> int:
         """The number of news, without spelling correction."""
         search = self._interpreter.begun(query, mode, verbatim=True)
-        return self._total(search, _scope(search)) if search else 0
+        return self._total(search, _match_set(search)) if search else 0
 
-    def _total(self, search: Search, scope: Scope) -> int:
+    def _total(self, search: Search, match_set: MatchSet) -> int:
         request = self._counts.request(search)
-        return sum(self._group.ask(lambda shard: shard.count(request, scope)).values())
+        return sum(self._group.ask(lambda shard: shard.count(request, match_set)).values())
 
 
-def _scope(search: Search) -> Scope:
+def _match_set(search: Search) -> MatchSet:
     """Only with `Mode.OR` any word suffices."""
-    return Scope.NEWS if search.mode is Mode.OR else Scope.WHOLE_NEWS
+    return MatchSet.NEWS if search.mode is Mode.OR else MatchSet.WHOLE_NEWS

@@ -14,9 +14,9 @@ from periplus.search.open_index import Numbers
 from periplus.search.query.tree import restricts_site
 from periplus.search.score import ordered, score_parts, scores_of
 from periplus.search.shards.counts import ShardCounts
-from periplus.search.shards.group import WatchedGroup
+from periplus.search.shards.group import TrackedShards
 from periplus.search.shards.merge import Block, MergedCandidates
-from periplus.search.shards.port import Scope, ShardCandidates
+from periplus.search.shards.port import MatchSet, ShardCandidates
 
 
 class Scored(NamedTuple):
@@ -28,7 +28,7 @@ class Scored(NamedTuple):
     crowding: float  # what it loses to better results of its host
     block: int  # of candidates; all pages of a block come before those of the next
     shard: int = 0
-    preference: float = 0.0  # what the reader adds to the scores of this site
+    boost: float = 0.0  # what the reader adds to the scores of this site
 
 
 class Ranked(NamedTuple):
@@ -42,19 +42,19 @@ class Ranked(NamedTuple):
 class Ranker:
     """Ranks the pages of all shards."""
 
-    def __init__(self, group: WatchedGroup, counts: ShardCounts, weights: Ranking) -> None:
+    def __init__(self, group: TrackedShards, counts: ShardCounts, weights: Ranking) -> None:
         self._group, self._counts, self.weights = group, counts, weights
 
-    def ranked(self, search: Search, depth: int, boosts: SiteBoosts = ()) -> Ranked:
+    def ranked(self, search: Search, depth: int, site_boosts: SiteBoosts = ()) -> Ranked:
         """The matches of a query in order, at least *depth* of them as long as there are more.
 
-        *boosts* reorder the candidates of each block; they select no other candidates.
+        *site_boosts* reorder the candidates of each block; they select no other candidates.
         """
         request, blocks = self._counts.request(search), 1
         while True:
             spent = dict[str, float]()
             with timed(spent, "all"):
-                answers = self._group.ask(lambda shard, most=blocks: shard.candidates(request, most, boosts))  # type: ignore[misc]
+                answers = self._group.ask(lambda shard, most=blocks: shard.candidates(request, most, site_boosts))  # type: ignore[misc]
             _add_steps(search.steps, spent["all"], answers)
             with search.step("features"):
                 merged = MergedCandidates(answers, blocks)
@@ -63,19 +63,19 @@ class Ranker:
                 return Ranked(found, merged.total, merged.with_all_words)
             blocks *= 2
 
-    def hits(self, found: Sequence[Scored], search: Search, scope: Scope, *, explain: bool) -> tuple[Hit, ...]:
+    def hits(self, found: Sequence[Scored], search: Search, match_set: MatchSet, *, explain: bool) -> tuple[Hit, ...]:
         """The results with snippets and scores; those of missing shards are left out."""
         if not found:
             return ()
         request, numbers = self._counts.request(search), [one.number for one in found]
-        answers = self._group.ask(lambda shard: shard.hits(request, numbers, scope), {one.shard for one in found})
+        answers = self._group.ask(lambda shard: shard.hits(request, numbers, match_set), {one.shard for one in found})
         made = {shard: iter(hits) for shard, hits in answers.items()}
         shown = [(next(made[one.shard]), self.parts(one)) for one in found if one.shard in made]
         return tuple(replace(hit, score=sum(parts.values()), explain=parts if explain else {}) for hit, parts in shown)
 
     def parts(self, one: Scored) -> dict[str, float]:
         """The parts of the score of a page; their sum is the score."""
-        return score_parts(one.features, self.weights, one.crowding, one.preference)
+        return score_parts(one.features, self.weights, one.crowding, one.boost)
 
     def _scored(self, merged: MergedCandidates, depth: int, *, crowded: bool) -> list[Scored]:
         """The candidates of as many blocks as are needed; blocks without candidates are not numbered."""
@@ -90,13 +90,13 @@ class Ranker:
     def _of_block(self, block: Block, number: int, *, crowded: bool) -> list[Scored]:
         """The candidates of one block, best first."""
         scores = scores_of(block.features, self.weights)
-        has_points = len(block.points) > 0
-        scores = scores + block.points if has_points else scores
+        is_boosted = len(block.boosts) > 0
+        scores = scores + block.boosts if is_boosted else scores
         order, losses = ordered(scores, block.numbers, block.hosts.tolist(), self.weights, crowded=crowded)
         columns = (block.numbers[order].tolist(), block.hosts[order].tolist())
-        points = (block.points[order].tolist(),) if has_points else ()
+        boosts = (block.boosts[order].tolist(),) if is_boosted else ()
         shards = block.shards[order].tolist()
-        return list(map(Scored, *columns, block.features[order], losses.tolist(), repeat(number), shards, *points))
+        return list(map(Scored, *columns, block.features[order], losses.tolist(), repeat(number), shards, *boosts))
 
 
 def _add_steps(steps: dict[str, float], seconds: float, answers: Mapping[int, ShardCandidates]) -> None:

@@ -85,10 +85,10 @@ def contributions(row: Numbers, weights: Ranking) -> dict[str, float]:
     return dict(zip(FEATURES, (row * weight_vector(weights)).tolist(), strict=True))
 
 
-def score_parts(row: Numbers, weights: Ranking, lost: float, preference: float) -> dict[str, float]:
+def score_parts(row: Numbers, weights: Ranking, lost: float, boost: float) -> dict[str, float]:
     """The parts of a score: the contributions, what crowding takes, and what the reader adds; the latter unless 0."""
     parts = contributions(row, weights) | {"crowding": lost}
-    return parts | {"preference": preference} if preference else parts
+    return parts | {"preference": boost} if boost else parts
 
 
 def scores_of(matrix: Numbers, weights: Ranking) -> Numbers:

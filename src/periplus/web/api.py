@@ -48,7 +48,7 @@ def _features(row: FeatureRow) -> dict[str, Any]:
         "score": row.score,
         "features": row.features,
         "crowding": row.crowding,
-        "preference": row.preference,
+        "preference": row.boost,
     }
 
 

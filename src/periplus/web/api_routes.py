@@ -15,8 +15,8 @@ from periplus.site.error_pages import JSON
 from periplus.web import api
 from periplus.web.openapi import description
 from periplus.web.parameters import API_SIZE, MEDIA_SIZE, SearchParameters, read
-from periplus.web.results.partial import storing_headers
-from periplus.web.search_queue import SearchQueue
+from periplus.web.results.partial import marked, storing_headers
+from periplus.web.search_queue import SearchQueue, missing_shards
 from periplus.web.server_timing import timing_headers
 
 _PREFIX, _VERSION_1 = "/api/", "/api/v1/"
@@ -68,6 +68,7 @@ class SearchApi:
         parameters = _read(request, API_SIZE)
         found = await self._queue.search(request, parameters, explain=parameters.explain)
         table = await self._queue.feature_table(request, parameters, _MOST_ROWS) if parameters.features else None
+        found = marked(found, missing_shards(request))
         return _answer(api.encode_results(found, table), found)
 
     async def news(self, request: Request) -> Response:

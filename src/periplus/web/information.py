@@ -14,9 +14,11 @@ from starlette.routing import Route
 
 from periplus import __version__
 from periplus.model import CollectionFacts
+from periplus.search.missing_shards import tracking_missing
 from periplus.site.headers import VOICE
 from periplus.site.pages import Pages
 from periplus.web.bangs import Bangs
+from periplus.web.boxes.boxes import NOT_STORED
 from periplus.web.branding import Branding
 from periplus.web.crawl_line import ReadCrawl
 from periplus.web.display import clock, day, moment, visible, web_link
@@ -72,11 +74,13 @@ class InformationPages:
     async def home(self, request: Request) -> Response:
         """The start page: an empty search box."""
         del request
-        newest = (await self._facts()).newest
+        facts, is_complete = await self._facts()
+        newest = facts.newest
         documents = self._engine.documents
         crawl = await asyncio.to_thread(self._crawl) if self._crawl is not None else None
         dates: dict[str, object] = {"newest": day(newest), "moment": moment(newest)}
-        return self._pages.response("home.html", 200, VOICE, documents=documents, crawl=crawl, **dates)
+        headers = VOICE if is_complete else VOICE | NOT_STORED
+        return self._pages.response("home.html", 200, headers, documents=documents, crawl=crawl, **dates)
 
     async def help(self, request: Request) -> Response:
         """How to search."""
@@ -88,7 +92,7 @@ class InformationPages:
     async def about(self, request: Request) -> Response:
         """What the collection holds, and who crawls it."""
         del request
-        facts, contact = await self._facts(), self._branding.contact
+        (facts, _), contact = await self._facts(), self._branding.contact
         return self._pages.response(
             "about.html",
             facts=facts,
@@ -101,9 +105,15 @@ class InformationPages:
             contact_link=_contact_link(contact),
         )
 
-    async def _facts(self) -> CollectionFacts:
-        """The figures; the first request of a generation computes them, in a thread."""
-        return await asyncio.to_thread(self._engine.facts)
+    async def _facts(self) -> tuple[CollectionFacts, bool]:
+        """The figures, which the first request of a generation computes; and whether they are those of all shards."""
+        return await asyncio.to_thread(self._find_facts)
+
+    def _find_facts(self) -> tuple[CollectionFacts, bool]:
+        """Runs in a thread."""
+        with tracking_missing() as missing:
+            facts = self._engine.facts()
+        return facts, not missing
 
 
 def _languages(pages: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from periplus.model import FeatureTable, MediaResults, Results
+from periplus.search.missing_shards import tracking_missing
 from periplus.site.metrics import Metrics
 from periplus.web.engine_port import Engine
 from periplus.web.parameters import SearchParameters
@@ -27,7 +28,14 @@ from periplus.web.parameters import SearchParameters
 THREADS = 4
 _FIRST_MEAN = 0.05  # seconds that a search is expected to take before one was measured
 _WEIGHT = 0.1  # of the latest search in the mean
+_MISSING = "periplus.missing_shards"  # key of the ASGI scope
 _Answer = TypeVar("_Answer")
+
+
+def missing_shards(request: Request) -> set[int]:
+    """The shards that gave no answer to any search of a request: what the response shows is incomplete."""
+    found: set[int] = request.scope.setdefault(_MISSING, set())
+    return found
 
 
 def search_tab(engine: Engine, parameters: SearchParameters, *, explain: bool) -> Results:
@@ -97,9 +105,12 @@ class SearchQueue:
         return await self.work(request, compute)
 
     async def work(self, request: Request, work: Callable[[], _Answer]) -> _Answer:
-        """Run *work* in a thread. Raises `ClientDisconnect` when the client closes the connection before the answer."""
+        """Run *work* in a thread. Raises `ClientDisconnect` when the client closes the connection before the answer.
+
+        Shards that give no answer are added to `missing_shards` of the request.
+        """
         self._refuse_if_busy()
-        queued = self._pool.submit(self._timed, work)
+        queued = self._pool.submit(self._timed, work, missing_shards(request))
         self._admitted += 1
         answer = asyncio.wrap_future(queued)
         answer.add_done_callback(self._leave)
@@ -120,7 +131,7 @@ class SearchQueue:
         """Run *work*, which a page can do without, in a thread. Raises `TimeoutError` when all threads are busy."""
         if self._admitted >= self._threads:
             raise TimeoutError("all threads are searching")
-        queued = self._pool.submit(work)
+        queued = self._pool.submit(_run, work)
         self._admitted += 1
         answer = asyncio.wrap_future(queued)
         answer.add_done_callback(self._leave)
@@ -138,18 +149,28 @@ class SearchQueue:
             sentence = f"Too many searches are waiting. Try again in {seconds} s."
             raise HTTPException(503, sentence, {"retry-after": str(seconds)})
 
-    def _timed(self, work: Callable[[], _Answer]) -> _Answer:
+    def _timed(self, work: Callable[[], _Answer], missing: set[int]) -> _Answer:
         """Runs in a thread. Two threads may overwrite each other's figure; the mean needs only some of them."""
         begun = self._clock()
         try:
-            return work()
+            with tracking_missing() as found:
+                return _run(work)
         finally:
+            missing.update(found)
             self._mean += _WEIGHT * (self._clock() - begun - self._mean)
 
     def _leave(self, answer: asyncio.Future[_Answer]) -> None:
         self._admitted -= 1
         if not answer.cancelled():
             answer.exception()  # otherwise asyncio logs it when the client has disconnected
+
+
+def _run(work: Callable[[], _Answer]) -> _Answer:
+    """Calls *work*. asyncio cannot take a `StopIteration` from a thread: the request would wait for ever."""
+    try:
+        return work()
+    except StopIteration as error:
+        raise RuntimeError("a search has ended with StopIteration") from error
 
 
 async def _disconnected(request: Request) -> None:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from periplus.errors import DamagedFile
 from periplus.index.schema import field
+from periplus.search.shards.global_idf import GlobalIdf, TermCounts
 from periplus.search.shards.index_shard import IndexShard
 from periplus.search.shards.opening import open_common, open_local, open_shard
-from periplus.search.shards.port import Frequency, Scope, Shard, ShardSearch, Term
-from periplus.search.shards.rarity import ShardRarity
+from periplus.search.shards.port import Frequency, MatchSet, Shard, ShardSearch, Term
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 from search.library import settings
 from search.shards.generated import SHARDS, Libraries, vocabulary
 
 pytestmark = pytest.mark.slow
-WORD = vocabulary(1_500)[8]
+WORD, OTHER = vocabulary(1_500)[8:10]
 SEARCH = ShardSearch(WORD, "auto", (WORD,), (), (("de", 0.2), ("en", 0.8)), frozenset())
 
 
@@ -25,6 +26,14 @@ def generation(libraries: Libraries, *, shards: bool = True) -> Generation:
     found = Generations((libraries.shards if shards else libraries.one).index, INDEX_KIND).open_live()
     assert found is not None
     return found
+
+
+@contextmanager
+def opened_shard(libraries: Libraries) -> Iterator[IndexShard]:
+    """The second shard, without anything that other tests have asked it."""
+    _, group, opened = open_local(generation(libraries), settings().ranking)
+    yield opened[1]
+    group.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +55,15 @@ def test_counts_of_the_shards_add_up(shards: list[IndexShard], whole: IndexShard
     assert [sum(column) for column in zip(*(one.frequencies(terms) for one in shards), strict=True)] == (
         whole.frequencies(terms)
     )
-    for scope in Scope:
-        assert sum(one.count(SEARCH, scope) for one in shards) == whole.count(SEARCH, scope)
+    for match_set in MatchSet:
+        assert sum(one.count(SEARCH, match_set) for one in shards) == whole.count(SEARCH, match_set)
     assert [one.facts().shard for one in shards] == list(range(SHARDS))
     assert sum(one.facts().documents for one in shards) == whole.facts().documents
     assert len({one.facts().generation for one in shards}) == 1
 
 
 def test_documents_have_the_numbers_of_the_whole_collection(shards: list[IndexShard], whole: IndexShard) -> None:
-    found = whole.newest(SEARCH, Scope.RESULTS, 20).numbers
+    found = whole.newest(SEARCH, MatchSet.RESULTS, 20).numbers
     urls = [head.url for head in whole.heads(found)]
     for number, url in zip(found, urls, strict=True):
         (own,) = [one for one in shards if one.find(url) is not None]
@@ -68,7 +77,7 @@ def test_documents_have_the_numbers_of_the_whole_collection(shards: list[IndexSh
         assert own.words_in(SEARCH, number) == whole.words_in(SEARCH, number)
         others: list[Shard] = [one for one in shards if one is not own]
         assert all(one.page(number) is None and one.words_in(SEARCH, number) == {} for one in others)
-        assert all(one.hits(SEARCH, [number], Scope.WHOLE) == [] for one in others)
+        assert all(one.hits(SEARCH, [number], MatchSet.WHOLE) == [] for one in others)
     assert sorted(number for one in shards for number in one.among(SEARCH, found)) == sorted(found)
 
 
@@ -86,20 +95,45 @@ def test_features_of_a_page_are_the_same_in_a_shard(shards: list[IndexShard], wh
 
 def test_a_word_that_is_rare_in_a_shard_counts_no_more_there(shards: list[IndexShard], whole: IndexShard) -> None:
     name = field("body", "en")
-    rarities = [ShardRarity(one.index) for one in shards]
     frequencies = [
         Frequency(Term(name, word), whole.index.frequency(name, word)) for word in vocabulary(1_500)[100:130]
     ]
-    for rarity, shard in zip(rarities, shards, strict=True):
-        assert rarity.factor(name, [frequencies[0].term.text]) == 1.0  # unknown
-        rarity.learn(frequencies)
+    for shard in shards:
+        own = TermCounts(shard.index.frequency, shard.index.own_documents, shard.index.documents)
+        assert GlobalIdf(own, ()).factor(name, [frequencies[0].term.text]) == 1.0  # unknown
+        idf = GlobalIdf(own, frequencies)
         for (_, word), everywhere in frequencies:
             share = shard.index.frequency(name, word) / shard.index.own_documents
-            factor = rarity.factor(name, [word])
+            factor = idf.factor(name, [word])
             if share > 1.5 * everywhere / whole.index.own_documents:
                 assert factor > 1.0
             elif 0 < share < everywhere / whole.index.own_documents / 1.5:
                 assert factor < 1.0
+
+
+def frequencies(word: str, documents: int) -> tuple[Frequency, ...]:
+    return tuple(Frequency(Term(field(name, "en"), word), documents) for name in ("title", "head", "anchors", "body"))
+
+
+def list_scores(shard: IndexShard, search: ShardSearch) -> list[list[float]]:
+    return [one.scores.tolist() for one in shard.candidates(search, 1, ()).lists]
+
+
+def test_frequencies_that_lacked_a_shard_do_not_change_later_scores(collections: Libraries) -> None:
+    during, after = (SEARCH._replace(frequencies=frequencies(WORD, documents)) for documents in (40, 200))
+    with opened_shard(collections) as one, opened_shard(collections) as other:
+        partial, complete = list_scores(one, during), list_scores(one, after)
+        assert complete == list_scores(other, after) != partial
+        assert list_scores(other, during) == partial
+
+
+def test_a_word_that_another_query_excludes_keeps_its_score(collections: Libraries) -> None:
+    without = SEARCH._replace(query=f"{OTHER} -{WORD}", words=(OTHER,), frequencies=frequencies(OTHER, 50))
+    both = frequencies(OTHER, 50) + frequencies(WORD, 400)
+    wanted = SEARCH._replace(query=f"{OTHER} {WORD}", mode="and", words=(OTHER, WORD), frequencies=both)
+    with opened_shard(collections) as one, opened_shard(collections) as other:
+        list_scores(one, without)
+        assert list_scores(one, wanted) == list_scores(other, wanted)
 
 
 def test_a_node_opens_only_its_own_shards(collections: Libraries) -> None:
@@ -110,7 +144,7 @@ def test_a_node_opens_only_its_own_shards(collections: Libraries) -> None:
     assert "shard-1/ranks.npy" in names
     assert "forward/forward.json" in names
     shard = open_shard(common, 1, settings().ranking)
-    assert shard.count(SEARCH, Scope.RESULTS) > 0
+    assert shard.count(SEARCH, MatchSet.RESULTS) > 0
     shard.index.close()
     common.close()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from periplus.model import Results
-from periplus.search.candidates import CandidateList, share_of
+from periplus.search.candidates import CandidateList, candidates_per_shard
 from periplus.search.score import FEATURES
 from periplus.search.shards.merge import MergedCandidates
 from periplus.search.shards.port import ShardCandidates
@@ -91,12 +91,14 @@ def test_what_is_known_about_a_page_does_not_depend_on_shards(both: Both) -> Non
 
 
 def test_a_list_of_a_shard_is_long_enough_for_the_best_of_all_shards() -> None:
-    assert share_of(150, 1) == 150
-    assert share_of(10, 4) == 10  # short lists are not divided
+    assert candidates_per_shard(150, 1) == 150
+    assert candidates_per_shard(10, 4) == 10  # short lists are not divided
     chance = np.random.default_rng(1)
     largest = chance.multinomial(150, [1 / 4] * 4, size=2_000).max(axis=1)
-    assert np.mean(largest > share_of(150, 4)) < 0.001
-    assert 4 * share_of(150, 4) < 2 * 150  # and the features of all shards cost less than twice those of one index
+    assert np.mean(largest > candidates_per_shard(150, 4)) < 0.001
+    assert (
+        4 * candidates_per_shard(150, 4) < 2 * 150
+    )  # and the features of all shards cost less than twice those of one index
 
 
 def candidates(numbers: list[int], scores: list[float], dates: list[int], limit: int) -> ShardCandidates:

@@ -13,7 +13,7 @@ from xxhash import xxh3_128_hexdigest
 
 from graph.webs import CrawledPage, web
 from periplus.errors import CollectionLocked, DamagedFile, Interrupted, NewerFormat, ObjectMissing, StorageUnavailable
-from periplus.index.shards import common_and
+from periplus.index.shards import files_for_shards
 from periplus.search.engine import SearchEngine
 from periplus.store.checksums import verified, with_checksums
 from periplus.store.collection import create_collection
@@ -226,12 +226,12 @@ def test_a_node_brings_its_own_shards_and_later_other_shards(store: CountingStor
     published, folder, node = published_in(store), made.index / "gen-000001", tmp_path / "node"
     current = published.publish(folder, None, 3)
     for shards in ([1], [0, 2], []):
-        cache = GenerationCache(node, published, PLENTY, partial(common_and, shards))
+        cache = GenerationCache(node, published, PLENTY, partial(files_for_shards, shards))
         store.downloaded.clear()
         brought = cache.bring(current)
         assert cache.is_live(current)
         names = {name for name in contents(folder) if not name.endswith(".lock")}
-        assert contents(brought).keys() >= {*common_and(shards, names), "meta.json"}
+        assert contents(brought).keys() >= {*files_for_shards(shards, names), "meta.json"}
         assert bool(store.downloaded) is bool(shards)  # nothing is downloaded twice
     kept = sum(len(list((node / "gen-000001" / f"shard-{shard}").rglob("*.dat"))) for shard in range(3))
     assert kept == 9  # files of the shards that were served before stay

@@ -9,6 +9,7 @@ import pytest
 
 from periplus.model import FullText
 from periplus.web.boxes.box import Box
+from periplus.web.boxes.boxes import Unavailable
 from periplus.web.boxes.definition import Definition
 from search.library import Doc, library
 from web.boxes.judged import made, rows
@@ -161,3 +162,12 @@ def test_nine_of_ten_answers_to_a_hundred_questions_are_right(tmp_path: Path) ->
     assert len(listed) >= 100
     assert len(wrong) <= 0.1 * len(given), wrong
     assert len(missed) <= 0.15 * len(given), missed
+
+
+def test_while_a_shard_is_missing_another_definition_may_follow() -> None:
+    silent = {"best_texts": (2,)}
+    box = made(Definition(FakeEngine(texts=(MUTEX,), silent=silent), at_once), "what is a mutex")
+    assert box is not None
+    assert box.lifetime == 0.0  # the page is not stored
+    with pytest.raises(Unavailable):
+        made(Definition(FakeEngine(texts=(NEWS,), silent=silent), at_once), "what is a keel")

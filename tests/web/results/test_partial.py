@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from periplus.config import Serving
 from web.engines import FakeEngine
 from web.serving import searching
 
@@ -43,6 +44,42 @@ def test_partial_results_are_computed_anew_for_every_request() -> None:
         engine.missing_shards = ()
         assert site.get("/api/search?q=harbour").json["partial"] is False
         assert "etag" in site.get("/api/search?q=harbour").headers
+
+
+PARTS = {  # of an answer, by the call that computes it
+    "facets": "/search?q=harbour",
+    "count_news": "/search?q=harbour",
+    "count_media": "/search?q=harbour",
+    "related": "/search?q=harbour",
+    "count": "/search?q=harbour&tab=images",
+    "feature_table": "/api/search?q=harbour&features=1",
+    "facts": "/",
+}
+
+
+@pytest.mark.parametrize(("part", "path"), PARTS.items())
+def test_an_answer_with_one_incomplete_part_is_never_stored(part: str, path: str) -> None:
+    engine = FakeEngine(silent={part: (2,)}, fingerprint="version")
+    with searching(engine, Serving(boxes=[])) as site:  # a page that waits for a box is not stored
+        answer = site.get(path)
+        assert "no-store" in answer.headers["cache-control"]
+        assert "etag" not in answer.headers
+        engine.silent = {}
+        complete = site.get(path)
+        assert "no-store" not in complete.headers["cache-control"]
+        assert site.get(path, {"if-none-match": complete.headers["etag"]}).status == 304
+
+
+@pytest.mark.parametrize("part", ["facets", "count_news", "count_media", "related"])
+def test_the_reader_is_told_that_filters_and_counts_are_incomplete(part: str) -> None:
+    with searching(FakeEngine(silent={part: (2,)})) as site:
+        assert [one.text for one in site.get("/search?q=harbour").page.find_all(role="status")].count(NOTICE) == 1
+
+
+def test_programs_are_told_that_the_features_are_incomplete() -> None:
+    with searching(FakeEngine(silent={"feature_table": (1,)})) as site:
+        found = site.get("/api/search", q="harbour", features=1).json
+        assert (found["partial"], found["missing_shards"]) == (True, [1])
 
 
 def test_partial_searches_are_counted() -> None:

@@ -25,7 +25,7 @@ from periplus.cluster.node_shards import NodeShards
 from periplus.cluster.shard_source import LiveShardSource
 from periplus.config import Settings, load
 from periplus.errors import UsageError
-from periplus.index.shards import common_and
+from periplus.index.shards import files_for_shards
 from periplus.live.collection_site import bangs_of, site_of
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
@@ -80,7 +80,7 @@ def command(
         AccessLog(settings.serve.access_log, with_queries=False)  # reports a file that cannot be written
     with ExitStack() as stack:
         if collection.storage:
-            _follow(stack, collection, settings, partial(common_and, chosen) if shards or nodes else all_files)
+            _follow(stack, collection, settings, partial(files_for_shards, chosen) if shards or nodes else all_files)
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="periplus-metrics-"))) if workers > 1 else None
         service = (
             _shard_node(stack, collection, settings, chosen, folder)

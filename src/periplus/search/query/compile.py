@@ -38,8 +38,13 @@ _Clause = tuple[Occur, Query]
 _NONE = frozenset[str]()
 
 
-class Rarity(Protocol):
-    """Corrects the score of terms in an index that has only some of the documents."""
+class Idf(Protocol):
+    """Corrects the scores of terms in an index that has only some of the documents, for one request.
+
+    Each object is equal to itself only, so that the clauses of one request are never used for another.
+    """
+
+    def __hash__(self) -> int: ...
 
     def factor(self, field: str, terms: Sequence[str]) -> float:
         """The factor for the score of a term, or of a phrase, so that it is that of the whole collection."""
@@ -49,11 +54,9 @@ class Rarity(Protocol):
 class Compiler:
     """Builds tantivy query objects; tantivy's own query parser is never used."""
 
-    def __init__(
-        self, schema: Schema, weights: Ranking, language: str, share: float = 1.0, rarity: Rarity | None = None
-    ) -> None:
+    def __init__(self, schema: Schema, weights: Ranking, language: str, share: float = 1.0) -> None:
         """*share* of all pages are in this language."""
-        self._schema, self._language, self._rarity = schema, language, rarity
+        self._schema, self._language = schema, language
         factor = _length_correction(share)
         self._weights = {field(name, language): factor * getattr(weights, f"field_{name}") for name in FULL_BARREL}
         self._url, self._url_weight = field(URL_WORDS, language), factor * weights.field_url
@@ -61,25 +64,25 @@ class Compiler:
         self._words = lru_cache(_CACHED)(self._word_clause)  # a search compiles its words several times
         self._terms = lru_cache(_CACHED)(self._term_queries)
 
-    def compile(self, node: Node, ignored: frozenset[str]) -> Query | None:
+    def compile(self, node: Node, ignored: frozenset[str], idf: Idf | None = None) -> Query | None:
         """The tantivy query, or None when the query has no searchable word; *ignored* are its stop words.
 
         All matches of a query without a word, such as `site:example.org`, have the same score. So the best pages by
-        rank come first.
+        rank come first. *idf*: that of the whole collection, when the index has only some of the documents.
         """
-        clause = self._clause(node, ignored)
+        clause = self._clause(node, ignored, idf)
         if clause is None or clause[0] is Occur.MustNot:
             return None
         if has_only_words(node):
             return clause[1]
         return self._own_pages(clause[1] if wanted_words(node) else Query.const_score_query(clause[1], 1.0))
 
-    def any_of(self, words: Iterable[str], ignored: frozenset[str]) -> Query | None:
+    def any_of(self, words: Iterable[str], ignored: frozenset[str], idf: Idf | None = None) -> Query | None:
         """The pages with any of the words, as one union of terms, which tantivy searches fastest.
 
         None when a word has several terms or marks.
         """
-        found = [self._terms(word) for word in dict.fromkeys(words) if word not in ignored]
+        found = [self._terms(word, idf) for word in dict.fromkeys(words) if word not in ignored]
         plain = [queries for queries in found if queries]
         return _some([query for queries in plain for query in queries]) if plain and len(plain) == len(found) else None
 
@@ -87,52 +90,52 @@ class Compiler:
         """Only the pages of this language."""
         return _every([query, _unscored(Query.term_query(self._schema, FIELD_LANGUAGE, self._language))])
 
-    def _clause(self, node: Node, ignored: frozenset[str]) -> _Clause | None:
+    def _clause(self, node: Node, ignored: frozenset[str], idf: Idf | None) -> _Clause | None:
         """The tantivy query of one node, with whether it is required or excluded."""
         match node:
             case Word(text) | Phrase(text):
-                return None if isinstance(node, Word) and text in ignored else self._words(text)
+                return None if isinstance(node, Word) and text in ignored else self._words(text, idf)
             case Site(host, path):
                 return self._site(host, path)
             case Field(operator, value):
-                return self._property(operator, value)
+                return self._property(operator, value, idf)
             case Required(inner):
-                return self._clause(inner, _NONE)
+                return self._clause(inner, _NONE, idf)
             case Not(inner):
-                return _negated(self._clause(inner, _NONE))
+                return _negated(self._clause(inner, _NONE, None))
             case And(nodes):
-                return _all_of(self._clauses(nodes, ignored))
+                return _all_of(self._clauses(nodes, ignored, idf))
             case Or(nodes):
-                return _any_of(self._clauses(nodes, ignored))
+                return _any_of(self._clauses(nodes, ignored, idf))
 
-    def _clauses(self, nodes: tuple[Node, ...], ignored: frozenset[str]) -> list[_Clause]:
+    def _clauses(self, nodes: tuple[Node, ...], ignored: frozenset[str], idf: Idf | None) -> list[_Clause]:
         """Of each part once: tantivy would search a repeated phrase again."""
-        clauses = (self._clause(part, ignored) for part in dict.fromkeys(nodes))
+        clauses = (self._clause(part, ignored, idf) for part in dict.fromkeys(nodes))
         return [clause for clause in clauses if clause is not None]
 
-    def _word_clause(self, text: str) -> _Clause | None:
+    def _word_clause(self, text: str, idf: Idf | None) -> _Clause | None:
         """A word or phrase in any field. Fields of one language have only pages of that language.
 
         A code-like token of one term, such as `C++`, must be on the page as written: its term alone would find C, too.
         """
         words, codes = tokens(self._language, text), code_tokens(text).split()
         queries = [
-            self._in_field(name, words, weight) for name, weight in self._weights.items() if words and weight > 0
+            self._in_field(name, words, weight, idf) for name, weight in self._weights.items() if words and weight > 0
         ]
         if self._url_weight > 0 and (in_url := tokens(OTHER, text)):
-            queries.append(self._in_field(self._url, in_url, self._url_weight))
+            queries.append(self._in_field(self._url, in_url, self._url_weight, idf))
         if len(codes) == 1 and len(tokens(OTHER, codes[0])) == len(words):
             queries.append(self._own_pages(self._as_written(codes[0], self._code_weight)))
         return (Occur.Must, _every([_some(queries), *self._one_term_codes(codes)])) if queries else None
 
-    def _term_queries(self, word: str) -> list[Query]:
+    def _term_queries(self, word: str, idf: Idf | None) -> list[Query]:
         """A word of one term in each field; empty for other words, and for code-like tokens."""
         terms, in_url = tokens(self._language, word), tokens(OTHER, word)
         if len(terms) != 1 or len(in_url) != 1 or code_tokens(word):
             return []
         fields = [(name, terms, weight) for name, weight in self._weights.items()]
         fields.append((self._url, in_url, self._url_weight))
-        return [self._in_field(name, found, weight) for name, found, weight in fields if weight > 0]
+        return [self._in_field(name, found, weight, idf) for name, found, weight in fields if weight > 0]
 
     def _one_term_codes(self, codes: Iterable[str]) -> list[Query]:
         return [self._as_written(code, 0.0) for code in codes if len(tokens(OTHER, code)) < 2]
@@ -147,7 +150,7 @@ class Compiler:
             queries.append(self._in_field(self._url, words, 1.0))
         return Occur.Must, _unscored(_every(queries))
 
-    def _property(self, operator: str, value: str) -> _Clause | None:
+    def _property(self, operator: str, value: str, idf: Idf | None) -> _Clause | None:
         """The pages with the property that an operator names."""
         words = tokens(self._language if operator == "intitle" else OTHER, value)
         match operator:
@@ -155,7 +158,7 @@ class Compiler:
                 return None
             case "intitle":
                 name = field("title", self._language)
-                title = self._in_field(name, words, self._weights[name] or 1.0)
+                title = self._in_field(name, words, self._weights[name] or 1.0, idf)
                 return Occur.Must, _every([title, *self._one_term_codes(code_tokens(value).split())])
             case "inurl":
                 return Occur.Must, _unscored(self._in_field(self._url, words, 1.0))
@@ -170,14 +173,14 @@ class Compiler:
             return Query.range_query(self._schema, DATE, FieldType.Integer, lower_bound=seconds)
         return Query.range_query(self._schema, DATE, FieldType.Integer, upper_bound=seconds - 1)
 
-    def _in_field(self, name: str, words: list[Token], weight: float) -> Query:
+    def _in_field(self, name: str, words: list[Token], weight: float, idf: Idf | None = None) -> Query:
         if len(words) == 1:
             query = Query.term_query(self._schema, name, words[0].term)
         else:
             first = words[0].position
             query = Query.phrase_query(self._schema, name, [(word.position - first, word.term) for word in words])
-        if self._rarity is not None:
-            weight *= self._rarity.factor(name, [word.term for word in words])
+        if idf is not None:
+            weight *= idf.factor(name, [word.term for word in words])
         return query if weight == 1.0 else Query.boost_query(query, weight)
 
 

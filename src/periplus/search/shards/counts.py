@@ -1,44 +1,84 @@
 """Adds up what the interpretation of a query needs to know about the pages of all shards.
 
-Document frequencies never change in a generation, so their sums are kept. Sums without a missing shard are not kept.
+Document frequencies never change in a generation, so their sums are cached. A sum is cached only if every shard
+answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from periplus.index.schema import FULL_BARREL, URL_WORDS, field
+from periplus.index.schema import FULL_BARREL, SHORT_BARREL, URL_WORDS, field
 from periplus.search.interpret import Mode, Search
+from periplus.search.missing_shards import tracking_missing
 from periplus.search.open_index import CommonFiles, Numbers
 from periplus.search.query.tree import Node, wanted_words
 from periplus.search.query_language import QueryLanguage
-from periplus.search.shards.group import WatchedGroup
-from periplus.search.shards.port import Frequency, Scope, ShardSearch, Term
+from periplus.search.shards.group import TrackedShards
+from periplus.search.shards.port import Frequency, MatchSet, Shard, ShardSearch, Term
 from periplus.text.analyzer import OTHER, is_stop_word, terms
 from periplus.text.words import split
 
 _CACHED = 8_192  # words, and terms of each of them
 _STOP_WORD = 0.5  # share of the pages of a language that are assumed to have its stop words
+_AskShard = Callable[[Shard, Sequence[Term]], list[int]]
+
+
+class _TermSums:
+    """The number of documents of all shards with each term of a word; safe to share between threads."""
+
+    def __init__(self, group: TrackedShards, languages: Iterable[str], fields: Sequence[str], ask: _AskShard) -> None:
+        """*ask*: for the numbers of one shard. *fields*: without their language."""
+        self._group, self._languages, self._fields, self._ask = group, list(languages), fields, ask
+        self._terms: dict[str, list[Term]] = {}  # of a word in all fields and languages
+        self._sums: dict[Term, int] = {}
+
+    def of(self, words: Iterable[str]) -> dict[Term, int]:
+        """The sums of all terms of the words."""
+        wanted = list(dict.fromkeys(term for word in words for term in self._terms_of(word)))
+        known = self._sums
+        new = [term for term in wanted if term not in known]
+        if new:
+            answers = self._group.ask(lambda shard: self._ask(shard, new))
+            known = known | dict(zip(new, map(sum, zip(*answers.values(), strict=True)), strict=True))
+            if len(answers) == self._group.shards:
+                self._sums = known if len(known) < _CACHED * len(FULL_BARREL) else {}
+        return {term: known[term] for term in wanted}
+
+    def _terms_of(self, word: str) -> list[Term]:
+        if (found := self._terms.get(word)) is None:
+            found = [
+                Term(field(name, language), term)
+                for language in self._languages
+                for name in self._fields
+                for term in terms(OTHER if name == URL_WORDS else language, word)
+            ]
+            self._terms = (self._terms if len(self._terms) < _CACHED else {}) | {word: found}
+        return found
 
 
 class ShardCounts:
     """Counts over all shards; safe to share between threads."""
 
-    def __init__(self, common: CommonFiles, group: WatchedGroup) -> None:
-        self._common, self._group = common, group
-        self.languages = common.languages
-        self._terms: dict[str, list[Term]] = {}  # of a word in all fields and languages
-        self._sums: dict[Term, int] = {}
+    def __init__(self, common: CommonFiles, group: TrackedShards) -> None:
+        self._group, self.languages = group, common.languages
+        # One shard is not told any frequencies; the language of a query needs those of the text only.
+        fields = (*FULL_BARREL, URL_WORDS) if group.shards > 1 else ("body",)
+        self._in_pages = _TermSums(group, self.languages, fields, lambda shard, found: shard.frequencies(found))
+        self._in_media = _TermSums(
+            group, self.languages, (*SHORT_BARREL, URL_WORDS), lambda shard, found: shard.media_frequencies(found)
+        )
         self._pages: dict[str, Numbers] = {}
 
     def pages_with(self, words: Sequence[str]) -> list[Numbers]:
         """By language; half of the pages of a language are assumed to have its stop words."""
         if not all(word in self._pages for word in words):
-            sums = self._summed(words)
+            with tracking_missing() as missing:
+                sums = self._in_pages.of(words)
             found = {word: self._pages.get(word, self._by_language(word, sums)) for word in words}
-            if not self._group.missing:
+            if not missing:
                 self._pages = (self._pages if len(self._pages) < _CACHED else {}) | found
             return [found[word] for word in words]
         pages = self._pages
@@ -53,41 +93,21 @@ class ShardCounts:
         ]
         return np.array(found, np.float64)
 
-    def _summed(self, words: Iterable[str]) -> dict[Term, int]:
-        """The number of documents with each term of the words."""
-        wanted = list(dict.fromkeys(term for word in words for term in self._terms_of(word)))
-        known = self._sums
-        new = [term for term in wanted if term not in known]
-        if new:
-            answers = self._group.ask(lambda shard: shard.frequencies(new)).values()
-            known = known | dict(zip(new, map(sum, zip(*answers, strict=True)), strict=True))
-            if not self._group.missing:
-                self._sums = known if len(known) < _CACHED * len(FULL_BARREL) else {}
-        return {term: known[term] for term in wanted}
-
-    def _terms_of(self, word: str) -> list[Term]:
-        """The terms of a word: in the text only when there is one shard, otherwise in all fields."""
-        if (found := self._terms.get(word)) is None:
-            found = [
-                Term(field(name, language), term)
-                for language in self.languages
-                for name in (FULL_BARREL if self._group.shards > 1 else ("body",))
-                for term in terms(language, word)
-            ]
-            if self._group.shards > 1:
-                in_urls = [field(URL_WORDS, language) for language in self.languages]
-                found += [Term(name, term) for name in in_urls for term in terms(OTHER, word)]
-            self._terms = (self._terms if len(self._terms) < _CACHED else {}) | {word: found}
-        return found
-
     def count(self, root: Node, language: QueryLanguage) -> int:
         """The number of pages that match a query as a whole."""
         search = Search(root, Mode.AND, wanted_words(root), {}, language, {})
         request = self.request(search)
-        return sum(self._group.ask(lambda shard: shard.count(request, Scope.WHOLE)).values())
+        return sum(self._group.ask(lambda shard: shard.count(request, MatchSet.WHOLE)).values())
 
     def request(self, search: Search) -> ShardSearch:
-        """A search as it is sent to the shards."""
+        """A search for pages as it is sent to the shards."""
+        return self._request(search, self._in_pages)
+
+    def media_request(self, search: Search) -> ShardSearch:
+        """A search for images or videos as it is sent to the shards."""
+        return self._request(search, self._in_media)
+
+    def _request(self, search: Search, sums: _TermSums) -> ShardSearch:
         return ShardSearch(
             query=str(search.root),
             mode=search.mode,
@@ -95,11 +115,12 @@ class ShardCounts:
             variants=tuple((word, tuple(forms)) for word, forms in search.variants.items() if forms),
             likely=tuple(search.language.likely.items()),
             ignored=search.language.ignored,
-            frequencies=self._frequencies(search) if self._group.shards > 1 else (),
+            frequencies=_frequencies(search, sums) if self._group.shards > 1 else (),
         )
 
-    def _frequencies(self, search: Search) -> tuple[Frequency, ...]:
-        """The frequencies of all terms that some document has."""
-        forms = (form for found in search.variants.values() for form in found)
-        words = dict.fromkeys(word for text in (*wanted_words(search.root), *forms) for word in split(text))
-        return tuple(Frequency(term, count) for term, count in self._summed(words).items() if count)
+
+def _frequencies(search: Search, sums: _TermSums) -> tuple[Frequency, ...]:
+    """The frequencies of all terms of a search that some document has."""
+    forms = (form for found in search.variants.values() for form in found)
+    words = dict.fromkeys(word for text in (*wanted_words(search.root), *forms) for word in split(text))
+    return tuple(Frequency(term, count) for term, count in sums.of(words).items() if count)

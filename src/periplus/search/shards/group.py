@@ -1,13 +1,14 @@
-"""The shards of a generation that are open in this process, and what the engine notes about missing shards."""
+"""The shards of a generation that are open in this process, and shards whose missing answers are noted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from threading import local
+from collections.abc import Callable, Collection, Sequence
 
 from periplus.errors import ShardsUnavailable
+from periplus.search.missing_shards import note_missing
 from periplus.search.shards.port import Answer, Shard, ShardGroup
+
+PAGE_UNAVAILABLE = "the part of the index with this page has not answered"
 
 
 class LocalShards:
@@ -28,35 +29,27 @@ class LocalShards:
         return {number: call(self._shards[number]) for number in numbers}
 
 
-class WatchedGroup:
-    """Asks the shards of a group, and notes by thread which shards gave no answer."""
+class TrackedShards:
+    """Asks the shards of a group, and notes which of them gave no answer."""
 
     def __init__(self, group: ShardGroup) -> None:
-        self._group, self._local = group, local()
+        self._group = group
         self.shards, self.close = group.shards, group.close
 
     def ask(self, call: Callable[[Shard], Answer], chosen: Collection[int] | None = None) -> dict[int, Answer]:
-        """The answers by shard. Raises `ShardsUnavailable` when no shard has answered."""
-        asked = range(self.shards) if chosen is None else chosen
+        """The answers by shard. Raises `ShardsUnavailable` when all shards were asked and none has answered."""
+        asked = range(self.shards) if chosen is None else set(chosen)
         answers = self._group.ask(call, chosen)
         missing = [shard for shard in asked if shard not in answers]
         if missing:
-            self.missing.update(missing)
-            if len(missing) == len(asked):
-                raise ShardsUnavailable("no shard of the index has answered", hint="Try again in a moment.")
+            note_missing(missing)
+            if len(missing) == self.shards:
+                raise ShardsUnavailable("no shard of the index has answered")
         return answers
 
-    @property
-    def missing(self) -> set[int]:
-        """The shards that gave no answer to this thread since `watching` began."""
-        found: set[int] = self._local.__dict__.setdefault("missing", set())
-        return found
-
-    @contextmanager
-    def watching(self) -> Iterator[set[int]]:
-        """Notes the shards that are missing in the block."""
-        before, self._local.missing = self.missing, set()
-        try:
-            yield self._local.missing
-        finally:
-            self._local.missing = before | self._local.missing if before else set()
+    def ask_one(self, call: Callable[[Shard], Answer], shard: int) -> Answer:
+        """The answer of one shard. Raises `ShardsUnavailable` when it gives none."""
+        answers = self.ask(call, [shard])
+        if shard not in answers:
+            raise ShardsUnavailable(PAGE_UNAVAILABLE)
+        return answers[shard]

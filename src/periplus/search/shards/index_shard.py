@@ -25,13 +25,15 @@ from periplus.search.query_language import QueryLanguage
 from periplus.search.result_cache import generation_id
 from periplus.search.score import FEATURES, feature_matrix
 from periplus.search.shards.facet_buckets import FacetCounter
+from periplus.search.shards.global_idf import GlobalIdf, TermCounts
 from periplus.search.shards.media_matches import MediaFinder
 from periplus.search.shards.port import (
     Dated,
     FacetBuckets,
+    Frequency,
+    MatchSet,
     MediaMatch,
     MediaMatches,
-    Scope,
     ShardCandidates,
     ShardFacts,
     ShardSearch,
@@ -39,13 +41,12 @@ from periplus.search.shards.port import (
     StoredPage,
     Term,
 )
-from periplus.search.shards.rarity import ShardRarity
 from periplus.search.suggest.related import page_words
 
 _REMEMBERED = 256  # interpreted queries
 _RANKED = 50  # pages of a site that are ordered by rank; the index orders the others in steps of 5 %
 _FIELDS = ("title", "headings", "anchors", "url", "body")
-_NO_POINTS: Numbers = np.empty(0)
+_NO_BOOSTS: Numbers = np.empty(0)
 _ONLY_RANK = np.array([name == "rank" for name in FEATURES])
 
 
@@ -54,21 +55,25 @@ class IndexShard:
 
     def __init__(self, index: OpenIndex, weights: Ranking) -> None:
         self.index = index
-        self._rarity = None if index.shard is None else ShardRarity(index)
-        self._finder = CandidateFinder(index, weights, self._rarity)
+        self._finder = CandidateFinder(index, weights)
         self._hit_maker = HitMaker(index, self._finder)
         self._facets, self._media = FacetCounter(index), MediaFinder(index, weights)
         self._search = lru_cache(_REMEMBERED)(self._read)
+        self._idf = lru_cache(_REMEMBERED)(self._global_idf)
 
     def _read(self, request: ShardSearch) -> Search:
         root = parse_query(request.query).root
         if root is None:
             raise ValueError(f"not a query: {request.query!r}")
-        if self._rarity is not None:
-            self._rarity.learn(request.frequencies)
         language = QueryLanguage(dict(request.likely), request.ignored)
         variants = {word: list(forms) for word, forms in request.variants}
         return Search(root, Mode(request.mode), list(request.words), variants, language, {})
+
+    def _global_idf(self, frequencies: tuple[Frequency, ...]) -> GlobalIdf | None:
+        """None when there is one shard: then the request has no frequencies."""
+        index = self.index
+        own = TermCounts(index.frequency, index.own_documents, index.documents)
+        return GlobalIdf(own, frequencies) if frequencies else None
 
     # -- numbers ----------------------------------------------------------------------------------------------------
 
@@ -107,21 +112,26 @@ class IndexShard:
         """The number of documents with each term."""
         return [self.index.frequency(*term) for term in terms]
 
-    def candidates(self, search: ShardSearch, blocks: int, boosts: SiteBoosts) -> ShardCandidates:
+    def media_frequencies(self, terms: Sequence[Term]) -> list[int]:
+        """The number of images and videos with each term."""
+        return self._media.frequencies(terms)
+
+    def candidates(self, search: ShardSearch, blocks: int, site_boosts: SiteBoosts) -> ShardCandidates:
         """The candidates of the first blocks."""
         asked, steps = self._search(search), dict[str, float]()
         with timed(steps, "terms"):
             terms = self._terms(asked)
         with timed(steps, "candidates"):
-            found, lists = self._finder.select(asked.node, asked.words, asked.language, blocks)
+            idf = self._idf(search.frequencies)
+            found, lists = self._finder.select(asked.node, asked.words, asked.language, blocks, idf)
         with timed(steps, "features"):
             matrix = self._features(terms, found)
-            points = self._points(found, dict(boosts)) if boosts else _NO_POINTS
+            boosts = self._boosts(found, dict(site_boosts)) if site_boosts else _NO_BOOSTS
         with timed(steps, "counts"):
             total = sum(one.total for one in lists)
-            whole = total if asked.needs_all_words else self.index.count(self._matching(asked, Scope.WHOLE))
+            whole = total if asked.needs_all_words else self.index.count(self._matching(asked, MatchSet.WHOLE))
         hosts, numbers = self.index.hosts[found.numbers], self._global(found.numbers)
-        return ShardCandidates(numbers, hosts, found.dates, matrix, points, lists, len(terms) > 0, whole, steps)
+        return ShardCandidates(numbers, hosts, found.dates, matrix, boosts, lists, len(terms) > 0, whole, steps)
 
     def _terms(self, search: Search) -> QueryTerms:
         """The words of a search as numbers of the lexicon."""
@@ -134,55 +144,55 @@ class IndexShard:
         matrix = feature_matrix(FeatureRows(self.index, terms, found).compute())
         return matrix if len(terms) else matrix * _ONLY_RANK
 
-    def _points(self, found: Candidates, by_host: Mapping[str, float]) -> Numbers:
+    def _boosts(self, found: Candidates, by_host: Mapping[str, float]) -> Numbers:
         """What the reader adds to the score of each candidate; the longest matching host counts."""
         _, first, places = np.unique(self.index.hosts[found.numbers], return_index=True, return_inverse=True)
         hosts = [self.index.pages.head(number).host for number in found.numbers[first].tolist()]
-        return np.array([_points_of(host, by_host) for host in hosts])[places]
+        return np.array([_boost_of(host, by_host) for host in hosts])[places]
 
-    def hits(self, search: ShardSearch, numbers: Sequence[int], scope: Scope) -> list[Hit]:
+    def hits(self, search: ShardSearch, numbers: Sequence[int], match_set: MatchSet) -> list[Hit]:
         """Results with snippets."""
         asked, own = self._search(search), self._own(numbers)
-        return self._hit_maker.hits(own, asked, are_whole=scope is Scope.WHOLE or asked.needs_all_words)
+        return self._hit_maker.hits(own, asked, are_whole=match_set is MatchSet.WHOLE or asked.needs_all_words)
 
-    def newest(self, search: ShardSearch, scope: Scope, most: int) -> Dated:
+    def newest(self, search: ShardSearch, match_set: MatchSet, most: int) -> Dated:
         """The newest matches."""
-        numbers, dates, total = self.index.newest_first(self._matching(self._search(search), scope), most)
+        numbers, dates, total = self.index.newest_first(self._matching(self._search(search), match_set), most)
         return Dated(self._global(np.array(numbers, np.int64)).tolist(), dates, total)
 
-    def count(self, search: ShardSearch, scope: Scope) -> int:
+    def count(self, search: ShardSearch, match_set: MatchSet) -> int:
         """The number of matches."""
-        return self.index.count(self._matching(self._search(search), scope))
+        return self.index.count(self._matching(self._search(search), match_set))
 
     def among(self, search: ShardSearch, numbers: Sequence[int]) -> list[int]:
         """Those of the documents that match the query as a whole."""
-        found = self.index.among(self._matching(self._search(search), Scope.WHOLE), self._own(numbers))
+        found = self.index.among(self._matching(self._search(search), MatchSet.WHOLE), self._own(numbers))
         return list[int](self._global(np.array(found, np.int64)).tolist())
 
-    def _matching(self, search: Search, scope: Scope) -> Query:
-        """Matches the pages of a scope."""
-        is_whole = scope in (Scope.WHOLE, Scope.WHOLE_NEWS)
+    def _matching(self, search: Search, match_set: MatchSet) -> Query:
+        """Matches the pages of a match set."""
+        is_whole = match_set in (MatchSet.WHOLE, MatchSet.WHOLE_NEWS)
         query = self._finder.matching(search.root if is_whole else search.node, search.language)
-        if scope in (Scope.RESULTS, Scope.WHOLE):
+        if match_set in (MatchSet.RESULTS, MatchSet.WHOLE):
             return query
         is_news = Query.const_score_query(Query.term_query(self.index.schema, NEWS, 1), 0.0)
         return Query.boolean_query([(Occur.Must, query), (Occur.Must, is_news)])
 
     def facets(self, search: ShardSearch, dates: Sequence[int]) -> FacetBuckets:
         """The results by property."""
-        return self._facets.buckets(self._matching(self._search(search), Scope.RESULTS), dates)
+        return self._facets.buckets(self._matching(self._search(search), MatchSet.RESULTS), dates)
 
     def host_names(self, search: ShardSearch, keys: Sequence[int]) -> dict[int, str]:
         """The names of hosts of results by their hash."""
-        return self._facets.host_names(self._matching(self._search(search), Scope.RESULTS), keys)
+        return self._facets.host_names(self._matching(self._search(search), MatchSet.RESULTS), keys)
 
     def site_counts(self, search: ShardSearch, hosts: Sequence[str]) -> list[int]:
         """The number of results of each host with its subdomains."""
-        return self._facets.site_counts(self._matching(self._search(search), Scope.RESULTS), hosts)
+        return self._facets.site_counts(self._matching(self._search(search), MatchSet.RESULTS), hosts)
 
     def media(self, search: ShardSearch, kind: str) -> MediaMatches:
         """The best images or videos of the pages."""
-        found = self._media.matches(self._search(search), kind)
+        found = self._media.matches(self._search(search), kind, search.frequencies)
         return found._replace(whole=self._renumbered(found.whole), partial=self._renumbered(found.partial))
 
     def _renumbered(self, found: list[MediaMatch]) -> list[MediaMatch]:
@@ -211,11 +221,11 @@ class IndexShard:
         return None if own is None else int(self._global(np.array([own]))[0])
 
     def heads(self, numbers: Sequence[int]) -> list[Head]:
-        """The small parts of pages."""
+        """URL, titles, description, dates and first characters of pages."""
         return [self.index.pages.head(number) for number in self._own(numbers)]
 
     def heads_of(self, urls: Sequence[str]) -> dict[str, Head]:
-        """The small parts of the pages with these URLs."""
+        """The same of the pages with these URLs."""
         found = {url: self.index.find(url) for url in urls}
         return {url: self.index.pages.head(number) for url, number in found.items() if number is not None}
 
@@ -250,7 +260,7 @@ class IndexShard:
         return SitePages(found.total, pages.head(newest[0]) if newest else None, dates[0] if dates else 0, listed)
 
 
-def _points_of(host: str, by_host: Mapping[str, float]) -> float:
+def _boost_of(host: str, by_host: Mapping[str, float]) -> float:
     while host and host not in by_host:
         host = host.partition(".")[2]
     return by_host.get(host, 0.0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 import numpy as np
 from tantivy import Index, Occur, Query
 
@@ -13,9 +16,10 @@ from periplus.model import Image, MediaHit, Video
 from periplus.search.hits import stated_date
 from periplus.search.interpret import Mode, Search
 from periplus.search.open_index import OpenIndex
-from periplus.search.query.compile import Compiler
+from periplus.search.query.compile import Compiler, Idf
 from periplus.search.query.tree import Node
-from periplus.search.shards.port import MediaMatch, MediaMatches
+from periplus.search.shards.global_idf import GlobalIdf, TermCounts
+from periplus.search.shards.port import Frequency, MediaMatch, MediaMatches, Term
 from periplus.text.analyzer import register
 
 MOST_MEDIA = 2_000  # best matches that are read: images after them are neither found nor counted
@@ -23,6 +27,7 @@ ENOUGH = 30  # images with all words; with fewer, images with some of the words 
 _UNLIKELY = 0.3  # factor of scores in a language that the query is not in
 # The weights of alternative text, caption, title of the page and file name; see `index/media.py` for the fields.
 _WEIGHTS = {"field_head": 3.0, "field_anchors": 1.5, "field_title": 0.3, "field_url": 1.2, "field_body": 0.0}
+_REMEMBERED = 256  # frequencies of requests
 _Best = tuple[list[MediaMatch], bool]  # with whether these are all
 
 
@@ -36,6 +41,7 @@ class MediaFinder:
         self._index = index
         self._media = self._opened() if (index.folder / FOLDER).is_dir() else None
         self._kinds: frozenset[str] = frozenset()  # that some page has
+        self._idf = lru_cache(_REMEMBERED)(self._global_idf)
         if self._media is not None:
             self._searcher, self._schema = self._media.searcher(), self._media.schema
             shares = {language: pages / max(index.documents, 1) for language, pages in index.languages.items()}
@@ -53,22 +59,41 @@ class MediaFinder:
         register(media)
         return media
 
-    def matches(self, search: Search, kind: str) -> MediaMatches:
-        """The best matches. A shard of several never has enough of them to leave out those with some words."""
+    def frequencies(self, terms: Sequence[Term]) -> list[int]:
+        """The number of images and videos with each term."""
+        return [self._frequency(*term) for term in terms]
+
+    def _frequency(self, field: str, term: str) -> int:
+        if self._media is None:
+            return 0
+        with self._index.damage_reported():
+            return int(self._searcher.doc_freq(field, term))
+
+    def _global_idf(self, frequencies: tuple[Frequency, ...]) -> GlobalIdf | None:
+        """None when there is one shard: then the request has no frequencies."""
+        own = TermCounts(self._frequency, self._index.media_documents, sum(self._index.common.media_of))
+        return GlobalIdf(own, frequencies) if frequencies else None
+
+    def matches(self, search: Search, kind: str, frequencies: tuple[Frequency, ...] = ()) -> MediaMatches:
+        """The best matches. A shard of several never has enough of them to leave out those with some words.
+
+        *frequencies*: of terms among the images and videos of all shards.
+        """
         if kind not in self._kinds:
             return MediaMatches([], [], whole_is_complete=True, partial_is_complete=True)
-        whole, all_whole = self._best(self._compiled(search.root, search, kind))
+        idf = self._idf(frequencies)
+        whole, all_whole = self._best(self._compiled(search.root, search, kind, idf))
         is_enough = self._index.shard is None and len(whole) >= ENOUGH and search.mode is not Mode.OR
         if search.needs_all_words or is_enough:
             return MediaMatches(whole, [], all_whole, partial_is_complete=True)
-        partial, all_partial = self._best(self._compiled(search.node, search, kind))
+        partial, all_partial = self._best(self._compiled(search.node, search, kind, idf))
         return MediaMatches(whole, partial, all_whole, all_partial)
 
-    def _compiled(self, node: Node, search: Search, kind: str) -> Query:
+    def _compiled(self, node: Node, search: Search, kind: str, idf: Idf | None) -> Query:
         """Matches images or videos in all languages."""
         queries = []
         for name, compiler in self._compilers.items():
-            if (query := compiler.compile(node, search.language.ignored)) is not None:
+            if (query := compiler.compile(node, search.language.ignored, idf)) is not None:
                 factor = _UNLIKELY + (1 - _UNLIKELY) * search.language.likely.get(name, 0.0)
                 queries.append((Occur.Should, Query.boost_query(query, factor)))
         return Query.boolean_query([(Occur.Must, Query.boolean_query(queries)), (Occur.Must, self._of_kind(kind))])

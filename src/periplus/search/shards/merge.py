@@ -26,7 +26,7 @@ class Block(NamedTuple):
     shards: Integers
     hosts: NDArray[np.uint64]
     features: Numbers
-    points: Numbers  # what the reader adds to their scores; empty without boosts
+    boosts: Numbers  # what the reader adds to their scores; empty unless the reader raises or lowers sites
 
 
 class MergedCandidates:
@@ -66,9 +66,9 @@ class MergedCandidates:
 
     def blocks(self) -> Iterator[Block]:
         """The blocks in order; a block may have no candidates."""
-        hosts, features, points, dates = (
+        hosts, features, boosts, dates = (
             np.concatenate([getattr(part, name) for part in self._parts])
-            for name in ("hosts", "features", "points", "dates")
+            for name in ("hosts", "features", "boosts", "dates")
         )
         has_words = all(part.has_words for part in self._parts)
         for number in range(1, self._asked + 1):
@@ -76,5 +76,5 @@ class MergedCandidates:
             matrix = features[chosen]
             if has_words:
                 matrix[:, _FRESHNESS] = freshness(dates[chosen])
-            own = points[chosen] if len(points) else points
+            own = boosts[chosen] if len(boosts) else boosts
             yield Block(self._numbers[chosen], self._shards[chosen], hosts[chosen], matrix, own)

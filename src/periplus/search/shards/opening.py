@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 
 from periplus.config import Ranking
-from periplus.index.shards import common_and
+from periplus.index.shards import files_for_shards
 from periplus.search.open_index import CommonFiles, OpenIndex
 from periplus.search.shards.group import LocalShards
 from periplus.search.shards.index_shard import IndexShard
@@ -15,7 +15,7 @@ from periplus.store.generations import Generation
 
 def open_common(generation: Generation, shards: Iterable[int] = ()) -> CommonFiles:
     """Open what all shards share, for a process that has the files of some shards only; the caller closes it."""
-    generation.keep_only(common_and(list(shards), generation.files))
+    generation.keep_only(files_for_shards(list(shards), generation.files))
     return CommonFiles(generation)
 
 

@@ -48,11 +48,11 @@ class ShardSearch(NamedTuple):
     variants: tuple[tuple[str, tuple[str, ...]], ...]  # other right spellings of words
     likely: tuple[tuple[str, float], ...]  # probability by language
     ignored: frozenset[str]  # stop words of the query
-    frequencies: tuple[Frequency, ...] = ()  # of its terms; empty when there is one shard
+    frequencies: tuple[Frequency, ...] = ()  # of its terms in the index that it searches; empty when there is one shard
 
 
-class Scope(StrEnum):
-    """Which pages a request is about."""
+class MatchSet(StrEnum):
+    """Which of the matching pages a request is about."""
 
     RESULTS = "results"  # all results of the search
     WHOLE = "whole"  # those that match the query as a whole
@@ -67,7 +67,7 @@ class ShardCandidates(NamedTuple):
     hosts: NDArray[np.uint64]  # hashes of their names
     dates: Integers  # seconds since the epoch
     features: Numbers  # a row for each; `freshness` is 0, because it depends on the other shards
-    points: Numbers  # what the reader adds to their scores; empty without boosts
+    boosts: Numbers  # what the reader adds to their scores; empty unless the reader raises or lowers sites
     lists: tuple[CandidateList, ...]  # every shard has the same lists
     has_words: bool  # False: the query has no words, and only the rank counts
     with_all_words: int  # pages that match the query as a whole
@@ -156,22 +156,26 @@ class Shard(Protocol):
         """The number of documents with each term; the engine adds them up and keeps the sums."""
         ...
 
-    def candidates(self, search: ShardSearch, blocks: int, boosts: SiteBoosts) -> ShardCandidates:
+    def media_frequencies(self, terms: Sequence[Term]) -> list[int]:
+        """The number of images and videos with each term; the engine adds them up and keeps the sums."""
+        ...
+
+    def candidates(self, search: ShardSearch, blocks: int, site_boosts: SiteBoosts) -> ShardCandidates:
         """The candidates of the first *blocks* blocks; the first request of every search."""
         ...
 
-    def hits(self, search: ShardSearch, numbers: Sequence[int], scope: Scope) -> list[Hit]:
+    def hits(self, search: ShardSearch, numbers: Sequence[int], match_set: MatchSet) -> list[Hit]:
         """Its own documents as results with snippets, without scores; the second request of a search.
 
-        They are in the order of *numbers*. *scope*: `WHOLE` when all of them match the query as a whole.
+        They are in the order of *numbers*. *match_set*: `WHOLE` when all of them match the query as a whole.
         """
         ...
 
-    def newest(self, search: ShardSearch, scope: Scope, most: int) -> Dated:
+    def newest(self, search: ShardSearch, match_set: MatchSet, most: int) -> Dated:
         """The newest matches."""
         ...
 
-    def count(self, search: ShardSearch, scope: Scope) -> int:
+    def count(self, search: ShardSearch, match_set: MatchSet) -> int:
         """The number of matches."""
         ...
 
@@ -192,7 +196,7 @@ class Shard(Protocol):
         ...
 
     def media(self, search: ShardSearch, kind: str) -> MediaMatches:
-        """The best images or videos of the pages."""
+        """The best images or videos of the pages; the frequencies of the search are those among images and videos."""
         ...
 
     def media_hits(self, kind: str, found: Sequence[MediaMatch]) -> list[MediaHit]:
@@ -208,11 +212,14 @@ class Shard(Protocol):
         ...
 
     def heads(self, numbers: Sequence[int]) -> list[Head]:
-        """The small parts of its own documents, in the order of *numbers*."""
+        """URL, titles, description, dates and first 600 characters of each of its own documents (`Head`).
+
+        They are in the order of *numbers*.
+        """
         ...
 
     def heads_of(self, urls: Sequence[str]) -> dict[str, Head]:
-        """The small parts of the pages with these URLs, by URL."""
+        """The same of the pages with these URLs, by URL."""
         ...
 
     def texts(self, numbers: Sequence[int]) -> list[str]:

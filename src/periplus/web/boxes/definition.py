@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from periplus.model import FullText
+from periplus.search.missing_shards import tracking_missing
 from periplus.web.boxes.box import Box, Question
+from periplus.web.boxes.boxes import Unavailable
 from periplus.web.boxes.definition_rules import definition
 from periplus.web.display import visible, web_link
 from periplus.web.engine_port import Engine
@@ -63,10 +66,18 @@ class Definition:
     async def make(self, question: Question) -> Box | None:
         """The box for a search; None when it asks for no definition, or no page has one."""
         asked = _asked(question.query)
-        return await self._work(lambda: self._find(asked)) if asked else None
+        return await self._work(lambda: self._of_all_shards(asked)) if asked else None
+
+    def _of_all_shards(self, asked: _Asked) -> Box | None:
+        """Runs in a thread: the box; while a shard is missing, another one may follow, so the page is not stored."""
+        with tracking_missing() as missing:
+            box = self._find(asked)
+        if missing and box is None:
+            raise Unavailable("a shard of the index is missing")
+        return replace(box, lifetime=0.0) if missing and box is not None else box
 
     def _find(self, asked: _Asked) -> Box | None:
-        """Runs in a thread: the best definition among the results of the word and of a phrase such as "mutex is a"."""
+        """The best definition among the results of the word and of a phrase such as "mutex is a"."""
         best: tuple[float, str, FullText] | None = None
         for query in (f"{asked.term} {asked.context}".strip(), _phrases(asked)):
             for place, page in enumerate(self._engine.best_texts(query, _PAGES)):

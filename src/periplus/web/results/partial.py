@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeVar
+
 from periplus.model import MediaResults, Results
 from periplus.web.boxes.boxes import NOT_STORED
+
+_Found = TypeVar("_Found", Results, MediaResults)
+
+
+def marked(found: _Found, missing: Iterable[int]) -> _Found:
+    """The results with all shards that gave no answer to the request: not only the search, but counts and filters."""
+    shards = tuple(sorted({*found.missing_shards, *missing}))
+    return found if shards == found.missing_shards else replace(found, missing_shards=shards)
 
 
 def partial_notice(found: Results | MediaResults) -> str:

@@ -27,10 +27,10 @@ from periplus.web.parameters import SIZE, SearchParameters, read, read_url
 from periplus.web.results import entries, filters
 from periplus.web.results.alternatives import Alternative, alternatives
 from periplus.web.results.explanations import reasons
-from periplus.web.results.partial import partial_notice, storing_headers
+from periplus.web.results.partial import marked, partial_notice, storing_headers
 from periplus.web.results.site_choices import site_notice
 from periplus.web.results.tab_row import KINDS, Count, count_tabs, tabs
-from periplus.web.search_queue import SearchQueue, search_tab
+from periplus.web.search_queue import SearchQueue, missing_shards, search_tab
 from periplus.web.server_timing import timing_headers
 
 _NO_EXPLANATION = "This page is not among the results of the query."
@@ -86,9 +86,11 @@ class ResultPage:
             return await self._media(request, parameters)
         async with self._boxes.beside(_box_question(request, parameters)) as answer:
             found, counts, others, tab_counts = await self._queue.work(request, lambda: self._find(parameters))
-        self._queue.count_steps(found)
         corrected = parameters.without_filters(found.corrected)
         shown = replace(parameters, query=corrected, exact=True) if corrected else parameters
+        related = await self._related(request, shown, found)
+        found = marked(found, missing_shards(request))
+        self._queue.count_steps(found)
         return self._pages.response(
             "search.html",
             headers={**timing_headers(found), **VOICE, **answer.headers, **storing_headers(found)},
@@ -111,7 +113,7 @@ class ResultPage:
             site_notice=site_notice(parameters),
             partial_notice=partial_notice(found),
             alternatives=others,
-            related=await self._related(request, shown, found),
+            related=related,
             first_panel=site_link(named_site(found.hits, found.page)),
             documents=self._engine.documents,
             judging=self._owner.judging(request, parameters.search_text, parameters.link(parameters.page)),

@@ -7,7 +7,7 @@ sites, without cookies and without a Referer header. The policy of that one page
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,9 +21,9 @@ from periplus.web.engine_port import Engine
 from periplus.web.parameters import MEDIA_SIZE, SearchParameters
 from periplus.web.results import filters
 from periplus.web.results.entries import last_page, paging
-from periplus.web.results.partial import partial_notice, storing_headers
+from periplus.web.results.partial import marked, partial_notice, storing_headers
 from periplus.web.results.tab_row import KINDS, Count, count_tabs, tabs
-from periplus.web.search_queue import SearchQueue
+from periplus.web.search_queue import SearchQueue, missing_shards
 from periplus.web.tabs.cards import cards
 
 _TEMPLATES = {"images": "images.html", "videos": "videos.html"}
@@ -72,6 +72,7 @@ class MediaTabs:
         """The page of the tab."""
         size = parameters.size if "size" in request.query_params else max(parameters.size, MEDIA_SIZE)
         found = await self._queue.work(request, lambda: self._find(parameters, size))
+        found = replace(found, results=marked(found.results, missing_shards(request)))
         loads_images = self._loads_images and parameters.tab == "images"
         return self._pages.response(
             _TEMPLATES[parameters.tab],

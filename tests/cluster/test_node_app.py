@@ -24,7 +24,7 @@ from periplus.cluster.record_codec import decode
 from periplus.cluster.remote_shards import METHODS
 from periplus.config import Serving
 from periplus.errors import UsageError
-from periplus.search.shards.port import Scope, ShardSearch, Term
+from periplus.search.shards.port import MatchSet, ShardSearch, Term
 from periplus.site.listener import listen
 from web.serving import Answer, Site
 
@@ -98,10 +98,10 @@ SEARCH = ShardSearch("harbour", "auto", ("harbour",), (), (("en", 1.0),), frozen
         ("candidates", (SEARCH, MOST_BLOCKS + 1, ())),
         ("candidates", (SEARCH, 0, ())),
         ("candidates", (SEARCH, -1, ())),
-        ("newest", (SEARCH, Scope.NEWS, 10**13)),
-        ("newest", (SEARCH, Scope.NEWS, 0)),
+        ("newest", (SEARCH, MatchSet.NEWS, 10**13)),
+        ("newest", (SEARCH, MatchSet.NEWS, 0)),
         ("site", ("site1.test", 10**13)),
-        ("hits", (SEARCH, [0] * (MOST_RESULTS + 1), Scope.RESULTS)),
+        ("hits", (SEARCH, [0] * (MOST_RESULTS + 1), MatchSet.RESULTS)),
         ("among", (SEARCH, [0] * (MOST_RESULTS + 1))),
         ("texts", ([0] * (MOST_TEXTS + 1),)),
         ("heads_of", (["http://here.test/"] * (MOST_RESULTS + 1),)),

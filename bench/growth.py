@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from growing.exponents import BAR, SMALLEST, above_bar, exponent
+from growing.exponents import BAR, SMALLEST, above_bar, exponent, is_enough
 from growing.served import documentation, generated
 from growing.stages import QUERY, STAGES, Plan, measured
 from harness.options import numbers
@@ -63,7 +63,7 @@ def summary(sizes: list[int], rows: list[dict[str, dict[str, Any]]]) -> dict[str
         "sizes": sizes,
         "exponents": exponents,
         "last_exponents": {stage: exponent(sizes[-2:], spent[-2:]) for stage, spent in costs.items()},
-        "above_bar": above_bar(exponents),
+        "above_bar": above_bar(sizes, exponents),
         **{stage: {name: [row[stage][name] for row in rows] for name in FIGURES[stage]} for stage in STAGES},
         QUERY: {name: [row[QUERY][name] for row in rows] for name in (*QUERY_FIGURES, "rss_mb")},
     }
@@ -78,7 +78,7 @@ def table(result: dict[str, Any]) -> str:
             lines.append(f"{stage + ' ' + name:32}" + "".join(f"{value:>14,}" for value in values) + growth)
             growth = ""
     lines += [f"{name:32}{figures}" for name, figures in result.get("documentation", {}).items()]
-    found = ", ".join(result["above_bar"]) or "no stage"
+    found = ", ".join(result["above_bar"]) or ("no stage" if is_enough(result["sizes"]) else "unknown, needs two sizes")
     lines.append(f"above the bar of pages^{BAR} from {SMALLEST:,} pages on: {found}")
     return "\n".join(lines)
 

@@ -109,7 +109,7 @@ def _with_growth(page: str, growth: dict[str, Any]) -> str:
     page = _with_table(page, names[0], costs, [names[0], *sizes, "x", "x, last two"])
     page = _with_table(page, names[1], memory, [names[1], *sizes])
     page = _with_table(page, names[2], disk, [names[2], *sizes])
-    above = ", ".join(above_bar(growth["exponents"])) or "none"
+    above = ", ".join(above_bar(growth["sizes"], growth["exponents"])) or "none"
     return _ABOVE.sub(f"Stages with an x above the bar of {BAR}: {above}.", page)
 
 

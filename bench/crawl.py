@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import peers
 from harness import contest, machine, nginx, plain_server, trial, web
+from harness.options import numbers
 from harness.report import report
 from harness.tiny import add_tiny, cache_of, made_web
 from peers.periplus_peer import Periplus
@@ -53,10 +54,6 @@ def arguments() -> argparse.ArgumentParser:
     add("--all-cores", action="store_true", help="let the crawler use the server's core too")
     add_tiny(parser, workers=[1, 2], peers=[], timeout=60)
     return parser
-
-
-def numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
 
 
 def names(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from fleets.admissions import admissions
 from fleets.leases import lease_cost, percentile, timed_leases
 from fleets.nodes import Fleet, crawl, limit_of, start_and_idle_costs
+from harness.options import numbers
 from harness.report import report
 from harness.tiny import add_tiny, cache_of
 from living.made_web import MadeWeb
@@ -43,10 +45,6 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
-
-
 def bench(options: argparse.Namespace) -> dict[str, Any]:
     with cache_of(options) as cache:
         cache.mkdir(parents=True, exist_ok=True)
@@ -70,6 +68,7 @@ def measured(options: argparse.Namespace, folder: Path, postgres: PostgresServer
     best = max(runs, key=lambda run: float(run["pages_per_second"]))
     return {
         "bench": "fleet",
+        "cores": os.cpu_count() or 1,
         "workers": best["workers"],
         "pages_per_second": best["pages_per_second"],
         "postgres_cpu_share": best["postgres_cpu_share"],

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from growing.exponents import BAR, SMALLEST, above_bar, exponent, is_enough
 from growing.served import documentation, generated
 from growing.stages import QUERY, STAGES, Plan, measured
+from harness.options import numbers
 from harness.report import report
 from harness.tiny import add_tiny, cache_of
 from periplus import __version__
@@ -19,7 +19,6 @@ CACHE = Path(__file__).with_name(".cache")
 FIGURES: dict[str, tuple[str, ...]] = dict.fromkeys(STAGES, ("cpu_ms_per_page", "rss_mb", "bytes_per_page"))
 FIGURES["crawl"] += ("catalog_bytes_per_page",)
 QUERY_FIGURES = ("p50_ms", "p99_ms", "mean_ms", "common_p50_ms", "rare_p50_ms", "title_p50_ms", "question_p50_ms")
-SMALLEST = 10_000  # pages: below it, the start of Python is most of the cost
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -37,14 +36,11 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def numbers(text: str) -> list[int]:
-    return sorted(int(part) for part in text.split(","))
-
-
 def bench(options: argparse.Namespace) -> dict[str, Any]:
     with cache_of(options) as cache:
         plan = Plan(cache / "growth", options.queries, options.rounds, options.timeout, options.keep)
-        result = summary(options.sizes, [measured(plan, generated(size)) for size in options.sizes])
+        sizes = sorted(options.sizes)
+        result = summary(sizes, [measured(plan, generated(size)) for size in sizes])
         if options.documentation:
             found = measured(plan, documentation(cache))
             result["documentation"] = {stage: {name: found[stage][name] for name in FIGURES[stage]} for stage in STAGES}
@@ -60,32 +56,30 @@ def summary(sizes: list[int], rows: list[dict[str, dict[str, Any]]]) -> dict[str
     """The figures of every stage by size, and how they grow."""
     costs = {stage: [row[stage]["cpu_seconds"] for row in rows] for stage in STAGES}
     costs[QUERY] = [row[QUERY]["mean_ms"] for row in rows]
+    exponents = {stage: exponent(sizes, spent) for stage, spent in costs.items()}
     return {
         "bench": "growth",
         "version": __version__,
         "sizes": sizes,
-        "exponents": {stage: exponent(sizes, spent) for stage, spent in costs.items()},
+        "exponents": exponents,
         "last_exponents": {stage: exponent(sizes[-2:], spent[-2:]) for stage, spent in costs.items()},
+        "above_bar": above_bar(sizes, exponents),
         **{stage: {name: [row[stage][name] for row in rows] for name in FIGURES[stage]} for stage in STAGES},
         QUERY: {name: [row[QUERY][name] for row in rows] for name in (*QUERY_FIGURES, "rss_mb")},
     }
-
-
-def exponent(sizes: list[int], costs: list[float]) -> float:
-    """The x of cost ~ pages^x by least squares, over the sizes from 10^4 on if there are two of them."""
-    chosen = [pair for pair in zip(sizes, costs, strict=True) if pair[0] >= SMALLEST]
-    pages, spent = np.log(chosen if len(chosen) > 1 else list(zip(sizes, costs, strict=True))).T
-    return round(float(np.polyfit(pages, spent, 1)[0]), 3) if len(pages) > 1 else 0.0
 
 
 def table(result: dict[str, Any]) -> str:
     lines = [f"{'pages':32}" + "".join(f"{size:>14,}" for size in result["sizes"]) + f"{'x':>8}{'last x':>8}"]
     for stage in (*STAGES, QUERY):
         growth = "".join(f"{result[name][stage]:>8}" for name in ("exponents", "last_exponents"))
+        growth += "  above the bar" if stage in result["above_bar"] else ""
         for name, values in result[stage].items():
             lines.append(f"{stage + ' ' + name:32}" + "".join(f"{value:>14,}" for value in values) + growth)
             growth = ""
     lines += [f"{name:32}{figures}" for name, figures in result.get("documentation", {}).items()]
+    found = ", ".join(result["above_bar"]) or ("no stage" if is_enough(result["sizes"]) else "unknown, needs two sizes")
+    lines.append(f"above the bar of pages^{BAR} from {SMALLEST:,} pages on: {found}")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import BenchError
+from harness.options import numbers
 from harness.report import report
 from harness.tiny import add_tiny, cache_of
 
@@ -32,11 +33,6 @@ def sizes(text: str) -> list[tuple[int, int]]:
         return [(int(pages), int(links)) for pages, links in (pair.split(":") for pair in text.split(","))]
     except ValueError:
         raise argparse.ArgumentTypeError("give PAGES:LINKS,PAGES:LINKS") from None
-
-
-def numbers(text: str) -> list[int]:
-    """Sizes of collections."""
-    return [int(number) for number in text.split(",")]
 
 
 def bench(options: argparse.Namespace) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from periplus.store.batch import Batch, Settled, Written
 from periplus.store.collection import Collection
 from periplus.store.open_catalog import open_catalog
 
-PAGES = 256  # pages of a batch: `storage.commit_pages`
+PAGES = 256  # pages of a batch: `store.commit_pages`
 NEW_LINKS = 14  # new links per page of the open web
 HOSTS = 300  # hosts of a worker's shares
 _LONGEST = 600.0  # seconds for which the processes wait for each other

@@ -83,15 +83,21 @@ def _crawl(inputs: Inputs, workers: int, seconds: float, seed: int) -> Outcome:
 
 def _loads(inputs: Inputs, workers: int, rate: float, outcome: Outcome, search: Search) -> dict[str, float]:
     """How busy each part is at the wanted rate; 1: it can do no more."""
-    commits = rate * (1 + inputs.new_urls) * inputs.admission_us / 1e6
+    commits, pages, known = rate * (1 + inputs.new_urls) * inputs.admission_us / 1e6, rate * MONTH, _known(inputs, rate)
+    graph = pages * inputs.edges * inputs.graph_link_bytes + known * inputs.graph_url_bytes
+    published = pages * inputs.index_kb * 1e3 + known * inputs.rank_bytes  # of one generation, in bytes
     return {
         "worker_cpu": rate * inputs.crawl_ms / 1e3 / workers,
         "worker_requests": rate / workers * inputs.response_s / inputs.concurrency,
         "database": commits / inputs.database_cores + outcome.lease_busy,
         "lease": outcome.lease_busy,
         "shares": workers / SHARES,
-        "worker_memory": _known(inputs, rate) * inputs.seen_bytes / (workers * inputs.worker_gb * 1e9),
-        "database_disk": _known(inputs, rate) * inputs.url_bytes / (inputs.database_tb * 1e12),
+        "worker_memory": known * inputs.seen_bytes / (workers * inputs.worker_gb * 1e9),
+        "database_disk": known * inputs.url_bytes / (inputs.database_tb * 1e12),
+        "builder_memory": graph / (inputs.builder_gb * 1e9),
+        "builder_disk": (pages * inputs.segment_kb * 1e3 + 2 * published) / (inputs.builder_tb * 1e12),
+        "node_numbers": known / 2**31,
+        "index_shards": search.shards / inputs.most_shards,
         "broker": search.merge * search.shards / inputs.slowest_merge_ms,
     }
 
@@ -109,6 +115,8 @@ def _search(inputs: Inputs, pages: float) -> Search:
         inputs.queries_per_second / inputs.replicas,
         inputs.query_p50_ms * growth,
         inputs.query_p99_ms * growth,
+        inputs.snippets_ms,
+        inputs.new_words_share,
         inputs.network_ms,
         inputs.stall_share,
         inputs.stall_ms,

@@ -1,8 +1,9 @@
 """Simulates crawl workers, their leases and their database in steps of time.
 
-Every worker owns the hosts of its shares. It takes pages of hosts whose delay is over, spends its CPU time on them, and
-commits them in batches. The database spends CPU time on batches and on the exchanges that renew leases. On one machine,
-workers, database and web server share the cores; in a fleet every worker and the database have their own.
+Every worker owns the hosts of its shares; the first one owns all hosts until the others have received theirs. A worker
+takes pages of hosts whose delay is over, spends its CPU time on them, and commits them in batches. The database spends
+CPU time on batches and on the exchanges that renew leases. On one machine, workers, database and web server share the
+cores; in a fleet every worker and the database have their own.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ class Costs:
     forward: float = 0.0  # of the database, for a link to a host of another worker
     idle: float = 0.0  # of a worker, in every second
     exchange: float = 0.0  # of the database, for a worker in every second: its lease and its transactions
-    exchange_peer: float = 0.0  # the same for each other worker
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Setup:
     page_rate: float = np.inf  # pages a second of a worker that its network link allows
     death_rate: float = 0.0  # deaths of a worker per second
     lease: float = 20.0  # seconds: `fleet.lease_seconds`
+    handover: float = 0.0  # seconds in which the first worker owns all hosts, before the others have their shares
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class FleetSimulation:
         order = np.argsort(shares % setup.workers, kind="stable")
         self._owner, self._left = (shares % setup.workers)[order], sizes[order].astype(np.int64)
         self._first = np.searchsorted(self._owner, np.arange(setup.workers))
+        self._handed_over = 0.0
+        if setup.handover and setup.workers > 1:
+            self._handed_over = np.inf  # until the first page
+            self._final = self._owner, self._first
+            self._owner, self._first = np.zeros_like(self._owner), np.minimum(np.arange(setup.workers), 1) * len(sizes)
         self._ready_at = np.zeros(len(sizes))
         zeros = np.zeros(setup.workers)
         self._start, self._work, self._credit = zeros + costs.start, zeros.copy(), zeros.copy()
@@ -115,19 +121,19 @@ class FleetSimulation:
 
     def _lease(self, step: float) -> float:
         """CPU seconds that the exchanges of a step cost the database."""
-        peers, costs = self._setup.workers - 1, self._costs
-        spent = self._setup.workers * step * (costs.exchange + peers * costs.exchange_peer)
+        spent = self._setup.workers * step * self._costs.exchange
         self._spent["lease"] += spent
         return spent
 
     def _cores(self, commits: float, step: float) -> tuple[float, float]:
         """Cores that a worker and the database get: processes on one machine share its cores fairly.
 
-        A worker whose last batch is not committed yet waits, so the database is at most one batch a worker behind.
+        A worker waits when a batch is full and the one before it is not committed yet, so the database is at most two
+        batches a worker behind.
         """
         setup = self._setup
         database = min(setup.database_cores, commits / step)
-        if commits > setup.workers * BATCH_PAGES * self._costs.commit:
+        if commits > 2 * setup.workers * BATCH_PAGES * self._costs.commit:
             return 0.0, min(database, setup.shared_cores or database)
         if not setup.shared_cores:
             return 1.0, database
@@ -143,6 +149,8 @@ class FleetSimulation:
     def _fetch(self, now: float, step: float, cores: float) -> None:
         """Let every worker start, or take as many pages as its CPU time, its network and its hosts allow."""
         setup, costs = self._setup, self._costs
+        if self._handed_over and now >= self._handed_over:
+            (self._owner, self._first), self._handed_over = self._final, 0.0
         if setup.death_rate:
             dies = self._random.random(setup.workers) < setup.death_rate * step
             self._dead_until[dies] = now + setup.lease
@@ -158,7 +166,9 @@ class FleetSimulation:
         self._spent["polite"] += step * np.count_nonzero(alive & (self._credit >= 1) & (self._start <= 0))
         self._open += taken
         if taken.any():
-            self._first_page = now if self._first_page < 0 else self._first_page
+            if self._first_page < 0:
+                self._first_page = now
+                self._handed_over = min(self._handed_over, now + setup.handover)
             self._last_page, self._pages = now, self._pages + int(taken.sum())
 
     def _take(self, now: float, step: float, quota: Numbers) -> Numbers:

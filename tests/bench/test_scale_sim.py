@@ -19,7 +19,7 @@ def simulated(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_one_worker_predicts_what_three_workers_do() -> None:
+def test_the_measured_figures_of_one_and_three_workers_are_predicted_within_20_percent() -> None:
     fleet = json.loads(simulated().stdout)["fleet"]
     assert fleet["workers"][0] == 1
     assert fleet["workers"][-1] == 3
@@ -29,9 +29,10 @@ def test_one_worker_predicts_what_three_workers_do() -> None:
 
 @pytest.mark.slow
 def test_a_slower_database_is_a_limit_of_a_large_fleet() -> None:
-    result = json.loads(simulated("--set", "admission_us=2000").stdout)
-    assert "database" not in result["10M"]["limits"]
-    assert "database" in result["100B"]["limits"]
+    before, after = (json.loads(simulated(*changed).stdout) for changed in ([], ["--set", "admission_us=3000"]))
+    assert "database" not in before["1B"]["limits"]
+    assert "database" in after["1B"]["limits"]
+    assert "database" not in after["10M"]["limits"]
 
 
 @pytest.mark.slow
@@ -39,3 +40,16 @@ def test_an_unknown_input_is_an_error() -> None:
     ran = simulated("--set", "admision_us=1")
     assert ran.returncode == 1
     assert "no input 'admision_us'" in ran.stderr
+
+
+@pytest.mark.slow
+def test_every_round_of_a_search_waits_for_its_slowest_shard() -> None:
+    once, first = (json.loads(simulated("--set", f"new_words_share={share}").stdout)["1B"] for share in (0, 1))
+    assert first["search_p50_ms"] > once["search_p50_ms"] + 1
+
+
+@pytest.mark.slow
+def test_the_page_is_written_from_default_options_only(tmp_path: Path) -> None:
+    ran = simulated("--write-docs", str(tmp_path / "scale.md"))
+    assert ran.returncode == 1
+    assert "default options" in ran.stderr

@@ -104,7 +104,7 @@ class Indexing(Section):
     shards: int = Field(
         default=1,
         ge=1,
-        le=64,
+        le=64,  # the builder has 14 files of each shard open, and many systems allow a process 1,024
         description="Number of shards of the index, so that several machines can serve it. An index with more than one "
         "is always built in full.",
     )

@@ -18,6 +18,7 @@ from cluster.processes import wait_until
 from periplus.cluster.broker_engine import BrokerEngine
 from periplus.cluster.protocol import weights_id
 from periplus.cluster.shard_source import LiveShardSource
+from periplus.config import Settings
 from periplus.errors import PeriplusError, ShardsUnavailable
 from periplus.search.reload import ReloadingEngine
 from periplus.store.collection import Collection, open_collection
@@ -58,8 +59,13 @@ def nodes(collection: Collection) -> Iterator[list[Site]]:
 
 @pytest.fixture(scope="module")
 def broker(collection: Collection, nodes: list[Site]) -> Iterator[BrokerEngine]:
-    with closing(BrokerEngine(collection, settings(serve__cache_mb=0), [site.base for site in nodes])) as engine:
+    with closing(BrokerEngine(collection, patient(serve__cache_mb=0), [site.base for site in nodes])) as engine:
         yield engine
+
+
+def patient(**flags: Any) -> Settings:
+    """Settings of a broker for a busy machine: it waits long enough for a node that is not dead."""
+    return settings(serve__node_timeout=30.0, **flags)
 
 
 def plain(value: Any) -> Any:
@@ -124,7 +130,7 @@ def test_the_ten_best_are_those_of_one_index_when_far_more_pages_match_than_are_
         index(collection, shards=SHARDS)
         with (
             shard_nodes(collection, *EACH, weights=settings(**flags).ranking) as sites,
-            closing(BrokerEngine(collection, settings(**flags), [site.base for site in sites])) as engine,
+            closing(BrokerEngine(collection, patient(**flags), [site.base for site in sites])) as engine,
         ):
             pairs = [(one.search(query), engine.search(query)) for query in queries]
     assert sum(found.total > 3 * candidates for found, _ in pairs) > 200
@@ -143,7 +149,7 @@ def test_all_shards_are_asked(broker: BrokerEngine) -> None:
 
 def test_results_without_a_shard_are_partial_and_not_stored(collection: Collection, nodes: list[Site]) -> None:
     some = [site.base for site in nodes[:-1]]
-    with closing(BrokerEngine(collection, settings(), some)) as engine:
+    with closing(BrokerEngine(collection, patient(), some)) as engine:
         found = engine.search("harbour", size=100)
         assert (found.missing_shards, found.shards, found.total_is_exact) == ((SHARDS - 1,), SHARDS, False)
         assert 0 < found.total < 80
@@ -163,7 +169,7 @@ def test_complete_results_follow_when_the_shard_is_back(
     with ExitStack() as running, ExitStack() as stack:
         (last,) = running.enter_context(shard_nodes(collection, [3]))
         all_nodes = [*(site.base for site in nodes[:-1]), last.base]
-        engine = stack.enter_context(closing(BrokerEngine(collection, settings(), all_nodes)))
+        engine = stack.enter_context(closing(BrokerEngine(collection, patient(), all_nodes)))
         whole = engine.search("rope ship", size=100)
         assert whole.missing_shards == ()
         running.close()
@@ -180,7 +186,7 @@ def test_complete_results_follow_when_the_shard_is_back(
 
 
 def test_without_any_shard_there_is_no_answer(collection: Collection) -> None:
-    with closing(BrokerEngine(collection, settings(), ["http://127.0.0.1:9"])) as engine:
+    with closing(BrokerEngine(collection, patient(), ["http://127.0.0.1:9"])) as engine:
         with pytest.raises(ShardsUnavailable):
             engine.search("harbour")
         assert engine.cluster.health().status == "unavailable"
@@ -189,7 +195,7 @@ def test_without_any_shard_there_is_no_answer(collection: Collection) -> None:
 def test_a_node_with_other_weights_is_named_in_the_log(
     collection: Collection, nodes: list[Site], caplog: pytest.LogCaptureFixture
 ) -> None:
-    with closing(BrokerEngine(collection, settings(ranking__title=9.0), [site.base for site in nodes])):
+    with closing(BrokerEngine(collection, patient(ranking__title=9.0), [site.base for site in nodes])):
         wait_until(lambda: caplog.text.count("has other weights in [ranking]") == SHARDS)
 
 

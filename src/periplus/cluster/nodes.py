@@ -85,8 +85,9 @@ class Nodes:
         self._random = random.Random()  # noqa: S311  # spreads requests over replicas
         self._thread = Thread(target=self._watch, name="nodes", daemon=True)
 
-    def start(self, timeout: float = _START_SECONDS) -> None:
+    def start(self, timeout: float | None = None) -> None:
         """Probe all nodes once, with a longer *timeout*, and then again and again in a thread."""
+        timeout = max(_START_SECONDS, self._timeout) if timeout is None else timeout
         with closing(self.transfers()) as transfers:
             self._start_probes(transfers, timeout)
             while self._probes:

@@ -76,10 +76,11 @@ class Committer:
         self._trimmer = MemoryTrimmer()
         begin = ArchiveWriter.begin if collection.uploads_files else ArchiveWriter.resume
         self._writer = begin(collection.archive, worker, self._catalog.archives(worker))
+        self._growing = self._writer.name  # the first archive file whose last batch is not committed
         self._began = math.inf  # when the archive file got its first record
         is_stored = not collection.uploads_files
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker, is_stored=is_stored)
-        self._uploader = uploading(collection, worker, lambda: self._writer.name) if not is_stored else None
+        self._uploader = uploading(collection, worker, lambda: self._growing) if not is_stored else None
 
     def fence(self, coordination: Coordination) -> None:
         """Write nothing more once the worker has lost its lease."""
@@ -123,7 +124,7 @@ class Committer:
         if self._is_complete():
             complete = self._writer
             self._begin_next_file()
-            complete.close()
+            self._complete(complete)
         await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
 
     async def finish(self) -> None:
@@ -155,14 +156,20 @@ class Committer:
     def _begin_next_file(self) -> None:
         self._writer, self._began = self._writer.next_file(), math.inf
 
+    def _complete(self, writer: ArchiveWriter) -> None:
+        """Close an archive file after its last commit; from now on it may be uploaded."""
+        writer.close()
+        self._growing = self._writer.name
+
     def _write(self, cut: Commit) -> None:
         began = time.perf_counter()
         with reporting_full_disk(self._collection.home):
             cut.writer.sync(cut.pending)
-            written = Written(self._worker, cut.writer.name, cut.pending.size)
+            waits = self._uploader is not None
+            written = Written(self._worker, cut.writer.name, cut.pending.size, waits)
             archive_id = self._catalog.commit(cut.batch, written, self._run_id, cut.summary)
             if cut.writer is not self._writer:
-                cut.writer.close()
+                self._complete(cut.writer)
             self._segments.add(cut.rows, archive_id, cut.pending.size)
         self._trimmer.trim_if_due()
         self._timing.commit += time.perf_counter() - began

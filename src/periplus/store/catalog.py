@@ -50,7 +50,8 @@ class Catalog(Queries):
     def _commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int:
         many = self._database.many
         with self._database.transaction(undo=self._host_ids.clear):
-            (archive_id,) = self._database.row("extend_archive", *written)
+            extend = "extend_waiting_archive" if written.waits else "extend_archive"
+            (archive_id,) = self._database.row(extend, written.worker, written.name, written.size)
             self._learn_hosts([*(item.host for item in batch.admitted), *batch.policies, *batch.qualities])
             counts = self._admit(batch.admitted)
             many("import_out_of_scope", ((url,) for url in batch.imported))

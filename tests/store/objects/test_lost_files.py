@@ -12,7 +12,7 @@ from crawl.crawling import environment, periplus, reach
 from periplus.store.collection import Collection
 from periplus.store.objects.lost_files import LostFiles
 from periplus.store.objects.upload_rows import CatalogUploadRows
-from periplus.store.objects.uploads import ARCHIVE, WaitingFile
+from periplus.store.objects.uploads import ARCHIVE, Mark, WaitingFile
 from periplus.store.open_catalog import open_catalog
 from testweb import TestWeb, mesh
 
@@ -59,7 +59,7 @@ def test_a_file_that_was_uploaded_stays(node: Collection) -> None:
         files = catalog.archives(worker)
         with closing(open_catalog(node, partial(CatalogUploadRows, worker=worker))) as rows:
             for file in files:
-                assert rows.mark_stored(WaitingFile(ARCHIVE, file.name, file.committed))
+                assert rows.mark_stored(WaitingFile(ARCHIVE, file.name, file.committed)) is Mark.STORED
         assert catalog.give_up(worker, 0.0) == []
         assert catalog.archives(worker) == files
 
@@ -70,4 +70,4 @@ def test_a_node_that_comes_back_too_late_finds_no_row(node: Collection) -> None:
         file = catalog.archives(worker)[0]
         catalog.give_up(worker, 0.0)
     with closing(open_catalog(node, partial(CatalogUploadRows, worker=worker))) as rows:
-        assert not rows.mark_stored(WaitingFile(ARCHIVE, file.name, file.committed))
+        assert rows.mark_stored(WaitingFile(ARCHIVE, file.name, file.committed)) is Mark.GIVEN_UP

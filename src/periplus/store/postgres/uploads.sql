@@ -1,11 +1,16 @@
 -- Which files of a worker are in the object store; only a fleet asks.
 
+-- name: extend_waiting_archive
+-- As extend_archive. What was uploaded before is not the whole file any more.
+INSERT INTO archives (worker, name, committed, stored) VALUES (?, ?, ?, FALSE)
+ON CONFLICT (name) DO UPDATE SET committed = excluded.committed, stored = FALSE RETURNING archive_id;
+
 -- name: hold_segment
 -- A segment that waits for its upload.
 UPDATE segments SET stored = FALSE WHERE name = ?;
 
 -- name: waiting_archives
-SELECT name, committed FROM archives WHERE worker = ? AND NOT stored AND name <> ? ORDER BY archive_id;
+SELECT name, committed FROM archives WHERE worker = ? AND NOT stored ORDER BY archive_id;
 
 -- name: waiting_segments
 -- Links before pages. Segments wait for the archive files of their pages.
@@ -13,10 +18,11 @@ SELECT name, bytes, digest FROM segments WHERE worker = ?1 AND NOT stored
 AND NOT EXISTS (SELECT 1 FROM archives WHERE worker = ?1 AND NOT stored AND sealed > 0) ORDER BY number, kind;
 
 -- name: store_archive
-UPDATE archives SET stored = TRUE WHERE name = ? AND committed = ?;
+-- No row: the file was given up. FALSE: it has grown since its upload.
+UPDATE archives SET stored = stored OR committed = ?2 WHERE name = ?1 RETURNING stored;
 
 -- name: store_segment
-UPDATE segments SET stored = TRUE WHERE name = ?;
+UPDATE segments SET stored = stored OR digest = ?2 WHERE name = ?1 RETURNING stored;
 
 -- name: is_archive_removable
 SELECT 1 FROM archives WHERE name = ? AND stored AND sealed >= committed;

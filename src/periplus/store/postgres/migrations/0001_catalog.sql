@@ -85,7 +85,7 @@ CREATE TABLE archives (
     name       TEXT COLLATE "C" NOT NULL UNIQUE,
     committed  BIGINT NOT NULL,
     sealed     BIGINT NOT NULL DEFAULT 0,
-    stored     BOOLEAN NOT NULL DEFAULT FALSE  -- in the object store
+    stored     BOOLEAN NOT NULL DEFAULT TRUE   -- FALSE while it waits for its upload
 ) WITH (fillfactor = 50);
 
 CREATE TABLE segments (

@@ -297,6 +297,7 @@ def test_a_page_of_the_last_batch_of_a_file_is_uploaded_with_it(
             committer.archive(Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=os.urandom(size)))
             await committer.commit(Batch(seeds=[SEED]), [], {})
         await committer.finish()
+        await committer.upload()
 
     asyncio.run(run())
     with closing(open_catalog(node)) as catalog:

@@ -78,6 +78,7 @@ class Committer:
         self._writer = begin(collection.archive, worker, self._catalog.archives(worker))
         self._growing = self._writer.name  # the first archive file whose last batch is not committed
         self._began = math.inf  # when the archive file got its first record
+        self._failure: BaseException | None = None  # of `add_recovered`
         is_stored = not collection.uploads_files
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker, is_stored=is_stored)
         self._uploader = uploading(collection, worker, lambda: self._growing) if not is_stored else None
@@ -105,6 +106,17 @@ class Committer:
             self._begin_next_file()
         return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
 
+    def add_recovered(self, rows: list[PageRow], archive_id: int, size: int) -> None:
+        """Add pages of a lost worker to the open segment; any thread may call it.
+
+        When it fails, the next `seal` fails, too, and so the worker ends.
+        """
+        try:
+            self._thread.submit(self._segments.add, rows, archive_id, size).result()
+        except BaseException as error:
+            self._failure = error
+            raise
+
     async def publish(self, publication: Publication) -> None:
         """Write what the worker reports about itself."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._catalog.publish, publication)
@@ -114,13 +126,15 @@ class Committer:
 
         Call it only while no commit is running: the commit thread changes the state that this method reads.
         """
-        return self._segments.is_overdue(idle=idle) or self._is_complete()
+        return self._segments.is_overdue(idle=idle) or self._is_complete() or self._failure is not None
 
     async def seal(self) -> None:
         """Seal the open segment, so that readers see all acknowledged pages; completes an old archive file.
 
         Call it only while no commit is running.
         """
+        if self._failure is not None:
+            raise self._failure
         if self._is_complete():
             complete = self._writer
             self._begin_next_file()
@@ -128,9 +142,12 @@ class Committer:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
 
     async def finish(self) -> None:
-        """Seal the open segment, close every file and upload it."""
+        """Seal the open segment and close every file."""
         await self.seal()
         self._close_files()
+
+    async def upload(self) -> None:
+        """Upload every file after `finish`; the worker needs no lease for it."""
         if self._uploader is not None:
             await asyncio.to_thread(self._uploader.finish)
 

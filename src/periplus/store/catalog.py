@@ -298,7 +298,8 @@ class Catalog(Queries):
         with self._database.transaction():
             self._database.many("add_segment", ((*segment, worker, number, now) for segment in segments))
             if not is_stored:
-                self._database.many("hold_segment", ((segment.name,) for segment in segments))
+                for segment in segments:  # before `sealed` grows
+                    self._database.run("hold_segment", segment.name, list(upto))
             self._database.many("seal_archive", ((size, archive_id) for archive_id, size in upto.items()))
 
     def replace_segments(self, successors: Iterable[tuple[str, SealedSegment]]) -> None:

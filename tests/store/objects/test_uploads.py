@@ -49,6 +49,9 @@ class MemoryRows:
     def is_removable(self, folder: str, name: str) -> bool:
         return name in self.stored and (folder == SEGMENTS or name in self.sealed)
 
+    def leave(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
@@ -86,10 +89,8 @@ def segment(node: Collection, rows: MemoryRows, number: int = 1) -> Path:
     return path
 
 
-def uploader(
-    node: Collection, store: ObjectStore, rows: MemoryRows, growing: str = SECOND, **options: bool
-) -> Uploader:
-    return Uploader(node, store, rows, WORKER, lambda: growing, **options)
+def uploader(node: Collection, store: ObjectStore, rows: MemoryRows, growing: str = SECOND) -> Uploader:
+    return Uploader(node, store, rows, WORKER, lambda: growing)
 
 
 def test_a_complete_file_is_uploaded_recorded_and_removed(
@@ -147,9 +148,14 @@ def test_an_archive_file_stays_until_its_pages_are_in_segments(
 
 def test_a_node_that_builds_keeps_its_segments(node: Collection, store: CountingStore, rows: MemoryRows) -> None:
     path = segment(node, rows)
-    uploader(node, store, rows, keeps_segments=True).upload()
+    node.index.mkdir()
+    working = uploader(node, store, rows)
+    working.upload()
     assert rows.stored
     assert path.exists()
+    node.index.rmdir()
+    working.upload()
+    assert not path.exists(), "it does not build any more"
 
 
 def test_archive_files_of_other_workers_are_left_alone(

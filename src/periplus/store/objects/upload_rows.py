@@ -42,6 +42,10 @@ class CatalogUploadRows:
         statement = "is_archive_removable" if folder == ARCHIVE else "is_segment_removable"
         return self._database.row(statement, name) is not None
 
+    def leave(self) -> None:
+        """Remove the node from the list of nodes when it is done."""
+        self._database.run("leave_uploaded_node", self._worker)
+
     def close(self) -> None:
         """Close the connection."""
         self._database.close()
@@ -51,7 +55,6 @@ def uploading(collection: Collection, worker: int, growing: Callable[[], str]) -
     """Begin to upload the complete files of a worker; *growing* names its first archive file that is not complete."""
     require_bucket(collection.storage)  # here: the library of the store cannot be used before and after a fork
     rows = open_catalog(collection, partial(CatalogUploadRows, worker=worker))
-    keeps = collection.index.is_dir()  # this node builds the index
-    uploader = Uploader(collection, open_store(collection.storage), rows, worker, growing, keeps_segments=keeps)
+    uploader = Uploader(collection, open_store(collection.storage), rows, worker, growing)
     uploader.start()
     return uploader

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum, auto
 from pathlib import Path
 from threading import Event, Thread
@@ -76,6 +77,10 @@ class UploadRows(Protocol):
         """Whether a file is in the object store, and no recovery needs the local one: its pages are in segments."""
         ...
 
+    def leave(self) -> None:
+        """Remove the node from the list of nodes, if all its workers have ended and all its files are uploaded."""
+        ...
+
     def close(self) -> None:
         """Close the connection."""
         ...
@@ -91,12 +96,10 @@ class Uploader:
         rows: UploadRows,
         worker: int,
         growing: Callable[[], str],
-        *,
-        keeps_segments: bool = False,
     ) -> None:
-        """*growing*: see `is_complete`. *keeps_segments*: this node reads them itself."""
+        """*growing*: see `is_complete`."""
         self._collection, self._store, self._rows = collection, store, rows
-        self._worker, self._growing, self._keeps_segments = worker, growing, keeps_segments
+        self._worker, self._growing = worker, growing
         self._last_error, self._damaged = "", set[str]()
         self._closed = Event()
         self._thread = Thread(target=self._run, name="uploader", daemon=True)
@@ -117,6 +120,8 @@ class Uploader:
         self._growing = str
         self.upload()
         self.upload()  # segments that waited for archive files
+        with suppress(PeriplusError):  # the others remove the node after the grace time
+            self._rows.leave()
         self._rows.close()
 
     def _stop(self) -> None:
@@ -179,7 +184,8 @@ class Uploader:
             is_own = parse_archive_name(path.name)[0] == self._worker
             if is_own and is_complete(path.name, self._growing()) and self._rows.is_removable(ARCHIVE, path.name):
                 path.unlink()
-        own = () if self._keeps_segments else self._collection.segments.glob(f"*-w{self._worker:02d}-*.parquet")
+        is_builder = self._collection.index.is_dir()  # this node reads segments itself
+        own = () if is_builder else self._collection.segments.glob(f"*-w{self._worker:02d}-*.parquet")
         if stored := [path for path in own if self._rows.is_removable(SEGMENTS, path.name)]:
             with self._collection.without_segment_readers() as is_unused:
                 for path in stored if is_unused else ():

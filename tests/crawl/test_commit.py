@@ -303,6 +303,7 @@ def test_a_page_of_the_last_batch_of_a_file_is_uploaded_with_it(
     with closing(open_catalog(node)) as catalog:
         first = catalog.archives(1000)[0]
     assert not (node.home / "kept").exists()
+    assert uploaders[0].uploaded_bytes == first.committed, "it was uploaded once"
     assert [(one.name, one.size) for one in open_store(node.storage).list("archive")] == [
         (f"archive/{first.name}", first.committed)
     ]

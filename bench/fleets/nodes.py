@@ -20,12 +20,14 @@ from living.web_process import WebServer
 from periplus.model import Reason
 from periplus.store.batch import ForwardedUrl
 from periplus.store.collection import Collection
+from periplus.store.objects.open_store import open_store
 from periplus.store.open_catalog import open_catalog
 from periplus.store.shares import share_of
 from periplus.store.user_changes import UserChanges
 from periplus.url import host_of
 
 _NEARLY = 0.9  # of all cores
+_STORE = "store"  # the folder that is the object store
 _IDLE_DELAY = 1.0  # seconds between requests of a worker that mostly waits
 
 
@@ -44,6 +46,7 @@ def crawl(fleet: Fleet, database: str, workers: int, hosts: int | None = None, d
     """Lets *workers* nodes of one process each crawl the first *hosts* hosts, or the whole web."""
     hosts = fleet.web.hosts if hosts is None else hosts
     folder = Path(tempfile.mkdtemp(prefix=f"{workers}-workers-", dir=fleet.folder))
+    (folder / _STORE).mkdir()
     _add_seeds(fleet, folder, database, hosts)
     start, spent, serving = fleet.server.size(), fleet.server_seconds(), fleet.server.program.cpu_seconds()
     began, busy = time.monotonic(), busy_seconds(range(os.cpu_count() or 1))
@@ -57,6 +60,7 @@ def crawl(fleet: Fleet, database: str, workers: int, hosts: int | None = None, d
     pages = hosts * fleet.web.pages
     if len(times) != pages or len({url for _, url in requests}) != pages:
         raise BenchError(f"{len(times)} requests for {pages} pages")
+    _require_uploaded(folder, database, pages)
     seconds = max(times[-1] - times[0], 0.001)
     cores = (sum(cpu) + spent) / seconds
     return {
@@ -99,10 +103,22 @@ def _add_seeds(fleet: Fleet, folder: Path, database: str, hosts: int) -> None:
         catalog.add_seeds(seeds, "cli")
 
 
+def _require_uploaded(folder: Path, database: str, pages: int) -> None:
+    """Raise an error unless the archive files and segments of all pages are in the object store."""
+    with closing(open_catalog(Collection(folder, database), read_only=True)) as catalog:
+        archives = {f"archive/{file.name}": file.committed for file in catalog.archives()}
+        uploaded = sum(segment.rows for segment in catalog.segments("pages"))
+    stored = {facts.name: facts.size for facts in open_store(f"file://{folder / _STORE}").list("archive")}
+    if missing := archives.items() - stored.items():
+        raise BenchError(f"{len(missing)} of {len(archives)} archive files are not uploaded")
+    if uploaded != pages:
+        raise BenchError(f"segments of {uploaded} pages are uploaded instead of {pages}")
+
+
 def _start(fleet: Fleet, folder: Path, database: str, name: str, delay: float) -> subprocess.Popen[bytes]:
     settings = {
         "FLEET__DATABASE": database,
-        "FLEET__STORAGE": f"file://{folder}/store",
+        "FLEET__STORAGE": f"file://{folder / _STORE}",
         "FLEET__NODE": name,
         "POLITENESS__DELAY": str(delay),
         "FETCH__ALLOW_PRIVATE": "true",

@@ -169,6 +169,7 @@ def read_everything(queries: Queries) -> None:
     queries.head_of_queue(A, 5)
     queries.archives()
     queries.archives(1)
+    queries.unsealed_archives(1)
     queries.archive_workers()
     queries.fetches_in(1)
     queries.fetches_in(1, 500)

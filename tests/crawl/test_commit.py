@@ -8,6 +8,8 @@ import os
 import resource
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +18,21 @@ from fastwarc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]
 
 from crawl.crawling import catalog_of, environment, periplus, reach, run_crawl, segment_rows, settings_for, sound
+from periplus.crawl import commit
 from periplus.crawl.assignment import Budget
-from periplus.crawl.commit import Committer
+from periplus.crawl.commit import Committer, FileLimits
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
 from periplus.store import segments
+from periplus.store.archive import ArchiveWriter, Pending
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import PageRow
+from periplus.store.objects.open_store import open_store
+from periplus.store.objects.upload_rows import CatalogUploadRows
+from periplus.store.objects.uploads import Uploader
 from periplus.store.open_catalog import open_catalog
 from periplus.store.run_summary import StepTimes
 from periplus.store.segments import SegmentStream
@@ -254,6 +261,52 @@ def test_bytes_without_acknowledgement_are_cut_off_by_the_next_run(collection: C
 
     committing(collection, nothing)
     assert path.stat().st_size == file.committed
+
+
+# -- uploads of a fleet -----------------------------------------------------------------------------------------------
+
+
+def test_a_page_of_the_last_batch_of_a_file_is_uploaded_with_it(
+    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The uploader looks at the moment when the next file has begun, and the last batch is not yet written."""
+    (tmp_path / "objects").mkdir()
+    create_collection(tmp_path / "node")
+    node = Collection(tmp_path / "node", postgres, f"file://{tmp_path}/objects")
+    open_catalog(node, create=True).close()
+    uploaders, sync = [], ArchiveWriter.sync
+    looks: list[bool] = []
+
+    def uploading(collection: Collection, worker: int, growing: Callable[[], str]) -> Uploader:
+        rows = open_catalog(collection, partial(CatalogUploadRows, worker=worker))
+        uploaders.append(Uploader(collection, open_store(collection.storage), rows, worker, growing))
+        return uploaders[0]  # its thread is not started
+
+    def look_and_sync(writer: ArchiveWriter, pending: Pending) -> None:
+        if len(looks) == 1:
+            uploaders[0].upload()
+        looks.append(True)
+        sync(writer, pending)
+
+    monkeypatch.setattr(commit, "uploading", uploading)
+    monkeypatch.setattr(ArchiveWriter, "sync", look_and_sync)
+
+    async def run() -> None:
+        committer = Committer(node, settings_for(None).store, 1000, 1, StepTimes(0.0), FileLimits(size=2_000))
+        for size in (10, 4_000):  # the second one completes the file
+            committer.archive(Response(SEED, 1.0, 200, head=b"HTTP/1.1 200 OK\r\n", body=os.urandom(size)))
+            await committer.commit(Batch(seeds=[SEED]), [], {})
+        await committer.finish()
+        await committer.upload()
+
+    asyncio.run(run())
+    with closing(open_catalog(node)) as catalog:
+        first = catalog.archives(1000)[0]
+    assert not (node.home / "kept").exists()
+    assert uploaders[0].uploaded_bytes == first.committed, "it was uploaded once"
+    assert [(one.name, one.size) for one in open_store(node.storage).list("archive")] == [
+        (f"archive/{first.name}", first.committed)
+    ]
 
 
 # -- no room ----------------------------------------------------------------------------------------------------------

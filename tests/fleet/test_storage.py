@@ -36,7 +36,7 @@ def web() -> Iterator[TestWeb]:
 @pytest.fixture
 def crew(tmp_path: Path, postgres: str, web: TestWeb, bucket: str) -> Iterator[Crew]:
     settings = {"fleet__storage": bucket, "fleet__upload_seconds": 1.0, "fleet__grace_seconds": GRACE}
-    with closing(Crew(tmp_path, postgres, web, **settings, store__segment_seconds=1.0)) as crew:
+    with closing(Crew(tmp_path, postgres, web, **settings, store__segment_seconds=60.0)) as crew:  # long, as usual
         crew.seed("http://h0001.test/")
         yield crew
 
@@ -74,7 +74,7 @@ def test_a_store_that_fails_for_some_time_delays_uploads_and_nothing_else(
 
 
 def test_pages_of_a_node_that_is_lost_with_its_disk_are_fetched_again(crew: Crew, s3: S3Server, bucket: str) -> None:
-    crew.start(*NODES, until_done=False)
+    crew.start(*NODES)
     wait_until(lambda: crew.counters()["fetched"] > 0)
     only_on_a = (
         "SELECT 1 FROM fetches JOIN archives USING (archive_id) JOIN fleet_workers ON archives.worker = worker_id"
@@ -86,13 +86,37 @@ def test_pages_of_a_node_that_is_lost_with_its_disk_are_fetched_again(crew: Crew
         crew.nodes["a"].wait()
         shutil.rmtree(crew.folder / "a")
     assert crew.rows(only_on_a), "the node had pages that were not uploaded"
-
-    def is_complete() -> bool:
-        waiting = "SELECT count(*) FROM fetches JOIN archives USING (archive_id) WHERE NOT stored"
-        return crew.counters()["fetched"] == HOSTS * PAGES and crew.rows(waiting) == [(0,)]
-
-    wait_until(is_complete, timeout=90.0)
-    for name in ("b", "c"):
-        crew.signal(name, signal.SIGTERM)
-    crew.wait("b", "c")
+    assert crew.wait("b", "c") == {"b": 0, "c": 0}, [crew.log(name) for name in ("b", "c")]
     everything_is_stored(crew, bucket)
+
+
+def test_uploaded_pages_of_a_node_that_is_lost_with_its_disk_reach_a_segment(crew: Crew, bucket: str) -> None:
+    crew.start(*NODES)
+    of_a = (
+        " FROM fetches JOIN archives USING (archive_id) JOIN fleet_workers ON archives.worker = worker_id"
+        " WHERE node = 'a' AND stored AND verdict = 'fetched'"
+    )
+    wait_until(lambda: bool(crew.rows(f"SELECT 1 {of_a}")))
+    crew.signal("a", signal.SIGKILL)
+    crew.nodes["a"].wait()
+    shutil.rmtree(crew.folder / "a")
+    uploaded = crew.rows(f"SELECT url, at {of_a} AND sealed = 0")
+    assert uploaded, "the node had uploaded pages, and no segment"
+    assert crew.wait("b", "c") == {"b": 0, "c": 0}, [crew.log(name) for name in ("b", "c")]
+    everything_is_stored(crew, bucket)
+    assert set(uploaded) <= set(crew.rows(f"SELECT url, at {of_a}")), "none of them was fetched again"
+
+
+def test_a_node_that_ends_while_the_object_store_fails_leaves_its_hosts_to_the_others_at_once(
+    crew: Crew, s3: S3Server, bucket: str
+) -> None:
+    crew.start(*NODES)
+    wait_until(lambda: crew.counters()["fetched"] > HOSTS)
+    with s3.answering(503):
+        crew.nodes["a"].terminate()
+        shares = "SELECT 1 FROM shares JOIN fleet_workers ON owner = worker_id WHERE node = 'a'"
+        wait_until(lambda: not crew.rows(shares))
+        assert crew.nodes["a"].poll() is None, "it still has files to upload"
+    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
+    everything_is_stored(crew, bucket)
+    assert crew.rows("SELECT name FROM nodes") == []

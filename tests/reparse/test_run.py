@@ -15,7 +15,7 @@ from crawl.crawling import catalog_of, environment, run_crawl, segment_rows, set
 from index.damage import flip, zero_table
 from parse.pdfs import pdf
 from periplus.errors import CollectionLocked, DamagedFile
-from periplus.reparse import reparse
+from periplus.reparse import reparse, run
 from periplus.store.collection import open_collection
 from testweb import Page, Site, TestWeb, many_hosts
 
@@ -45,6 +45,22 @@ def identities(home: Path, kind: str) -> list[tuple[Any, ...]]:
         ("url", "content_id", "archive", "offset", "title") if kind == "pages" else ("source_id", "target", "anchor")
     )
     return [tuple(row[column] for column in columns) for row in segment_rows(home, kind)]
+
+
+def test_no_process_removes_segments_while_they_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collection, seen = open_collection(home), []
+
+    def is_unused() -> bool:
+        with collection.without_segment_readers() as unused:
+            return unused
+
+    monkeypatch.setattr(run, "bring_segments", lambda *_: seen.append(is_unused()))
+    reparse(
+        collection, settings_for(None), everything=False, on_progress=lambda _done, _total: seen.append(is_unused())
+    )
+    assert len(seen) > 1
+    assert not any(seen)
+    assert is_unused()
 
 
 def test_a_reparse_adds_what_the_quick_parse_leaves_out(home: Path) -> None:

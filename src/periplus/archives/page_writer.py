@@ -124,7 +124,7 @@ class PageWriter:
         pending = self._writer.cut()
         with reporting_full_disk(self._collection.home):
             self._writer.sync(pending)
-            written = Written(IMPORTS, self._writer.name, pending.size)
+            written = Written(IMPORTS, self._writer.name, pending.size, self._collection.uploads_files)
             archive_id = self._catalog.commit(self._batch, written, self._counters.run_id, self._summary())
             self._segments.add(self._rows, archive_id, pending.size)
         if pending.size >= self._settings.store.archive_bytes:

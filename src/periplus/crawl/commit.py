@@ -76,10 +76,12 @@ class Committer:
         self._trimmer = MemoryTrimmer()
         begin = ArchiveWriter.begin if collection.uploads_files else ArchiveWriter.resume
         self._writer = begin(collection.archive, worker, self._catalog.archives(worker))
+        self._growing = self._writer.name  # the first archive file whose last batch is not committed
         self._began = math.inf  # when the archive file got its first record
+        self._failure: BaseException | None = None  # of `add_recovered`
         is_stored = not collection.uploads_files
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker, is_stored=is_stored)
-        self._uploader = uploading(collection, worker, lambda: self._writer.name) if not is_stored else None
+        self._uploader = uploading(collection, worker, lambda: self._growing) if not is_stored else None
 
     def fence(self, coordination: Coordination) -> None:
         """Write nothing more once the worker has lost its lease."""
@@ -104,6 +106,17 @@ class Committer:
             self._begin_next_file()
         return asyncio.get_running_loop().run_in_executor(self._thread, self._write, cut)
 
+    def add_recovered(self, rows: list[PageRow], archive_id: int, size: int) -> None:
+        """Add pages of a lost worker to the open segment; any thread may call it.
+
+        When it fails, the next `seal` fails, too, and so the worker ends.
+        """
+        try:
+            self._thread.submit(self._segments.add, rows, archive_id, size).result()
+        except BaseException as error:
+            self._failure = error
+            raise
+
     async def publish(self, publication: Publication) -> None:
         """Write what the worker reports about itself."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._catalog.publish, publication)
@@ -113,23 +126,28 @@ class Committer:
 
         Call it only while no commit is running: the commit thread changes the state that this method reads.
         """
-        return self._segments.is_overdue(idle=idle) or self._is_complete()
+        return self._segments.is_overdue(idle=idle) or self._is_complete() or self._failure is not None
 
     async def seal(self) -> None:
         """Seal the open segment, so that readers see all acknowledged pages; completes an old archive file.
 
         Call it only while no commit is running.
         """
+        if self._failure is not None:
+            raise self._failure
         if self._is_complete():
             complete = self._writer
             self._begin_next_file()
-            complete.close()
+            self._complete(complete)
         await asyncio.get_running_loop().run_in_executor(self._thread, self._segments.seal)
 
     async def finish(self) -> None:
-        """Seal the open segment, close every file and upload it."""
+        """Seal the open segment and close every file."""
         await self.seal()
         self._close_files()
+
+    async def upload(self) -> None:
+        """Upload every file after `finish`; the worker needs no lease for it."""
         if self._uploader is not None:
             await asyncio.to_thread(self._uploader.finish)
 
@@ -155,14 +173,20 @@ class Committer:
     def _begin_next_file(self) -> None:
         self._writer, self._began = self._writer.next_file(), math.inf
 
+    def _complete(self, writer: ArchiveWriter) -> None:
+        """Close an archive file after its last commit; from now on it may be uploaded."""
+        writer.close()
+        self._growing = self._writer.name
+
     def _write(self, cut: Commit) -> None:
         began = time.perf_counter()
         with reporting_full_disk(self._collection.home):
             cut.writer.sync(cut.pending)
-            written = Written(self._worker, cut.writer.name, cut.pending.size)
+            waits = self._uploader is not None
+            written = Written(self._worker, cut.writer.name, cut.pending.size, waits)
             archive_id = self._catalog.commit(cut.batch, written, self._run_id, cut.summary)
             if cut.writer is not self._writer:
-                cut.writer.close()
+                self._complete(cut.writer)
             self._segments.add(cut.rows, archive_id, cut.pending.size)
         self._trimmer.trim_if_due()
         self._timing.commit += time.perf_counter() - began

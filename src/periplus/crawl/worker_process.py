@@ -10,13 +10,13 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 
 import pyarrow as pa
 import uvloop
 
-from periplus.crawl.assignment import Assignment, Report, WorkerContext
+from periplus.crawl.assignment import Assignment, Ending, Report, WorkerContext
 from periplus.crawl.clock import wall_time
 from periplus.crawl.commands import Commands, CommandTargets
 from periplus.crawl.commit import Committer, FileLimits
@@ -25,7 +25,7 @@ from periplus.crawl.crash_guard import CrashGuard
 from periplus.crawl.handover import Handover, Inbox
 from periplus.crawl.link_intake import EntryUrls, LinkIntake
 from periplus.crawl.live_report import LiveReport
-from periplus.crawl.lost_nodes import looking_for_lost_nodes
+from periplus.crawl.lost_nodes import LostNodes
 from periplus.crawl.memory import drop_loaded_code_pages, return_freed_memory_early
 from periplus.crawl.novelty import PageAssessor
 from periplus.crawl.outcome import OutcomeRecorder
@@ -80,10 +80,9 @@ async def _work(
         _published(assignment, number) as live,
         closing(_page_reader(assignment, shared, number)) as reader,
         closing(assignment.join(shared, number)) as coordination,
-        _housekeeping(assignment, number),
     ):
         known = live.last_command()  # before the tables are read: later commands are carried out
-        counters = _recover(assignment, coordination, catalog, reader)
+        counters = recover_files(assignment, coordination, catalog, reader)
         committer = Committer(
             assignment.collection,
             assignment.settings.store,
@@ -101,13 +100,22 @@ async def _work(
                 parts.handover.update(assignment.clock.now())
                 refusals = _admit_seeds(assignment, builder.intake)
                 worker = Worker(parts)
-                with _interruptible(worker, shared, by_terminal=on_progress is not None), _reporting(on_progress):
+                with (
+                    _saving_lost_pages(assignment, number, coordination, committer) as saving,
+                    _interruptible(worker, shared, by_terminal=on_progress is not None),
+                    _reporting(on_progress),
+                ):
                     ending = await worker.run()
+                    if saving is not None:
+                        await asyncio.to_thread(saving.stop, at_once=ending is not Ending.DONE)
             await committer.finish()
-            coordination.leave()
         except BaseException:
             committer.close()
             raise
+        try:
+            coordination.leave()  # before the uploads: other workers crawl its hosts meanwhile
+        finally:
+            await committer.upload()
     return Report(ending, counters.summary(assignment.clock.now()), refusals)
 
 
@@ -124,15 +132,22 @@ def keep_to_one_core(worker: int, workers: int) -> None:
             os.sched_setaffinity(0, {cores[worker % len(cores)]})
 
 
-def _recover(assignment: Assignment, coordination: Coordination, catalog: Catalog, reader: PageReader) -> RunCounters:
-    """Recover the files of earlier workers that this one continues; returns the counters to go on with."""
+def recover_files(
+    assignment: Assignment, coordination: Coordination, catalog: Catalog, reader: PageReader
+) -> RunCounters:
+    """Recover the files of earlier workers that this one continues; returns the counters to go on with.
+
+    A worker that loses its lease meanwhile gets `LeaseLost`: the next one writes segments of the same pages.
+    """
+    coordination.fence(catalog)
     counters = RunCounters(assignment.run_id, assignment.started)
     if assignment.deaths:
         before = catalog.worker_summary(assignment.run_id, coordination.worker)
         counters.resume(before, assignment.deaths, assignment.clock.now())
         remove_unacknowledged(assignment.collection, catalog, coordination.worker)
     for worker in catalog.archive_workers():
-        if coordination.recovers(worker):
+        is_own = worker == coordination.worker or not assignment.collection.uploads_files  # others upload their own
+        if is_own and coordination.recovers(worker):
             recover(assignment.collection, catalog, assignment.settings.store, reader, worker)
     return counters
 
@@ -148,22 +163,36 @@ def _published(assignment: Assignment, number: int) -> Iterator[LiveState]:
                 live.remove(assignment.collection.node, Role.CRAWL, number)
 
 
-def _housekeeping(assignment: Assignment, number: int) -> AbstractContextManager[None]:
+@contextmanager
+def _saving_lost_pages(
+    assignment: Assignment, number: int, coordination: Coordination, committer: Committer
+) -> Iterator[LostNodes | None]:
     """The first worker of a node looks for nodes that are gone."""
     if number or not assignment.collection.uploads_files:
-        return nullcontext()
-    return looking_for_lost_nodes(assignment.collection, assignment.settings.fleet.grace_seconds)
+        yield None
+        return
+    grace = assignment.settings.fleet.grace_seconds
+    with closing(PageReader(_page_parser(assignment))) as reader:
+        nodes = LostNodes(assignment.collection, grace, coordination.worker, reader, committer.add_recovered)
+        nodes.start()
+        try:
+            yield nodes
+        finally:
+            nodes.stop(at_once=True)
 
 
 # -- building the worker ------------------------------------------------------------------------------------------
 
 
 def _page_reader(assignment: Assignment, shared: SharedState, number: int) -> PageReader:
+    return PageReader(_page_parser(assignment), CrashGuard(shared, number, assignment.suspects))
+
+
+def _page_parser(assignment: Assignment) -> PageParser:
     settings = assignment.settings
-    parser = PageParser(
+    return PageParser(
         Canonicalizer.of(settings.addresses), links_per_page=settings.scope.links_per_page, settings=settings.parse
     )
-    return PageReader(parser, CrashGuard(shared, number, assignment.suspects))
 
 
 def _fetcher(assignment: Assignment, number: int, coordination: Coordination) -> Fetcher:

@@ -84,22 +84,23 @@ def reparse(
     with collection.locked("reparse"), closing(open_catalog(collection)) as catalog:
         remove_unfinished(collection)
         remove_replaced(collection, catalog)
-        bring_segments(collection, catalog.segments())
-        plan = Plan(collection, catalog, settings, everything=everything)
-        segments = plan.segments if most is None else _first_pages(plan.segments, most)
-        total, done = sum(segment.pages.rows for segment in segments), 0
-        with (
-            nullcontext() if runner is not None else _borrowing_archives(collection, catalog, segments),
-            _removing_unfinished(collection),
-            closing(_readings(collection, settings, segments, pool, runner)) as readings,
-        ):
-            for old, reading in readings:
-                store_segments(collection, reading.successors)
-                _replace(catalog, old.pages, reading.successors)
-                unread += reading.unread
-                failed_extractors.update(reading.failed_extractors)
-                done += old.pages.rows
-                on_progress(done, total)
+        with collection.reading_segments():  # a worker of this node removes segments that it has uploaded
+            bring_segments(collection, catalog.segments())
+            plan = Plan(collection, catalog, settings, everything=everything)
+            segments = plan.segments if most is None else _first_pages(plan.segments, most)
+            total, done = sum(segment.pages.rows for segment in segments), 0
+            with (
+                nullcontext() if runner is not None else _borrowing_archives(collection, catalog, segments),
+                _removing_unfinished(collection),
+                closing(_readings(collection, settings, segments, pool, runner)) as readings,
+            ):
+                for old, reading in readings:
+                    store_segments(collection, reading.successors)
+                    _replace(catalog, old.pages, reading.successors)
+                    unread += reading.unread
+                    failed_extractors.update(reading.failed_extractors)
+                    done += old.pages.rows
+                    on_progress(done, total)
         plan.finished()
         delete_replaced_segments(collection, catalog.segments())
     seconds = round(time.monotonic() - started, 3)

@@ -81,6 +81,7 @@ class Written(NamedTuple):
     worker: int
     name: str
     size: int
+    waits: bool = False  # for its upload; other nodes read it after that
 
 
 class ArchiveFile(NamedTuple):

@@ -50,7 +50,8 @@ class Catalog(Queries):
     def _commit(self, batch: Batch, written: Written, run_id: int, summary: dict[str, Any]) -> int:
         many = self._database.many
         with self._database.transaction(undo=self._host_ids.clear):
-            (archive_id,) = self._database.row("extend_archive", *written)
+            extend = "extend_waiting_archive" if written.waits else "extend_archive"
+            (archive_id,) = self._database.row(extend, written.worker, written.name, written.size)
             self._learn_hosts([*(item.host for item in batch.admitted), *batch.policies, *batch.qualities])
             counts = self._admit(batch.admitted)
             many("import_out_of_scope", ((url,) for url in batch.imported))
@@ -297,7 +298,8 @@ class Catalog(Queries):
         with self._database.transaction():
             self._database.many("add_segment", ((*segment, worker, number, now) for segment in segments))
             if not is_stored:
-                self._database.many("hold_segment", ((segment.name,) for segment in segments))
+                for segment in segments:  # before `sealed` grows
+                    self._database.run("hold_segment", segment.name, list(upto))
             self._database.many("seal_archive", ((size, archive_id) for archive_id, size in upto.items()))
 
     def replace_segments(self, successors: Iterable[tuple[str, SealedSegment]]) -> None:

@@ -225,6 +225,10 @@ SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? ORDER 
 -- name: all_archives
 SELECT archive_id, name, committed, sealed FROM archives ORDER BY archive_id;
 
+-- name: unsealed_archives
+-- The archive files of a worker with acknowledged pages that are in no segment.
+SELECT archive_id, name, committed, sealed FROM archives WHERE worker = ? AND sealed < committed ORDER BY archive_id;
+
 -- name: extend_archive
 -- Add an archive file at its first commit, or update its acknowledged size.
 INSERT INTO archives (worker, name, committed) VALUES (?, ?, ?)

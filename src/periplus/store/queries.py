@@ -102,6 +102,10 @@ class Queries:
         """The numbers of all workers that have written an archive file."""
         return [worker for (worker,) in self._database.rows("archive_workers")]
 
+    def unsealed_archives(self, worker: int) -> list[ArchiveFile]:
+        """The archive files with acknowledged pages that are in no segment, and that a worker adds to segments."""
+        return [ArchiveFile(*row) for row in self._database.rows("unsealed_archives", worker)]
+
     def fetches_in(self, archive_id: int, offset: int = 0) -> Iterator[Fetch]:
         """The fetches in an archive file from *offset* on, in order."""
         return map(records.fetch_from_row, self._database.rows("fetches_of_archive", archive_id, offset))

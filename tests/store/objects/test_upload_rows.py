@@ -15,8 +15,9 @@ from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import SealedSegment
 from periplus.store.objects.open_store import open_store
 from periplus.store.objects.upload_rows import CatalogUploadRows
-from periplus.store.objects.uploads import ARCHIVE, SEGMENTS, WaitingFile
+from periplus.store.objects.uploads import ARCHIVE, SEGMENTS, Mark, WaitingFile
 from periplus.store.open_catalog import open_catalog
+from periplus.store.postgres.database import PostgresDatabase
 from testweb import TestWeb, mesh
 
 PAGES, LINKS = (SealedSegment(f"{kind}-w1000-000001.parquet", kind, 1, 7, b"digest") for kind in ("pages", "links"))
@@ -33,8 +34,8 @@ def node(postgres: str, tmp_path: Path) -> Collection:
 def rows(node: Collection) -> Iterator[CatalogUploadRows]:
     with closing(open_catalog(node, create=True)) as catalog:
         run = catalog.begin_run({})
-        first = catalog.commit(Batch(), Written(1000, FIRST, 100), run, {})
-        catalog.commit(Batch(), Written(1000, SECOND, 50), run, {})
+        first = catalog.commit(Batch(), Written(1000, FIRST, 100, waits=True), run, {})
+        catalog.commit(Batch(), Written(1000, SECOND, 50, waits=True), run, {})
         catalog.seal(1000, 1, [PAGES, LINKS], {first: 100}, is_stored=False)
     with closing(open_catalog(node, partial(CatalogUploadRows, worker=1000))) as found:
         yield found
@@ -45,16 +46,16 @@ def visible(node: Collection) -> list[str]:
         return [segment.name for segment in catalog.segments()]
 
 
-def test_archive_files_come_first_but_not_the_one_that_is_written(rows: CatalogUploadRows) -> None:
+def test_archive_files_come_first_but_only_those_before_the_one_that_grows(rows: CatalogUploadRows) -> None:
     assert rows.waiting(SECOND) == [WaitingFile(ARCHIVE, FIRST, 100)]
+    assert rows.waiting(FIRST) == [], "the second one was begun later"
     assert [file.name for file in rows.waiting("")] == [FIRST, SECOND]
 
 
 def test_segments_wait_for_the_archive_files_of_their_pages(rows: CatalogUploadRows) -> None:
-    assert rows.waiting(FIRST) == [WaitingFile(ARCHIVE, SECOND, 50)]
-    assert rows.mark_stored(WaitingFile(ARCHIVE, SECOND, 50))
+    assert rows.mark_stored(WaitingFile(ARCHIVE, SECOND, 50)) is Mark.STORED
     assert rows.waiting(FIRST) == []  # the first one is still written, and it has pages of the segment
-    assert rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 100))
+    assert rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 100)) is Mark.STORED
     assert [(file.folder, file.name) for file in rows.waiting("")] == [(SEGMENTS, LINKS.name), (SEGMENTS, PAGES.name)]
     assert rows.waiting("")[0].digest == b"digest"
 
@@ -62,22 +63,40 @@ def test_segments_wait_for_the_archive_files_of_their_pages(rows: CatalogUploadR
 def test_a_segment_is_seen_after_its_upload(node: Collection, rows: CatalogUploadRows) -> None:
     assert visible(node) == []
     for segment in (LINKS, PAGES):
-        assert rows.mark_stored(WaitingFile(SEGMENTS, segment.name, 7, b"digest"))
+        assert rows.mark_stored(WaitingFile(SEGMENTS, segment.name, 7, b"digest")) is Mark.STORED
     assert sorted(visible(node)) == [LINKS.name, PAGES.name]
 
 
 def test_an_archive_file_is_removable_when_it_is_stored_and_sealed(rows: CatalogUploadRows) -> None:
     for name, size in ((FIRST, 100), (SECOND, 50)):
         assert not rows.is_removable(ARCHIVE, name)
-        assert rows.mark_stored(WaitingFile(ARCHIVE, name, size))
+        assert rows.mark_stored(WaitingFile(ARCHIVE, name, size)) is Mark.STORED
     assert rows.is_removable(ARCHIVE, FIRST)
     assert not rows.is_removable(ARCHIVE, SECOND)
     assert not rows.is_removable(SEGMENTS, PAGES.name)
 
 
 def test_a_file_without_a_row_was_given_up(rows: CatalogUploadRows) -> None:
-    assert not rows.mark_stored(WaitingFile(ARCHIVE, "w1000-000009.warc.gz", 1))
-    assert not rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 99))  # another size
+    assert rows.mark_stored(WaitingFile(ARCHIVE, "w1000-000009.warc.gz", 1)) is Mark.GIVEN_UP
+
+
+def test_a_file_that_grew_during_its_upload_is_uploaded_again(node: Collection, rows: CatalogUploadRows) -> None:
+    assert rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 99)) is Mark.GROWN
+    assert rows.waiting(SECOND) == [WaitingFile(ARCHIVE, FIRST, 100)]
+
+
+def test_a_file_that_grew_after_its_upload_is_uploaded_again(node: Collection, rows: CatalogUploadRows) -> None:
+    assert rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 100)) is Mark.STORED
+    with closing(open_catalog(node)) as catalog:
+        catalog.commit(Batch(), Written(1000, FIRST, 120, waits=True), 1, {})
+    assert rows.waiting(SECOND) == [WaitingFile(ARCHIVE, FIRST, 120)]
+    assert not rows.is_removable(ARCHIVE, FIRST)
+
+
+def test_a_process_that_is_stopped_while_it_records_an_upload_keeps_no_lock(rows: CatalogUploadRows) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PostgresDatabase, "transaction", None)  # it could be stopped before the end of a transaction
+        assert rows.mark_stored(WaitingFile(ARCHIVE, FIRST, 100)) is Mark.STORED
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from periplus.store.collection import Collection, create_collection
 from periplus.store.manifest import segment_name
 from periplus.store.objects.object_store import ObjectStore
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.uploads import ARCHIVE, SEGMENTS, Uploader, WaitingFile
+from periplus.store.objects.uploads import ARCHIVE, SEGMENTS, Mark, Uploader, WaitingFile, is_complete
 from s3_server import S3Server
 from store.objects.fleet_files import CountingStore
 
@@ -33,18 +33,24 @@ class MemoryRows:
     sealed: set[str] = field(default_factory=set)  # archive files whose pages are all in segments
     given_up: set[str] = field(default_factory=set)
 
-    def waiting(self, writing: str) -> list[WaitingFile]:
-        return [file for file in self.files if file.name not in self.stored | self.given_up | {writing}]
+    def waiting(self, growing: str) -> list[WaitingFile]:
+        left = [file for file in self.files if file.name not in self.stored | self.given_up]
+        return [file for file in left if file.folder == SEGMENTS or is_complete(file.name, growing)]
 
-    def mark_stored(self, file: WaitingFile) -> bool:
+    def mark_stored(self, file: WaitingFile) -> Mark:
         if file.name in self.lost:
             self.given_up.add(file.name)
-            return False
+            return Mark.GIVEN_UP
+        if file not in self.files:
+            return Mark.GROWN
         self.stored.add(file.name)
-        return True
+        return Mark.STORED
 
     def is_removable(self, folder: str, name: str) -> bool:
         return name in self.stored and (folder == SEGMENTS or name in self.sealed)
+
+    def leave(self) -> None:
+        pass
 
     def close(self) -> None:
         pass
@@ -83,10 +89,8 @@ def segment(node: Collection, rows: MemoryRows, number: int = 1) -> Path:
     return path
 
 
-def uploader(
-    node: Collection, store: ObjectStore, rows: MemoryRows, writing: str = SECOND, **options: bool
-) -> Uploader:
-    return Uploader(node, store, rows, WORKER, lambda: writing, **options)
+def uploader(node: Collection, store: ObjectStore, rows: MemoryRows, growing: str = SECOND) -> Uploader:
+    return Uploader(node, store, rows, WORKER, lambda: growing)
 
 
 def test_a_complete_file_is_uploaded_recorded_and_removed(
@@ -102,23 +106,30 @@ def test_a_complete_file_is_uploaded_recorded_and_removed(
     assert not pages.exists()
 
 
-def test_the_file_that_is_being_written_stays(node: Collection, store: CountingStore, rows: MemoryRows) -> None:
-    path = archive(node, rows)
-    assert uploader(node, store, rows, writing=FIRST).upload() == 0
-    assert path.exists()
+def test_files_that_may_still_grow_stay(node: Collection, store: CountingStore, rows: MemoryRows) -> None:
+    paths = [archive(node, rows), archive(node, rows, SECOND)]
+    assert uploader(node, store, rows, growing=FIRST).upload() == 0
+    assert all(path.exists() for path in paths)
     assert not store.uploaded
 
 
-def test_a_file_whose_last_batch_is_not_committed_waits(
-    node: Collection, store: CountingStore, rows: MemoryRows, caplog: pytest.LogCaptureFixture
+def test_a_file_that_grows_during_its_upload_is_uploaded_again(
+    node: Collection, store: CountingStore, rows: MemoryRows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = archive(node, rows)
-    path.write_bytes(b"records and more")
-    assert uploader(node, store, rows).upload() == 1
-    assert not store.uploaded
-    assert not caplog.records, "it is not damaged"
-    rows.files[0] = rows.files[0]._replace(size=path.stat().st_size)
-    assert uploader(node, store, rows).upload() == 0
+    path, put = archive(node, rows), store.put_file
+
+    def put_and_grow(name: str, path: Path) -> None:
+        put(name, path)
+        path.write_bytes(b"records and more")
+        rows.files[0] = rows.files[0]._replace(size=path.stat().st_size)
+
+    monkeypatch.setattr(store, "put_file", put_and_grow)
+    working = uploader(node, store, rows)
+    assert working.upload() == 1
+    assert path.exists()
+    assert not rows.stored
+    monkeypatch.undo()
+    assert working.upload() == 0
     assert store.get(f"archive/{FIRST}").data == b"records and more"
 
 
@@ -137,9 +148,14 @@ def test_an_archive_file_stays_until_its_pages_are_in_segments(
 
 def test_a_node_that_builds_keeps_its_segments(node: Collection, store: CountingStore, rows: MemoryRows) -> None:
     path = segment(node, rows)
-    uploader(node, store, rows, keeps_segments=True).upload()
+    node.index.mkdir()
+    working = uploader(node, store, rows)
+    working.upload()
     assert rows.stored
     assert path.exists()
+    node.index.rmdir()
+    working.upload()
+    assert not path.exists(), "it does not build any more"
 
 
 def test_archive_files_of_other_workers_are_left_alone(
@@ -209,11 +225,11 @@ def until(condition: Callable[[], bool]) -> None:
 @pytest.mark.slow
 def test_an_outage_of_s3_loses_nothing(s3: S3Server, bucket: str, node: Collection, rows: MemoryRows) -> None:
     store = open_store(bucket, patience=1)
-    with closing(uploader(node, store, rows)) as working:
+    with closing(uploader(node, store, rows, growing="")) as working:
         with s3.answering(503):
             working.start()
             for number in range(1, 6):
-                archive(node, rows, archive_name(WORKER, number + 2), b"%d" % number)
+                archive(node, rows, archive_name(WORKER, number), b"%d" % number)
                 segment(node, rows, number)
             time.sleep(4)
             assert not rows.stored

@@ -11,10 +11,14 @@ import pytest
 
 from periplus.crawl.fleet_coordination import since_boot
 from periplus.errors import DatabaseUnavailable, LeaseLost, UsageError
+from periplus.store.archive import archive_name
+from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
 from periplus.store.fleet import FleetView, Identity, Message
 from periplus.store.live_state import LiveState, NodeRow
 from periplus.store.objects.lost_files import LostFiles
+from periplus.store.objects.upload_rows import CatalogUploadRows
+from periplus.store.objects.uploads import ARCHIVE, Mark, WaitingFile
 from periplus.store.postgres.database import PostgresDatabase
 from periplus.store.postgres.fleet_rows import FleetRows
 from periplus.store.shares import SHARES
@@ -237,6 +241,32 @@ def test_a_crawl_is_not_finished_while_a_forwarded_url_waits_or_after_a_commit(s
     with node.rows._database.transaction():
         node.rows._database.run("add_forwarded_url", 7, "https://example.org/a", 1, "link", "", 0)
     assert not node.exchange(idle).is_finished
+
+
+def test_a_crawl_is_not_finished_while_pages_of_a_node_that_is_gone_wait_for_their_upload(
+    start: Start, postgres: str
+) -> None:
+    node, gone = start("a"), start("b")
+    archive = Written(gone.me.worker, archive_name(gone.me.worker, 1), 10, waits=True)
+    archive_id = gone.catalog.commit(Batch(), archive, 1, {})
+    gone.rows.leave(gone.me)
+    node.exchange()
+    idle = Message(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)
+    assert not node.exchange(idle).is_finished, "they will be queued again"
+    with closing(CatalogUploadRows(PostgresDatabase(postgres), gone.me.worker)) as rows:
+        assert rows.mark_stored(WaitingFile(ARCHIVE, archive.name, 10)) is Mark.STORED
+    assert not node.exchange(idle).is_finished, "they will be parsed again"
+    with closing(Catalog(PostgresDatabase(postgres))) as catalog:
+        catalog.seal(gone.me.worker, 0, [], {archive_id: 10})
+    assert node.exchange(idle).is_finished
+
+
+def test_a_crawl_without_an_object_store_is_finished_when_a_node_is_gone(start: Start) -> None:
+    node, gone = start("a"), start("b")
+    gone.catalog.commit(Batch(), Written(gone.me.worker, archive_name(gone.me.worker, 1), 10), 1, {})
+    gone.rows.leave(gone.me)
+    node.exchange()
+    assert node.exchange(Message(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)).is_finished
 
 
 def test_a_share_that_is_given_to_a_worker_that_is_gone_is_free(start: Start) -> None:

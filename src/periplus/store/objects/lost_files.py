@@ -1,4 +1,8 @@
-"""Gives up the files of a worker whose node is gone: pages that were never uploaded are fetched again."""
+"""Gives up the files of a worker whose node is gone.
+
+Pages that were never uploaded are fetched again. Uploaded pages that are in no segment go to another worker, which
+parses them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ import time
 from collections import Counter
 
 from periplus.model import UrlState, Verdict
+from periplus.store.archive import parse_archive_name
+from periplus.store.batch import ArchiveFile
 from periplus.store.live_state import Action
 from periplus.store.queries import STATE_COUNTERS
 from periplus.store.repair_catalog import RepairCatalog
@@ -17,7 +23,7 @@ class LostFiles(RepairCatalog):
     """The catalog of a fleet, for the housekeeping of its workers; open it with `open_catalog`."""
 
     def lost_workers(self, grace: float) -> list[int]:
-        """The workers without a lease for *grace* seconds that have not uploaded every file."""
+        """The workers without a lease for *grace* seconds that have not uploaded all archive files and segments."""
         return [worker for (worker,) in self._database.rows("lost_workers", grace)]
 
     def remove_lost_nodes(self, grace: float) -> list[str]:
@@ -28,22 +34,29 @@ class LostFiles(RepairCatalog):
                 self._database.run("remove_lost_processes", name)
         return removed
 
-    def give_up(self, worker: int, grace: float) -> list[str]:
+    def give_up(self, worker: int, grace: float, successor: int) -> list[str]:
         """Remove the archive files and segments of a worker that are not in the object store; returns the queued URLs.
 
         Does nothing when the worker has come back. Its uploader finds no row then and keeps its file aside. Workers
-        that own the hosts are told in the same transaction.
+        that own the hosts are told in the same transaction. The worker *successor* has to write segments of the
+        uploaded pages that are in none.
         """
-        return self._database.retry(lambda: self._give_up(worker, grace))
+        return self._database.retry(lambda: self._give_up(worker, grace, successor))
 
-    def _give_up(self, worker: int, grace: float) -> list[str]:
+    def taken_over(self, successor: int) -> list[ArchiveFile]:
+        """The archive files of lost workers of which a worker has to write segments."""
+        return [file for file in self.unsealed_archives(successor) if parse_archive_name(file.name)[0] != successor]
+
+    def _give_up(self, worker: int, grace: float, successor: int) -> list[str]:
         urls: list[str] = []
         with self._database.transaction():
             if self._database.row("lock_lost_worker", worker, grace) is None:
                 return []
             for (archive_id,) in list(self._database.rows("give_up_archives", worker)):
                 urls += self._give_up_file(archive_id)
+            self._database.run("uncover_waiting_segments", worker)
             self._database.run("drop_waiting_segments", worker)
+            self._database.run("take_over_archives", worker, successor)
             if urls:
                 hosts = json.dumps({"hosts": sorted(set(map(host_of, urls)))})
                 self._database.row("add_command", time.time(), Action.RELOAD, "", hosts, "fleet")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
+from enum import Enum, auto
 from pathlib import Path
 from threading import Event, Thread
 from typing import NamedTuple, Protocol
@@ -43,19 +45,40 @@ class WaitingFile(NamedTuple):
         return f"{self.folder}/{self.name}"
 
 
+class Mark(Enum):
+    """What the catalog says about a file after its upload."""
+
+    STORED = auto()
+    GROWN = auto()  # it has more acknowledged bytes than were uploaded
+    GIVEN_UP = auto()  # the fleet fetches its pages again
+
+
+def is_complete(name: str, growing: str) -> bool:
+    """Whether nothing is added to an archive file any more: the worker began it before the file *growing*.
+
+    *growing*: the first file of the worker whose last batch is not committed; empty: all are complete.
+    """
+    worker, number = parse_archive_name(growing)
+    return not growing or parse_archive_name(name)[0] != worker or parse_archive_name(name)[1] < number
+
+
 class UploadRows(Protocol):
     """What the catalog knows about the files of one worker; the uploader calls it from its thread."""
 
-    def waiting(self, writing: str) -> list[WaitingFile]:
-        """The files that are not in the object store, oldest first, without the archive file *writing*."""
+    def waiting(self, growing: str) -> list[WaitingFile]:
+        """The files that are not in the object store, oldest first; of archive files the complete ones."""
         ...
 
-    def mark_stored(self, file: WaitingFile) -> bool:
-        """Record that a file is in the object store; False when the fleet has given its pages up."""
+    def mark_stored(self, file: WaitingFile) -> Mark:
+        """Record that a file is in the object store, unless it has changed meanwhile."""
         ...
 
     def is_removable(self, folder: str, name: str) -> bool:
         """Whether a file is in the object store, and no recovery needs the local one: its pages are in segments."""
+        ...
+
+    def leave(self) -> None:
+        """Remove the node from the list of nodes, if all its workers have ended and all its files are uploaded."""
         ...
 
     def close(self) -> None:
@@ -72,13 +95,11 @@ class Uploader:
         store: ObjectStore,
         rows: UploadRows,
         worker: int,
-        writing: Callable[[], str],
-        *,
-        keeps_segments: bool = False,
+        growing: Callable[[], str],
     ) -> None:
-        """*writing* names the archive file that is being written. *keeps_segments*: this node reads them itself."""
+        """*growing*: see `is_complete`."""
         self._collection, self._store, self._rows = collection, store, rows
-        self._worker, self._writing, self._keeps_segments = worker, writing, keeps_segments
+        self._worker, self._growing = worker, growing
         self._last_error, self._damaged = "", set[str]()
         self._closed = Event()
         self._thread = Thread(target=self._run, name="uploader", daemon=True)
@@ -96,9 +117,11 @@ class Uploader:
     def finish(self) -> None:
         """Upload every file after the worker has closed them; files that cannot be uploaded now wait on the disk."""
         self._stop()
-        self._writing = str
+        self._growing = str
         self.upload()
         self.upload()  # segments that waited for archive files
+        with suppress(PeriplusError):  # the others remove the node after the grace time
+            self._rows.leave()
         self._rows.close()
 
     def _stop(self) -> None:
@@ -109,7 +132,7 @@ class Uploader:
     def upload(self) -> int:
         """Upload every file that waits; returns how many still wait. Errors are logged, once."""
         try:
-            left = sum(not self._upload(file) for file in self._rows.waiting(self._writing()))
+            left = sum(not self._upload(file) for file in self._rows.waiting(self._growing()))
             self._remove_local()
         except (PeriplusError, OSError) as error:
             if str(error) != self._last_error:
@@ -126,17 +149,14 @@ class Uploader:
     def _upload(self, file: WaitingFile) -> bool:
         """Whether a file is in the object store now."""
         path = self._path(file)
-        if self._is_growing(file, path) or not self._is_intact(file, path):
+        if not self._is_intact(file, path):
             return False
         self._store.put_file(file.object, path)
         self.uploaded_bytes += file.size
-        if not self._rows.mark_stored(file):
+        mark = self._rows.mark_stored(file)
+        if mark is Mark.GIVEN_UP:
             self._give_up(file, path)
-        return True
-
-    def _is_growing(self, file: WaitingFile, path: Path) -> bool:
-        """Whether the last batch of an archive file is written, but not committed."""
-        return file.folder == ARCHIVE and path.is_file() and path.stat().st_size > file.size
+        return mark is not Mark.GROWN
 
     def _is_intact(self, file: WaitingFile, path: Path) -> bool:
         """Whether a file may be uploaded; a damaged one is logged once, and its segments wait."""
@@ -161,10 +181,11 @@ class Uploader:
     def _remove_local(self) -> None:
         """Remove the local copies of files in the object store; segments while no process reads them."""
         for path in self._collection.archive.glob(f"*{SUFFIX}"):
-            is_own = parse_archive_name(path.name)[0] == self._worker and path.name != self._writing()
-            if is_own and self._rows.is_removable(ARCHIVE, path.name):
+            is_own = parse_archive_name(path.name)[0] == self._worker
+            if is_own and is_complete(path.name, self._growing()) and self._rows.is_removable(ARCHIVE, path.name):
                 path.unlink()
-        own = () if self._keeps_segments else self._collection.segments.glob(f"*-w{self._worker:02d}-*.parquet")
+        is_builder = self._collection.index.is_dir()  # this node reads segments itself
+        own = () if is_builder else self._collection.segments.glob(f"*-w{self._worker:02d}-*.parquet")
         if stored := [path for path in own if self._rows.is_removable(SEGMENTS, path.name)]:
             with self._collection.without_segment_readers() as is_unused:
                 for path in stored if is_unused else ():

@@ -130,10 +130,14 @@ SELECT coalesce(max(value) FILTER (WHERE name = 'fetched'), 0), coalesce(max(val
 
 -- name: is_finished
 -- Every live worker is idle since its last commit and has loaded its shares, every share has an owner, no forwarded URL waits.
+-- No node has gone and left pages that are not in the object store, or not in segments. They will be queued or parsed again.
 SELECT (NOT EXISTS (SELECT 1 FROM leases JOIN worker_commits USING (worker_id)
             WHERE is_live = 1 AND (idle_commits IS NULL OR idle_commits <> commits OR loaded <> (SELECT count(*) FROM shares WHERE owner = worker_id)))
     AND NOT EXISTS (SELECT 1 FROM shares WHERE owner IS NULL OR owner NOT IN (SELECT worker_id FROM leases WHERE is_live = 1))
-    AND NOT EXISTS (SELECT 1 FROM inbox))::int;
+    AND NOT EXISTS (SELECT 1 FROM inbox)
+    AND NOT EXISTS (SELECT 1 FROM archives JOIN fleet_workers ON worker_id = sealed_by
+        WHERE (NOT stored OR sealed < committed) AND folder NOT IN (
+            SELECT folder FROM fleet_workers JOIN leases USING (worker_id) WHERE is_live = 1)))::int;
 
 -- name: fleet_settings
 SELECT toml FROM fleet_settings;

@@ -1,11 +1,17 @@
 -- Which files of a worker are in the object store; only a fleet asks.
 
+-- name: extend_waiting_archive
+-- As extend_archive. What was uploaded before is not the whole file any more.
+INSERT INTO archives (worker, name, committed, stored, sealed_by) VALUES (?1, ?2, ?3, FALSE, ?1)
+ON CONFLICT (name) DO UPDATE SET committed = excluded.committed, stored = FALSE RETURNING archive_id;
+
 -- name: hold_segment
 -- A segment that waits for its upload.
-UPDATE segments SET stored = FALSE WHERE name = ?;
+UPDATE segments SET stored = FALSE, sealed_before = (SELECT jsonb_object_agg(archive_id, sealed) FROM archives WHERE archive_id = ANY(?2::bigint[]))
+WHERE name = ?1;
 
 -- name: waiting_archives
-SELECT name, committed FROM archives WHERE worker = ? AND NOT stored AND name <> ? ORDER BY archive_id;
+SELECT name, committed FROM archives WHERE worker = ? AND NOT stored ORDER BY archive_id;
 
 -- name: waiting_segments
 -- Links before pages. Segments wait for the archive files of their pages.
@@ -13,10 +19,11 @@ SELECT name, bytes, digest FROM segments WHERE worker = ?1 AND NOT stored
 AND NOT EXISTS (SELECT 1 FROM archives WHERE worker = ?1 AND NOT stored AND sealed > 0) ORDER BY number, kind;
 
 -- name: store_archive
-UPDATE archives SET stored = TRUE WHERE name = ? AND committed = ?;
+-- No row: the file was given up. FALSE: it has grown since its upload.
+UPDATE archives SET stored = stored OR committed = ?2 WHERE name = ?1 RETURNING stored;
 
 -- name: store_segment
-UPDATE segments SET stored = TRUE WHERE name = ?;
+UPDATE segments SET stored = stored OR digest = ?2 WHERE name = ?1 RETURNING stored;
 
 -- name: is_archive_removable
 SELECT 1 FROM archives WHERE name = ? AND stored AND sealed >= committed;
@@ -25,14 +32,16 @@ SELECT 1 FROM archives WHERE name = ? AND stored AND sealed >= committed;
 SELECT 1 FROM segments WHERE name = ? AND stored;
 
 -- name: lost_workers
--- Workers that have had no lease for some seconds, and have files that were not uploaded.
-SELECT worker_id FROM leases WHERE ends < clock_timestamp() - ?::float8 * interval '1 second'
-AND EXISTS (SELECT 1 FROM archives WHERE worker = worker_id AND NOT stored) ORDER BY worker_id;
+-- Workers that have had no lease for some seconds, and have files that were not uploaded, or pages that are in no uploaded segment.
+SELECT worker_id FROM leases WHERE is_live = 0 AND ends < clock_timestamp() - ?::float8 * interval '1 second'
+AND (EXISTS (SELECT 1 FROM archives WHERE worker = worker_id AND NOT stored)
+    OR EXISTS (SELECT 1 FROM archives WHERE sealed_by = worker_id AND sealed < committed)
+    OR EXISTS (SELECT 1 FROM segments WHERE worker = worker_id AND NOT stored)) ORDER BY worker_id;
 
 -- name: lock_lost_worker
--- A worker that comes back waits for this lock when it joins.
+-- A worker that comes back waits for this lock when it joins. Its lease was taken, so every transaction of its earlier process is refused.
 SELECT 1 FROM fleet_workers JOIN leases USING (worker_id)
-WHERE worker_id = ? AND ends < clock_timestamp() - ?::float8 * interval '1 second' FOR UPDATE OF fleet_workers;
+WHERE worker_id = ? AND is_live = 0 AND ends < clock_timestamp() - ?::float8 * interval '1 second' FOR UPDATE OF fleet_workers;
 
 -- name: give_up_archives
 -- Locks the rows against a node that has come back and uploads.
@@ -41,8 +50,23 @@ SELECT archive_id FROM archives WHERE worker = ? AND NOT stored ORDER BY archive
 -- name: drop_archive
 DELETE FROM archives WHERE archive_id = ?;
 
+-- name: uncover_waiting_segments
+-- The pages of segments that were not uploaded are in no segment.
+UPDATE archives SET sealed = least(archives.sealed, before.sealed) FROM (
+    SELECT key::bigint AS archive_id, min(value::bigint) AS sealed FROM segments, jsonb_each_text(sealed_before)
+    WHERE worker = ? AND NOT stored GROUP BY 1) AS before
+WHERE archives.archive_id = before.archive_id;
+
 -- name: drop_waiting_segments
-DELETE FROM segments WHERE worker = ? AND NOT stored;
+-- With the links of a segment whose pages were not uploaded.
+DELETE FROM segments WHERE worker = ?1 AND number IN (SELECT number FROM segments WHERE worker = ?1 AND NOT stored);
+
+-- name: take_over_archives
+-- Another worker writes segments of the uploaded pages that are in none.
+UPDATE archives SET sealed_by = ?2 WHERE sealed_by = ?1 AND sealed < committed;
+
+-- name: unsealed_archives
+SELECT archive_id, name, committed, sealed FROM archives WHERE coalesce(sealed_by, worker) = ? AND sealed < committed ORDER BY archive_id;
 
 -- name: lost_urls
 SELECT url, state FROM urls WHERE url IN (SELECT url FROM fetches WHERE archive_id = ?) ORDER BY url FOR UPDATE;
@@ -53,6 +77,12 @@ DELETE FROM nodes WHERE NOT EXISTS (
     SELECT 1 FROM fleet_workers JOIN leases USING (worker_id) WHERE fleet_workers.folder = nodes.folder
     AND (ends > clock_timestamp() - ?::float8 * interval '1 second' OR EXISTS (SELECT 1 FROM archives WHERE worker = worker_id AND NOT stored)))
 RETURNING name;
+
+-- name: leave_uploaded_node
+-- When a worker has uploaded its last file after its lease.
+DELETE FROM nodes WHERE folder = (SELECT folder FROM fleet_workers WHERE worker_id = ?) AND NOT EXISTS (
+    SELECT 1 FROM fleet_workers JOIN leases USING (worker_id) WHERE fleet_workers.folder = nodes.folder
+    AND (is_live = 1 OR EXISTS (SELECT 1 FROM archives WHERE worker = worker_id AND NOT stored)));
 
 -- name: remove_lost_processes
 -- The reports of processes of a node that is gone, unless another folder uses its name now.

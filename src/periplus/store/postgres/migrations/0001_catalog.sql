@@ -85,7 +85,8 @@ CREATE TABLE archives (
     name       TEXT COLLATE "C" NOT NULL UNIQUE,
     committed  BIGINT NOT NULL,
     sealed     BIGINT NOT NULL DEFAULT 0,
-    stored     BOOLEAN NOT NULL DEFAULT FALSE  -- in the object store
+    stored     BOOLEAN NOT NULL DEFAULT TRUE,  -- FALSE while it waits for its upload
+    sealed_by  BIGINT                          -- the worker that writes segments of its pages; NULL: a later worker of its folder
 ) WITH (fillfactor = 50);
 
 CREATE TABLE segments (
@@ -98,7 +99,8 @@ CREATE TABLE segments (
     bytes      BIGINT NOT NULL,
     digest     BYTEA NOT NULL,
     made       DOUBLE PRECISION NOT NULL,
-    stored     BOOLEAN NOT NULL DEFAULT TRUE  -- readers see it; FALSE while it waits for its upload
+    stored     BOOLEAN NOT NULL DEFAULT TRUE, -- readers see it; FALSE while it waits for its upload
+    sealed_before JSONB                       -- of a waiting one: how many bytes of its archive files earlier segments cover, by archive_id
 );
 
 CREATE TABLE robots (

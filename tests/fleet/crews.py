@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from crawl.crawling import environment, start
+from periplus.crawl.settings_sync import publish_settings
 from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
 from periplus.store.postgres.database import PostgresDatabase
 from testweb import TestWeb
 from testweb.log import Entry
@@ -39,14 +41,15 @@ class Crew:
         self.nodes: dict[str, subprocess.Popen[str]] = {}
 
     def seed(self, seed: str) -> None:
-        """Create the tables, and add a seed before any node crawls."""
+        """Create the tables, publish settings, and add a seed before any node crawls."""
         from periplus.model import Reason
         from periplus.store.batch import ForwardedUrl
         from periplus.store.shares import share_of
         from periplus.store.user_changes import UserChanges
         from periplus.url import host_of
 
-        with closing(UserChanges(PostgresDatabase(self.url, create=True))) as catalog:
+        publish_settings(Collection(self.folder, self.url), self.folder / "periplus.toml")  # none: nodes use defaults
+        with closing(UserChanges(PostgresDatabase(self.url))) as catalog:
             catalog.add_seeds([ForwardedUrl(share_of(host_of(seed)), seed, 0, Reason.SEED, "", 0)], "cli")
 
     def start(self, *names: str, workers: int = 1, until_done: bool = True, options: Sequence[str] = ()) -> None:

@@ -17,6 +17,7 @@ from harness.errors import BenchError
 from harness.machine import busy_seconds
 from living.made_web import MadeWeb
 from living.web_process import WebServer
+from periplus.crawl.settings_sync import publish_settings
 from periplus.model import Reason
 from periplus.store.batch import ForwardedUrl
 from periplus.store.collection import Collection
@@ -99,7 +100,9 @@ def limit_of(run: dict[str, Any]) -> str:
 
 def _add_seeds(fleet: Fleet, folder: Path, database: str, hosts: int) -> None:
     seeds = [ForwardedUrl(share_of(host_of(url)), url, 0, Reason.SEED, "", 0) for url in fleet.web.seeds()[:hosts]]
-    with closing(open_catalog(Collection(folder, database), UserChanges, create=True)) as catalog:
+    collection = Collection(folder, database)
+    publish_settings(collection, folder / "none.toml")
+    with closing(open_catalog(collection, UserChanges)) as catalog:
         catalog.add_seeds(seeds, "cli")
 
 

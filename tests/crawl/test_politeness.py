@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from periplus.config import Politeness
 from periplus.crawl.politeness import PolitenessClock
 from periplus.model import HostPolicy, Reason, Response
+from periplus.store.shares import share_of
 
 HOST = "a.test"
 NOW = 1_000_000.0
@@ -261,3 +262,12 @@ def test_a_forgiven_host_is_fetched_after_its_usual_delay_and_has_no_errors() ->
 
 def test_a_forgiven_host_that_this_run_has_not_requested_has_its_delay_first() -> None:
     assert clock(delay=2).forgive(HOST, NOW).ready == NOW + 2
+
+
+def test_the_hosts_of_a_dead_worker_wait_until_its_last_request_has_ended() -> None:
+    polite = clock(delay=2.0)
+    polite.inherit(share_of(HOST), NOW + 30)
+    assert polite.recall(HostPolicy(HOST, None), NOW).ready == NOW + 32
+    assert polite.ended_inheritances(NOW + 29) == []
+    assert polite.ended_inheritances(NOW + 30) == [share_of(HOST)]
+    assert polite.ended_inheritances(NOW + 31) == [], "each once"

@@ -14,13 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from crawl.crawling import environment, start
+from periplus.crawl.settings_sync import publish_settings
 from periplus.store.catalog import Catalog
+from periplus.store.collection import Collection
 from periplus.store.postgres.database import PostgresDatabase
+from periplus.store.shares import share_of
 from testweb import TestWeb
 from testweb.log import Entry
 
 DELAY = 0.2  # seconds between two requests to a host
 LEASE = 3.0  # seconds
+_LATE = 1.0  # seconds that a busy machine may take from the look at the lease to the arrival of the request
+_LOG_OWNERS = """
+CREATE TABLE owner_log (share BIGINT, owner BIGINT, at TIMESTAMPTZ DEFAULT clock_timestamp());
+CREATE FUNCTION log_owner() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN INSERT INTO owner_log VALUES (new.share, new.owner); RETURN NULL; END';
+CREATE TRIGGER log_owner AFTER UPDATE OF owner ON shares FOR EACH ROW EXECUTE FUNCTION log_owner()
+"""
 
 
 class Crew:
@@ -28,26 +38,36 @@ class Crew:
 
     def __init__(self, folder: Path, url: str, web: TestWeb, **settings: Any) -> None:
         self.folder, self.url, self._web = folder, url, web
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "fleet__lease_seconds": LEASE,
             "politeness__delay": DELAY,
             "fetch__allow_private": "true",
             "fetch__connect_to": ",".join(web.connect_to),
             "fetch__timeout": 2.0,
             "scope__hosts": r".*\.test",
-        } | settings
+            **settings,
+        }
+        self.delay = float(self._settings["politeness__delay"])
+        self.lease = float(self._settings["fleet__lease_seconds"])
         self.nodes: dict[str, subprocess.Popen[str]] = {}
 
     def seed(self, seed: str) -> None:
-        """Create the tables, and add a seed before any node crawls."""
+        """Create the tables, publish settings, and add a seed before any node crawls."""
         from periplus.model import Reason
         from periplus.store.batch import ForwardedUrl
-        from periplus.store.shares import share_of
         from periplus.store.user_changes import UserChanges
         from periplus.url import host_of
 
-        with closing(UserChanges(PostgresDatabase(self.url, create=True))) as catalog:
+        publish_settings(Collection(self.folder, self.url), self.folder / "periplus.toml")  # none: nodes use defaults
+        with closing(UserChanges(PostgresDatabase(self.url))) as catalog:
             catalog.add_seeds([ForwardedUrl(share_of(host_of(seed)), seed, 0, Reason.SEED, "", 0)], "cli")
+
+    def log_owners(self) -> None:
+        """Let the database record every change of an owner, for `sent_without_owning`."""
+        import psycopg
+
+        with psycopg.connect(self.url, options="-c search_path=periplus") as connection:
+            connection.execute(_LOG_OWNERS)
 
     def start(self, *names: str, workers: int = 1, until_done: bool = True, options: Sequence[str] = ()) -> None:
         """Start nodes."""
@@ -133,6 +153,29 @@ def impolite(web: TestWeb, delay: float = DELAY) -> list[str]:
         or earlier.finished is None
         or later.started < earlier.finished
     ]
+
+
+def sent_without_owning(web: TestWeb, crew: Crew) -> list[str]:
+    """Requests for pages of a host that another node owned when they arrived; `Crew.log_owners` must have been called.
+
+    A node may fetch a robots.txt of a host that it does not own, under a loan.
+    """
+    to_epoch = time.time() - time.monotonic()
+    nodes = dict(crew.rows("SELECT worker_id, node FROM fleet_workers"))
+    owners: dict[int, list[tuple[float, str | None]]] = {}  # by share: since when it had which owner
+    for share, owner, at in crew.rows("SELECT share, owner, extract(epoch FROM at)::float8 FROM owner_log ORDER BY at"):
+        owners.setdefault(share, []).append((at, nodes.get(owner)))
+    found = []
+    for host, entries in requests_by_host(web).items():
+        changes = owners[share_of(host)]
+        for entry in entries:
+            at = entry.started + to_epoch
+            near = {owner for since, owner in changes if at - _LATE < since <= at}
+            before = [owner for since, owner in changes if since <= at - _LATE]
+            allowed = {contact(owner) for owner in {*near, *before[-1:]} if owner is not None}
+            if entry.path != "/robots.txt" and not any(name in entry.user_agent for name in allowed):
+                found.append(f"{entry.url} at {at:.3f} by {entry.user_agent}; owners: {changes}")
+    return found
 
 
 def fetched_twice(web: TestWeb) -> Counter[str]:

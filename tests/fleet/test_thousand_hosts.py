@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
-from itertools import cycle, islice, pairwise
+from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
 
-from fleet.crews import Crew, fetched_twice, impolite, requests_by_host, wait_until
-from fleet.test_storage import everything_is_stored
+from fleet.crews import Crew, wait_until
+from fleet.faults import Fault, complete, crash, kill, pause, restart
 from postgres_server import PostgresServer
 from s3_server import S3Server
 from testweb import TestWeb, many_hosts
@@ -29,10 +27,7 @@ NODES = ("a", "b", "c")
 DELAY, LEASE = 0.5, 5.0  # seconds
 SLOW = 40.0  # seconds between two requests to a host, so that the crawl goes on for a hundred faults
 S3_OUTAGE = 60.0  # seconds
-AT_ONCE = 400  # requests that a node may lose when it is killed: those under way, and those of one commit interval
 FAULTS = int(os.environ.get("FLEET_FAULTS", "100"))
-
-Fault = Callable[[Crew, str, PostgresServer], None]
 
 
 @pytest.fixture
@@ -56,6 +51,7 @@ def crew(
     }
     with closing(Crew(tmp_path, url, web, **settings)) as crew:
         crew.seed("http://h0001.test/")
+        crew.log_owners()
         yield crew
 
 
@@ -65,56 +61,6 @@ def wait_for_share(crew: Crew, part: float) -> None:
 
 def has_more_than(crew: Crew, fetched: int) -> bool:
     return crew.counters()["fetched"] > fetched
-
-
-def kill(crew: Crew, name: str, _server: PostgresServer) -> None:
-    """A node is killed, and starts again at once."""
-    crew.signal(name, signal.SIGKILL)
-    crew.nodes[name].communicate()
-    crew.start(name)
-
-
-def pause(crew: Crew, name: str, _server: PostgresServer) -> None:
-    """A node stands still until others have taken its hosts, and wakes up."""
-    crew.signal(name, signal.SIGSTOP)
-    owned = f"SELECT count(*) FROM shares JOIN fleet_workers ON owner = worker_id WHERE node = '{name}'"
-    wait_until(lambda: crew.rows(owned) == [(0,)])
-    time.sleep(DELAY)
-    crew.signal(name, signal.SIGCONT)
-
-
-def restart(_crew: Crew, _name: str, server: PostgresServer) -> None:
-    """The database is restarted."""
-    server.stop(signal.SIGINT)
-    time.sleep(1.0)
-    server.start()
-
-
-def crash(_crew: Crew, _name: str, server: PostgresServer) -> None:
-    """The database crashes, and is away for longer than a lease."""
-    server.stop(signal.SIGQUIT)
-    time.sleep(LEASE + 1.0)
-    server.start()
-
-
-def owners(web: TestWeb) -> Counter[int]:
-    """How many hosts changed their owner how often, by the names that the nodes send."""
-    changes: Counter[int] = Counter()
-    for entries in requests_by_host(web).values():
-        pages = [entry for entry in entries if entry.path != "/robots.txt"]
-        changes[sum(one.user_agent != other.user_agent for one, other in pairwise(pages))] += 1
-    return changes
-
-
-def complete(web: TestWeb, crew: Crew, bucket: str, losses: int, delay: float = DELAY) -> None:
-    """Everything is fetched, acknowledged once and stored; nothing was asked for twice that was acknowledged."""
-    again = fetched_twice(web)
-    logger.warning("%d requests, %d repeated; changes of owner: %s", len(web.log.entries()), again.total(), owners(web))
-    assert impolite(web, delay) == []
-    assert crew.rows("SELECT url FROM fetches WHERE verdict = 'fetched' GROUP BY url HAVING count(*) > 1") == []
-    assert again.total() <= losses * AT_ONCE
-    assert crew.rows("SELECT count(*) FROM inbox") == [(0,)]
-    everything_is_stored(crew, bucket, HOSTS * PAGES)
 
 
 def test_nothing_is_lost_when_nodes_database_and_store_fail_one_after_the_other(
@@ -129,7 +75,7 @@ def test_nothing_is_lost_when_nodes_database_and_store_fail_one_after_the_other(
         time.sleep(S3_OUTAGE)
     assert crew.wait(timeout=900) == dict.fromkeys(NODES, 0), [crew.log(name)[-2000:] for name in NODES]
     assert "has lost its lease" in crew.log("b"), "the node that stood still was refused"
-    complete(web, crew, bucket, losses=5)
+    complete(web, crew, bucket, HOSTS * PAGES, losses=5)
 
 
 @pytest.mark.parametrize("crew", [(SLOW, LEASE)], indirect=True, ids=["slow"])
@@ -149,4 +95,4 @@ def test_nothing_is_lost_when_it_happens_a_hundred_times(
         wait_until(partial(has_more_than, crew, before["fetched"]), timeout=600)
     logger.warning("%s: %d times", fault.__name__, happened)
     assert crew.wait(timeout=1800) == dict.fromkeys(NODES, 0), [crew.log(name)[-2000:] for name in NODES]
-    complete(web, crew, bucket, losses=happened, delay=SLOW)
+    complete(web, crew, bucket, HOSTS * PAGES, losses=happened)

@@ -2,7 +2,7 @@
 
 from periplus.config.console_settings import Console
 from periplus.config.fleet_settings import Fleet
-from periplus.config.layers import FILE_NAME, Configuration, Places, load, shared_places
+from periplus.config.layers import FILE_NAME, Configuration, Places, load, read_tables, secret_keys, shared_places
 from periplus.config.search_settings import Indexing, LinkAnalysis, Ranking, Serving, SiteLook
 from periplus.config.settings import (
     Addresses,
@@ -49,6 +49,8 @@ __all__ = [
     "Storage",
     "Watching",
     "load",
+    "read_tables",
+    "secret_keys",
     "sections",
     "setting_keys",
     "shared_places",

@@ -98,6 +98,26 @@ def load(
     return Configuration(_validated(values, origins), origins)
 
 
+def read_tables(path: Path) -> dict[str, dict[str, Any]]:
+    """The tables of a file of settings, checked; empty when there is no such file."""
+    values = _from_file(path)
+    for key, value in values.items():
+        _require_known(key, path.name)
+        _require_single_value(key, value, path.name)
+    _validated(values, dict.fromkeys(values, path.name))
+    return _tables(values)
+
+
+def secret_keys() -> frozenset[str]:
+    """Every `section.name` whose value is never shown."""
+    return frozenset(
+        f"{section}.{name}"
+        for section, model in sections()
+        for name, entry in model.model_fields.items()
+        if entry.json_schema_extra == SECRET
+    )
+
+
 class Places(NamedTuple):
     """Where a node of a fleet finds what all share; empty: everything is in the collection folder."""
 
@@ -216,13 +236,17 @@ def _shortened(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:80]}..."
 
 
-def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
+def _tables(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     tables: dict[str, dict[str, Any]] = {}
     for key, value in values.items():
         section, _, name = key.partition(".")
         tables.setdefault(section, {})[name] = value
+    return tables
+
+
+def _validated(values: Mapping[str, Any], origins: Mapping[str, str]) -> Settings:
     try:
-        return Settings.model_validate(tables)
+        return Settings.model_validate(_tables(values))
     except ValidationError as error:
         raise _config_error(error.errors()[0], origins) from error
 

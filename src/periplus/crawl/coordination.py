@@ -76,6 +76,10 @@ class Coordination(Protocol):
         """Those of its shares whose last owner died: the last requests of that worker are not recorded."""
         ...
 
+    def clear_inherited(self, shares: Collection[int]) -> None:
+        """The last requests of the dead owners of these shares have ended; until then a later owner inherits, too."""
+        ...
+
     def give(self, shares: Collection[int], receiver: int) -> None:
         """Make another worker the owner of shares whose state is committed."""
         ...

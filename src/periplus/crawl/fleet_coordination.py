@@ -110,7 +110,7 @@ class FleetCoordination:
         """Renew the lease, tell the others, and read what they told; raises `LeaseLost`."""
         with self._lock:
             message = replace(self._message, may_take=since_boot() - self._connected_since > self._lease)
-            self._message = replace(message, gifts=(), loans={}, ended_loans={})
+            self._message = replace(message, cleared=frozenset(), gifts=(), loans={}, ended_loans={})
         try:
             view = self._fleet.exchange(self._identity, message)
         except LeaseLost:
@@ -208,6 +208,11 @@ class FleetCoordination:
     def inherited(self) -> frozenset[int]:
         """Those of its shares whose last owner died."""
         return self._current.inherited
+
+    def clear_inherited(self, shares: Many[int]) -> None:
+        """Tell with the next exchange that a later owner of these shares need not wait."""
+        with self._lock:
+            self._message = replace(self._message, cleared=self._message.cleared.union(shares))
 
     def give(self, shares: Many[int], receiver: int) -> None:
         """Give shares away with the next exchange; from now on they are not of this worker."""
@@ -348,6 +353,7 @@ def _with_requests(message: Message, failed: Message) -> Message:
     """A message with the requests of one that did not arrive."""
     return replace(
         message,
+        cleared=failed.cleared | message.cleared,
         gifts=(*failed.gifts, *message.gifts),
         loans={**failed.loans, **message.loans},
         ended_loans={**failed.ended_loans, **message.ended_loans},

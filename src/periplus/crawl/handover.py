@@ -119,6 +119,8 @@ class Handover:
         """Load newly owned shares, admit forwarded URLs, and give a share to a worker with less to do."""
         if shares := self._ownership.newly_owned():
             self._load_shares(shares, now)
+        if ended := self._politeness.ended_inheritances(now):
+            self._coordination.clear_inherited(ended)
         self._inbox.read_new()
         if not self._ownership.is_sole_worker:
             self._loans.close_lent_connections()

@@ -66,6 +66,9 @@ class LocalCoordination:
         """None: a replacement of a dead worker is told by its assignment."""
         return frozenset()
 
+    def clear_inherited(self, shares: Collection[int]) -> None:
+        """Does nothing: no share is inherited."""
+
     def give(self, shares: Collection[int], receiver: int) -> None:
         """Make another worker the owner of shares."""
         self._owned = self._owned.difference(shares)

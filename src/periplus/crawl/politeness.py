@@ -79,6 +79,13 @@ class PolitenessClock:
         """Keep the delay of the hosts of a share after requests that are not recorded, and have ended by *ended*."""
         self._inherited[share] = ended
 
+    def ended_inheritances(self, now: float) -> list[int]:
+        """The shares for which `inherit` was called and whose time has passed; each is returned once."""
+        ended = [share for share, end in self._inherited.items() if end <= now]
+        for share in ended:
+            del self._inherited[share]
+        return ended
+
     def set_crawl_delay(self, host: str, crawl_delay: float | None) -> None:
         """Apply the Crawl-delay of robots.txt; the configured delay is the minimum."""
         state = self._state(host)

@@ -34,6 +34,12 @@ from periplus.store.user_changes import UserChanges
 from periplus.url import Canonicalizer, host_of, parse
 
 
+def require_contact(settings: Settings, remedy: str) -> None:
+    """Refuse to crawl public hosts without a contact."""
+    if not settings.identity.contact and not settings.fetch.allow_private:
+        raise UsageError("no contact is set", "sites must be able to reach the person who crawls them", remedy)
+
+
 def nothing_fetched(catalog: Catalog, seeds: Sequence[str], refusals: dict[str, Decision]) -> NothingToCrawl | None:
     """The error of a crawl that fetched nothing; None when an earlier crawl has pages and some seed is usable."""
     reasons = [(seed, reason) for seed in seeds if (reason := _obstacle(catalog, seed, refusals.get(seed)))]

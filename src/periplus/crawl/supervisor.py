@@ -4,6 +4,9 @@ The supervisor forks N workers before it has a thread or a connection to the cat
 single worker it does not even load the crawling libraries. It passes Ctrl-C on, reports progress, and ends the workers
 when none has anything left to do. It kills a worker that hangs while parsing a page. It replaces every dead worker by
 one with the same number, shares and files, which goes on from the acknowledged pages.
+
+A worker of a fleet that loses the database or its lease is replaced when the database answers again, however long that
+takes. The supervisor tries after a part of a second, and then less and less often, at least every 30 seconds.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import logging
 import math
 import multiprocessing
 import os
+import random
 import signal
 import time
 import traceback
@@ -39,7 +43,7 @@ logger = logging.getLogger("periplus.crawl")
 _TICK = 0.02  # seconds between two checks of the workers
 _PROGRESS_EVERY = 0.5  # seconds
 _MAX_DEATHS_IN_A_ROW = 5  # without a commit between them, after which the run fails
-_MAX_OUTAGES = 1000  # each takes a minute when the database is down
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds until a worker is replaced that was cut off from the database
 _PR_SET_PDEATHSIG = 1
 
 
@@ -71,9 +75,16 @@ class _WorkerHandle:
     report: Report | None = None
     deaths: int = 0
     deaths_in_a_row: int = 0  # of workers that had something to do and committed nothing
-    outages: int = 0  # how often it was cut off from the database of the fleet, or lost its lease
     commits: int = 0  # of all its processes, when the last one died
+    outages: int = 0  # failed attempts in a row, without a commit, to replace it while the database does not answer
+    outage_commits: int = 0  # of all its processes, at the last of these attempts
+    replace_at: float | None = None  # when it is to be replaced; None: it runs, or has ended
     resident_before: float = math.inf  # bytes in memory when the worker began to parse its current page
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the worker has ended for good."""
+        return self.inbox.closed and self.replace_at is None
 
 
 @dataclass(slots=True)
@@ -115,10 +126,15 @@ class _Supervisor:
 
     def _watch(self, on_progress: OnProgress) -> None:
         reported = time.monotonic()
-        while running := [handle for handle in self.handles if not handle.inbox.closed]:
-            readable = wait([handle.inbox for handle in running], _TICK)
+        while running := [
+            handle for handle in self.handles if handle.replace_at is not None or not handle.inbox.closed
+        ]:
+            readable = wait([handle.inbox for handle in running if handle.replace_at is None], _TICK)
             for handle in running:
-                if handle.inbox in readable:
+                if handle.replace_at is not None:
+                    if self._is_stopping or time.monotonic() >= handle.replace_at:
+                        self._replace(handle)
+                elif handle.inbox in readable:
                     self._receive(handle)
                 else:
                     self._kill_if_stuck(handle)
@@ -149,18 +165,17 @@ class _Supervisor:
         try:
             message = handle.inbox.recv()
         except (EOFError, OSError):
-            handle.inbox.close()
-            handle.process.join()
+            self._log_end(handle)
             self._replace(handle)
+            return
+        if isinstance(message, LeaseLost | DatabaseUnavailable):
+            self._log_end(handle)
+            handle.deaths_in_a_row = 0  # it was cut off, not broken
+            self._replace_later(handle)
             return
         handle.inbox.close()
         if isinstance(message, Report):
             handle.report = message
-        elif isinstance(message, LeaseLost | DatabaseUnavailable) and handle.outages < _MAX_OUTAGES:
-            handle.process.join()
-            handle.outages += 1
-            handle.deaths_in_a_row = 0  # it was cut off, not broken
-            self._replace(handle)
         else:
             self._fail(message)
 
@@ -171,8 +186,13 @@ class _Supervisor:
 
     # -- replacement of dead workers ----------------------------------------------------------------------------
 
-    def _replace(self, handle: _WorkerHandle) -> None:
-        """Fork a worker that goes on where a dead one stopped, unless all workers stop anyway."""
+    @property
+    def _is_stopping(self) -> bool:
+        return self.failure is not None or bool(self.shared.stop)
+
+    def _log_end(self, handle: _WorkerHandle) -> None:
+        handle.inbox.close()
+        handle.process.join()
         page = self.shared.parsing_url(handle.number)
         logger.info(
             "worker %d (process %s) exited with %s%s",
@@ -181,8 +201,30 @@ class _Supervisor:
             handle.process.exitcode,
             f" while parsing {page}" if page else "",
         )
-        self._record_death(handle)
-        if self.failure is not None or self.shared.stop:
+
+    def _replace_later(self, handle: _WorkerHandle) -> None:
+        """Pause before a worker is replaced; the pause doubles until a worker of this number commits again."""
+        commits = self.shared.get(handle.number, Metric.COMMITS)
+        handle.outages = 0 if commits > handle.outage_commits else handle.outages + 1
+        handle.outage_commits = commits
+        handle.replace_at = time.monotonic() + pause_after(handle.outages)
+
+    def _replace(self, handle: _WorkerHandle) -> None:
+        """Fork a worker that goes on where a dead one stopped, unless all workers stop anyway.
+
+        While the database of the fleet does not answer, it is not known where that worker stopped.
+        """
+        handle.replace_at = None
+        try:
+            summary = self._acknowledged(handle.number)
+        except DatabaseUnavailable:
+            if not self._is_stopping:
+                self._replace_later(handle)
+                return
+            summary = {}
+        page = self.shared.parsing_url(handle.number)
+        self._record_death(handle, summary)
+        if self._is_stopping:
             return
         if handle.deaths_in_a_row >= _MAX_DEATHS_IN_A_ROW:
             self._fail(_too_many_deaths(handle, page))
@@ -192,10 +234,9 @@ class _Supervisor:
         assignment = replace(self.assignment, after_kill=True, deaths=handle.deaths, suspects=dict(self.suspects))
         handle.process, handle.inbox = self._fork(assignment, handle.number)
 
-    def _record_death(self, handle: _WorkerHandle) -> None:
+    def _record_death(self, handle: _WorkerHandle, summary: dict[str, Any]) -> None:
         """Reset a dead worker's metrics to what it had acknowledged, and free its connections to IP addresses."""
         run_id, number = self.assignment.run_id, handle.number
-        summary = self._acknowledged(number)
         commits, idle = self.shared.get(number, Metric.COMMITS), self.shared.get(number, Metric.IDLE)
         handle.deaths_in_a_row = 1 if idle or commits > handle.commits else handle.deaths_in_a_row + 1
         handle.commits = commits
@@ -206,12 +247,9 @@ class _Supervisor:
         handle.report = Report(Ending.INTERRUPTED, so_far, {})  # until the replacement reports
 
     def _acknowledged(self, number: int) -> dict[str, Any]:
-        """The summary of a dead worker; empty while the database of the fleet does not answer."""
-        try:
-            with self._catalog() as catalog:
-                return catalog.worker_summary(self.assignment.run_id, self.shared.get(number, Metric.WORKER))
-        except DatabaseUnavailable:
-            return {}
+        """The summary of a dead worker."""
+        with self._catalog() as catalog:
+            return catalog.worker_summary(self.assignment.run_id, self.shared.get(number, Metric.WORKER))
 
     def _is_finished(self) -> bool:
         """Whether no worker has anything left to do, and no forwarded URL is unread.
@@ -231,6 +269,12 @@ class _Supervisor:
         """A short connection: none may be open when a worker is forked."""
         with closing(open_catalog(self.assignment.collection)) as catalog:
             yield catalog
+
+
+def pause_after(outages: int) -> float:
+    """Seconds until a worker is replaced; random, so that many nodes do not connect at the same moment."""
+    longest = min(_FIRST_PAUSE * 2.0 ** min(outages, 10), _LONGEST_PAUSE)
+    return random.uniform(longest / 2, longest)  # noqa: S311  # no secret
 
 
 def _too_many_deaths(handle: _WorkerHandle, page: str | None) -> WorkerDied:

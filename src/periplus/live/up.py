@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from periplus.crawl.run import Request, Result, nothing_fetched
+from periplus.crawl.run import Request, Result, nothing_fetched, require_contact
 from periplus.errors import NoCollection, PeriplusError, UsageError
 from periplus.live import log
 from periplus.live.start_orders import StartOrders
@@ -36,6 +36,7 @@ SEGMENT_SECONDS = 3.0  # age at which a segment is sealed: a page waits for that
 _STATUS_SECONDS = 1.0
 _ROTATE_SECONDS = 60.0
 _EXPLAIN_SECONDS = 20.0  # without a page
+_NO_CONTACT = "Run `periplus init`, or set identity.contact in periplus.toml; private addresses need --allow-private."
 _NICE = {"crawl": 5, "builder": 5, "site": 0}  # searches come first
 
 
@@ -70,12 +71,7 @@ def prepare(request: Request) -> Collection:
     canonicalizer = Canonicalizer.of(settings.addresses)
     for url in (*request.seeds, *request.sitemaps, *request.entries, *settings.scope.seeds):
         parse(url, canonicalizer)
-    if not settings.identity.contact and not settings.fetch.allow_private:
-        raise UsageError(
-            "no contact is set",
-            "sites must be able to reach the person who crawls them",
-            "Run `periplus init`, or set identity.contact in periplus.toml; private addresses need --allow-private.",
-        )
+    require_contact(settings, _NO_CONTACT)
     has_seeds = bool(request.seeds or request.sitemaps or settings.scope.seeds)
     collection = create_collection(request.home) if has_seeds else _existing_collection(request.home)
     with collection.locked():

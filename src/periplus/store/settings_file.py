@@ -16,11 +16,17 @@ _PRIVATE = 0o600
 
 def write_settings(home: Path, table: str, values: Mapping[str, Value], *, is_private: bool = False) -> Path:
     """Changes values of a table and returns the path of the file; *is_private*: a new file gets the mode 0600."""
+    _, edited = settings_before_and_after(home, table, values)
+    return replace_settings(home, edited, is_private=is_private)
+
+
+def replace_settings(home: Path, text: str, *, is_private: bool = False) -> Path:
+    """Replaces the content of the file and returns its path; *is_private*: a new file gets the mode 0600."""
     path = _path(home)
     mode = S_IMODE(path.stat().st_mode) if path.exists() else _PRIVATE if is_private else None
-    _, edited = settings_before_and_after(home, table, values)
     with reporting_full_disk(home):
-        write_file(path, edited.encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, text.encode())
         if mode is not None:
             path.chmod(mode)
     return path

@@ -72,6 +72,17 @@ def test_a_server_that_does_not_return_is_reported(own_postgres: PostgresServer)
         assert "cannot be reached" in error_line(DatabaseUnavailable, lambda: seeds(database))
 
 
+def test_a_transaction_that_cannot_begin_does_not_stop_the_next_one(database: PostgresDatabase) -> None:
+    database._connection.execute("SET lock_timeout = '50ms'")
+    with psycopg.connect(database._url, options="-c search_path=periplus") as other:
+        other.execute("LOCK TABLE transactions")
+        with pytest.raises(DatabaseUnavailable), database.transaction():
+            raise AssertionError("the transaction has begun")
+    with database.transaction():
+        database.run("add_seed", "https://example.org/1", 1.0)
+    assert seeds(database) == ["https://example.org/1"]
+
+
 def test_a_transaction_that_was_lost_is_run_again_as_a_whole(database: PostgresDatabase) -> None:
     attempts, undone = [], []
 

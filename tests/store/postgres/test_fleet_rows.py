@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 
 import psycopg
@@ -276,3 +277,50 @@ def test_a_share_that_is_given_to_a_worker_that_is_gone_is_free(start: Start) ->
     view = giver.exchange(Message(gifts=((gone.me.worker, (1, 2)),)))
     assert len(view.owned) == SHARES / 2 - 2
     assert len(giver.exchange().owned) == SHARES
+
+
+def heir_of_a_dead_worker(start: Start) -> tuple[Node, Node, frozenset[int]]:
+    """A worker that has just inherited shares, another one, and these shares."""
+    dead, heir, other = start("a"), start("b"), start("c")
+    for node in (dead, heir, other):
+        node.exchange()
+    with psycopg.connect(heir.rows._database._url) as connection:
+        ended = "UPDATE periplus.leases SET ends = clock_timestamp() - interval '1 hour' WHERE worker_id = %s"
+        connection.execute(ended, (dead.me.worker,))
+    other.exchange(Message())
+    heir.exchange()
+    inherited = heir.exchange().inherited
+    assert inherited
+    return heir, other, inherited
+
+
+def test_a_share_of_a_dead_worker_that_is_given_on_at_once_stays_inherited(start: Start) -> None:
+    heir, other, inherited = heir_of_a_dead_worker(start)
+    first, second, *_ = sorted(inherited)
+    heir.exchange(Message(cleared=frozenset({first}), gifts=((other.me.worker, (first, second)),)))
+    view = other.exchange(Message())
+    assert {first, second} <= view.owned
+    assert second in view.inherited, "the last request of the dead worker may still be under way"
+    assert first not in view.inherited, "the giver has waited for it"
+
+
+def test_a_share_of_a_dead_worker_stays_inherited_when_its_heir_leaves_at_once(start: Start) -> None:
+    heir, other, inherited = heir_of_a_dead_worker(start)
+    heir.exchange(Message(cleared=inherited - {min(inherited)}))
+    heir.rows.leave(heir.me)
+    other.exchange()
+    assert other.exchange().inherited & inherited == {min(inherited)}
+
+
+def test_two_workers_never_wait_for_a_loan_of_each_other(start: Start, postgres: str) -> None:
+    node = start("a")
+    node.exchange(Message(loans={3: 60.0, 5: 60.0}))
+    with psycopg.connect(postgres, options="-c search_path=periplus") as other, ThreadPoolExecutor(1) as thread:
+        other.execute("SELECT 1 FROM loans WHERE share = 3 FOR UPDATE")
+        exchange = thread.submit(node.exchange, Message(loans={5: 60.0}, ended_loans={3: 0.0}))
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        while other.execute(waiting).fetchone() is None:
+            assert not exchange.done()
+        other.execute("SELECT 1 FROM loans WHERE share = 5 FOR UPDATE NOWAIT")
+        other.rollback()
+        exchange.result(timeout=30)

@@ -38,6 +38,7 @@ from periplus.cli.output import by_count, plural, print_json, print_table, print
 from periplus.cli.progress import crawl_progress
 from periplus.crawl.assignment import Budget, Ending, RecrawlPolicy
 from periplus.crawl.run import Result, crawl
+from periplus.crawl.settings_sync import sync_settings
 from periplus.errors import Interrupted
 from periplus.frontier.schedule import RecrawlClass
 
@@ -92,6 +93,8 @@ def command(
     budget = Budget(pages, seconds, bytes_, until_pages, until_bytes)
     recrawl = RecrawlPolicy(new_only, class_, continuous)
     options = CrawlOptions(urls or [], seeds, sitemap or [], entry or [], budget, workers, rounds, flags, recrawl)
+    if not dry:
+        sync_settings(home)
     request = options.request(home)
     if dry:
         from periplus.inspector.dry_run import dry_run  # noqa: PLC0415  # a crawl does not need it

@@ -29,6 +29,7 @@ from periplus.cli.options import DEFAULT_HOME, DEFAULT_HOST, DEFAULT_PORT, Home,
 from periplus.cli.output import plural, print_json
 from periplus.cli.progress import live_line
 from periplus.crawl.assignment import Budget, RecrawlPolicy
+from periplus.crawl.settings_sync import sync_settings
 from periplus.live.status import Status
 from periplus.live.up import Callbacks, UpRequest, up
 from periplus.site.listener import address_of, listen
@@ -75,6 +76,7 @@ def command(
     options = CrawlOptions(
         urls or [], seeds, sitemap or [], [], budget, workers, None, flags, RecrawlPolicy(continuous=True)
     )
+    sync_settings(home)
     request = options.request(home)
     with listen(host, port) as listener, _showing(address_of(listener), quiet=as_json) as callbacks:
         summary = up(UpRequest(request, listener), callbacks, address_of(listener))

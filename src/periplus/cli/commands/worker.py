@@ -14,12 +14,14 @@ from periplus.cli.output import print_json, print_table, summary_rows
 from periplus.cli.progress import crawl_progress
 from periplus.config import load
 from periplus.crawl.assignment import Budget, RecrawlPolicy
-from periplus.crawl.fleet_settings import share_settings
-from periplus.crawl.run import Request, crawl
+from periplus.crawl.run import Request, crawl, require_contact
+from periplus.crawl.settings_sync import publish_settings, wait_for_settings
 from periplus.errors import UsageError
-from periplus.store.collection import create_collection
+from periplus.store.collection import Collection, create_collection
 
 app = typer.Typer(add_completion=False)
+
+_NO_CONTACT = "Set identity.contact in periplus.toml of the head, and start `periplus up` there again."
 
 
 @app.command()
@@ -32,7 +34,9 @@ def command(
     ] = None,
     home: Home = DEFAULT_HOME,
     workers: Workers = 1,
-    name: Annotated[str | None, typer.Option(metavar="NODE", help="Name of this node, if not the host name.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Node name, unique in the fleet; default: the host name.")
+    ] = None,
     config: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Publish these settings for all nodes that start later."),
@@ -46,7 +50,8 @@ def command(
 ) -> None:
     """Crawl as a node of a fleet until Ctrl-C or SIGTERM (once: finish requests; twice: stop now).
 
-    Settings come from the database. Without seeds it waits until another node, or `periplus seed add`, adds some.
+    The node uses the settings that the head has published, and waits for them. Without seeds, the node waits until
+    another node or `periplus seed add` adds some.
     """
     for setting, value in (("DATABASE", database), ("STORAGE", storage), ("NODE", name)):
         if value is not None:
@@ -54,10 +59,14 @@ def command(
     collection = create_collection(home)
     if not collection.database:
         raise UsageError("no fleet to join", "no database is named", "Give --database URL, or set `fleet.database`.")
-    share_settings(collection, config)
+    if config is not None:
+        _publish(collection, config)
+    wait_for_settings(collection)
+    settings = load(home, {}).settings
+    require_contact(settings, _NO_CONTACT)
     request = Request(
         home,
-        load(home, {}).settings,
+        settings,
         budget=Budget(until_pages=until_pages, until_bytes=until_bytes),
         workers=workers,
         arguments={
@@ -76,3 +85,9 @@ def command(
         print_json(result.summary)
     else:
         print_table([("run", f"{result.summary['run_id']} ({result.ending})"), *summary_rows(result.summary)])
+
+
+def _publish(collection: Collection, config: Path) -> None:
+    if not config.exists():
+        raise UsageError(f"{config} cannot be read", "there is no such file")
+    publish_settings(collection, config)

@@ -183,7 +183,11 @@ class PostgresDatabase:
                 logger.warning("%s; the transaction is run again", error.sentence)
 
     def _begin(self) -> None:
-        self._repeated(lambda: self._log.begin(self._connection))
+        try:
+            self._repeated(lambda: self._log.begin(self._connection))
+        except BaseException:
+            self._rollback()  # the transaction may have begun before its first statement failed
+            raise
         self._is_open = True
 
     def _commit(self) -> None:

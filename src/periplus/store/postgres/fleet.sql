@@ -51,9 +51,13 @@ WHERE worker_id = ?1 AND token = ?2
 RETURNING set_config('application_name', 'periplus-' || worker_id || '-' || token, false);
 
 -- name: give_shares
--- A receiver that is gone gets nothing: the shares are free.
-UPDATE shares SET after_kill = 0, owner = (SELECT worker_id FROM leases WHERE worker_id = ?3 AND is_live = 1 AND ends > clock_timestamp())
+-- A receiver that is gone gets nothing: the shares are free. A share that the giver inherited from a dead worker a moment ago stays inherited.
+UPDATE shares SET owner = (SELECT worker_id FROM leases WHERE worker_id = ?3 AND is_live = 1 AND ends > clock_timestamp())
 WHERE owner = ?1 AND share = ANY(?2::bigint[]);
+
+-- name: clear_inherited
+-- The last requests of the dead owner have ended.
+UPDATE shares SET after_kill = 0 WHERE owner = ?1 AND share = ANY(?2::bigint[]);
 
 -- name: lend_share
 INSERT INTO loans (share, worker_id, ends) VALUES (?1, ?2, clock_timestamp() + ?3::float8 * interval '1 second')
@@ -94,7 +98,8 @@ UPDATE fleet_workers SET token = token + 1 WHERE worker_id = ?1;
 UPDATE leases SET token = token + 1, is_live = 0, claimed = 0, ends = least(ends, clock_timestamp()), forwarded = forwarded + 1, seeds = seeds + 1 WHERE worker_id = ?1;
 
 -- name: free_shares
-UPDATE shares SET owner = NULL, after_kill = ?2 WHERE owner = ?1;
+-- The shares of a worker that leaves stay inherited if they are: it may not have waited for the requests of a dead worker.
+UPDATE shares SET owner = NULL, after_kill = greatest(after_kill, ?2) WHERE owner = ?1;
 
 -- name: live_workers
 SELECT worker_id, backlog, is_underloaded, loaded FROM leases WHERE is_live = 1 AND ends > clock_timestamp();

@@ -103,12 +103,15 @@ class FleetRows:
         return asked
 
     def _pass_on(self, me: Identity, message: Message) -> None:
+        if message.cleared:
+            self._database.run("clear_inherited", me.worker, sorted(message.cleared))
         for receiver, shares in message.gifts:
             self._database.run("give_shares", me.worker, list(shares), receiver)
-        for share, seconds in sorted(message.loans.items()):
-            self._database.run("lend_share", share, me.worker, seconds)
-        for share, seconds in sorted(message.ended_loans.items()):
-            self._database.run("end_loan", share, me.worker, seconds)
+        for share in sorted({*message.loans, *message.ended_loans}):  # one order for all: no deadlock
+            if share in message.loans:
+                self._database.run("lend_share", share, me.worker, message.loans[share])
+            if share in message.ended_loans:
+                self._database.run("end_loan", share, me.worker, message.ended_loans[share])
         self._database.run("remove_expired_loans")
 
     def _take_shares(self, me: Identity) -> None:

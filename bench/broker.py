@@ -23,8 +23,8 @@ from periplus.search.query.tree import Word
 from periplus.search.query_language import QueryLanguage
 from periplus.search.ranking import Ranker, Scored
 from periplus.search.shards.counts import ShardCounts
-from periplus.search.shards.group import WatchedGroup
-from periplus.search.shards.port import Scope, ShardSearch, Term
+from periplus.search.shards.group import TrackedShards
+from periplus.search.shards.port import MatchSet, ShardSearch, Term
 from scaling.canned_nodes import GENERATION, TERMS
 
 ROUNDS = ("frequencies", "candidates", "snippets")
@@ -86,9 +86,9 @@ def _search() -> Search:
     return Search(Word("boats"), Mode.AUTO, ["boats"], {}, QueryLanguage({"en": 1.0}, frozenset()), {})
 
 
-def _snippets(group: WatchedGroup, found: list[Scored]) -> None:
+def _snippets(group: TrackedShards, found: list[Scored]) -> None:
     wanted = [one.number for one in found]
-    group.ask(lambda shard: shard.hits(_REQUEST, wanted, Scope.RESULTS), {one.shard for one in found})
+    group.ask(lambda shard: shard.hits(_REQUEST, wanted, MatchSet.RESULTS), {one.shard for one in found})
 
 
 def timed(spent: list[float], work: Callable[[], Any]) -> Any:
@@ -100,14 +100,14 @@ def timed(spent: list[float], work: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def broker(shards: int) -> Iterator[WatchedGroup]:
+def broker(shards: int) -> Iterator[TrackedShards]:
     """A broker of so many shards, each on a node of its own."""
     program = [sys.executable, "-m", "scaling.canned_nodes", str(shards)]
     with started(["env", f"PYTHONPATH={Path(__file__).parent}", *program]) as canned:
         nodes = Nodes([f"http://127.0.0.1:{port}" for port in canned.first_line.split()], timeout=_SECONDS)
         nodes.start(_SECONDS)
         with closing(nodes), closing(FanOut(nodes)) as fan_out:
-            yield WatchedGroup(RemoteShards(fan_out, GENERATION, shards, _SECONDS))
+            yield TrackedShards(RemoteShards(fan_out, GENERATION, shards, _SECONDS))
 
 
 if __name__ == "__main__":

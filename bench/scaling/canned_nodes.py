@@ -22,7 +22,7 @@ from periplus.cluster.record_codec import encode
 from periplus.cluster.remote_shards import METHODS
 from periplus.config import Ranking
 from periplus.model import Hit
-from periplus.search.candidates import CandidateList, share_of
+from periplus.search.candidates import CandidateList, candidates_per_shard
 from periplus.search.score import FEATURES
 from periplus.search.shards.port import ShardCandidates
 
@@ -48,7 +48,7 @@ def canned_answers(shard: int, shards: int) -> dict[bytes, bytes]:
 
 def _candidates(shard: int, shards: int) -> ShardCandidates:
     """As many candidates as a shard sends when all of them match; no page is in both lists."""
-    random, most = np.random.default_rng(shard), share_of(Ranking().candidates, shards)
+    random, most = np.random.default_rng(shard), candidates_per_shard(Ranking().candidates, shards)
     size = _LISTS * most
     places = random.permutation(size).reshape(_LISTS, most)
     lists = tuple(
@@ -60,7 +60,7 @@ def _candidates(shard: int, shards: int) -> ShardCandidates:
         hosts=random.integers(0, 1 << 40, size).astype(np.uint64),
         dates=random.integers(10**9, 2 * 10**9, size),
         features=random.random((size, len(FEATURES))),
-        points=np.zeros(0),
+        boosts=np.zeros(0),
         lists=lists,
         has_words=True,
         with_all_words=10 * most,

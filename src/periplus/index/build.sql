@@ -193,10 +193,11 @@ GROUP BY host, url, pages HAVING count(*) > greatest(?, ? * pages)
 ORDER BY host, url;
 
 -- name: links
--- The number of links of every new document of one segment, and the first of them. `arg_min` with a number is DuckDB's
--- own: it takes a third of the time of a window. Parameters: links per page, file.
-SELECT source_id, fetched_at, count(*) AS link_count, arg_min(target, file_row_number, ?) AS links
-FROM read_parquet(?, file_row_number = true)
+-- The number of links of every new document in a part of a segment, and the first of them. Given: links_part (source_id,
+-- fetched_at, target, place). `arg_min` with a number is DuckDB's own: it takes a third of the time of a window.
+-- Parameter: links per page.
+SELECT source_id, fetched_at, count(*) AS link_count, arg_min(target, place, ?) AS links
+FROM links_part
 WHERE source_id IN (SELECT url_id FROM numbered WHERE is_new)
 GROUP BY source_id, fetched_at;
 

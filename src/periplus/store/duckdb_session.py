@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -43,7 +43,8 @@ def batches(database: duckdb.DuckDBPyConnection, query: str, rows: int) -> Itera
             while (batch := thread.submit(next, reader, None).result()) is not None:
                 yield batch
         except BaseException:
-            database.interrupt()
+            with suppress(duckdb.ConnectionException):  # it is closed already
+                database.interrupt()
             raise
 
 

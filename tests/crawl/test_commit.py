@@ -309,6 +309,24 @@ def test_a_page_of_the_last_batch_of_a_file_is_uploaded_with_it(
     ]
 
 
+def test_a_worker_that_cannot_add_the_pages_of_a_lost_node_ends(
+    collection: Collection, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(*_: object) -> None:
+        raise DiskFull("no space left to write")
+
+    async def work(committer: Committer) -> None:
+        assert not committer.is_overdue(idle=False)
+        monkeypatch.setattr(SegmentStream, "add", no_room)
+        with pytest.raises(DiskFull):
+            committer.add_recovered([ROW], 1, 100)
+        assert committer.is_overdue(idle=False), "the worker calls `seal`"
+        with pytest.raises(DiskFull):
+            await committer.seal()
+
+    committing(collection, work)
+
+
 # -- no room ----------------------------------------------------------------------------------------------------------
 
 

@@ -151,16 +151,16 @@ class FleetRows:
 
     def _take_expired_leases(self) -> None:
         """Fence off workers whose lease has expired, and free their shares."""
-        silent = list(self._database.rows("silent_workers"))
-        if not silent:
+        expired = list(self._database.rows("expired_leases"))
+        if not expired:
             return
-        for worker, token in silent:
+        for worker, token in expired:
             self._database.run("end_sessions", worker, token)
         with self._database.transaction():
-            for (worker,) in list(self._database.rows("lock_silent")):
+            for (worker,) in list(self._database.rows("lock_expired_leases")):
                 self._end(worker, after_kill=True)
 
     def _end(self, worker: int, *, after_kill: bool) -> None:
-        self._database.run("take_token", worker)
+        self._database.run("advance_token", worker)
         self._database.run("end_lease", worker)
         self._database.run("free_shares", worker, after_kill)

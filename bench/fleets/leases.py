@@ -41,7 +41,7 @@ def _exchange(database: str, pipe: Connection) -> None:
         seconds = []
         while not pipe.poll(_PAUSE):
             began = time.perf_counter()
-            rows.exchange(me, Message(wants_shares=True, may_take=True))
+            rows.exchange(me, Message(wants_shares=True, may_revoke_leases=True))
             seconds.append(time.perf_counter() - began)
         rows.leave(me)
         pipe.send(seconds)

@@ -129,16 +129,16 @@ def test_after_an_outage_a_worker_takes_no_lease_until_the_others_could_renew_th
         time.now += LEASE / 4
         worker.exchange()
     worker.exchange()
-    assert fleet.heard[-1].may_take
+    assert fleet.heard[-1].may_revoke_leases
     time.now += 2 * LEASE  # the database was away
     worker.exchange()
     for _ in range(4):
         time.now += LEASE / 4
         worker.exchange()
-        assert not fleet.heard[-1].may_take
+        assert not fleet.heard[-1].may_revoke_leases
     time.now += LEASE / 4
     worker.exchange()
-    assert fleet.heard[-1].may_take
+    assert fleet.heard[-1].may_revoke_leases
 
 
 def test_what_an_exchange_could_not_tell_the_next_one_tells(worker: FleetCoordination, fleet: MemoryFleet) -> None:
@@ -151,7 +151,7 @@ def test_what_an_exchange_could_not_tell_the_next_one_tells(worker: FleetCoordin
     fleet.fails, fleet.owned = None, frozenset({1})
     worker.exchange()
     worker.exchange()
-    assert [message.gifts for message in fleet.heard[-2:]] == [((1001, (3,)), (1002, (2,))), ()]
+    assert [message.share_transfers for message in fleet.heard[-2:]] == [((1001, (3,)), (1002, (2,))), ()]
     assert worker.owned() == {1}
 
 

@@ -109,8 +109,8 @@ class FleetCoordination:
     def exchange(self) -> None:
         """Renew the lease, tell the others, and read what they told; raises `LeaseLost`."""
         with self._lock:
-            message = replace(self._message, may_take=since_boot() - self._connected_since > self._lease)
-            self._message = replace(message, cleared=frozenset(), gifts=(), loans={}, ended_loans={})
+            message = replace(self._message, may_revoke_leases=since_boot() - self._connected_since > self._lease)
+            self._message = replace(message, cleared=frozenset(), share_transfers=(), loans={}, ended_loans={})
         try:
             view = self._fleet.exchange(self._identity, message)
         except LeaseLost:
@@ -130,7 +130,7 @@ class FleetCoordination:
         if view.granted:
             self._granted += view.granted
             self._message = replace(self._message, claimed=self._message.claimed + view.granted, target=None)
-        leaving = {share for _, shares in self._message.gifts for share in shares}
+        leaving = {share for _, shares in self._message.share_transfers for share in shares}
         owned = view.owned - leaving
         if self._owned - owned:
             self._is_lost = True  # no other worker takes a share from a live worker
@@ -218,7 +218,9 @@ class FleetCoordination:
         """Give shares away with the next exchange; from now on they are not of this worker."""
         with self._lock:
             self._owned = self._owned.difference(shares)
-            self._message = replace(self._message, gifts=(*self._message.gifts, (receiver, tuple(shares))))
+            self._message = replace(
+                self._message, share_transfers=(*self._message.share_transfers, (receiver, tuple(shares)))
+            )
 
     # -- loans ----------------------------------------------------------------------------------------------------
 
@@ -354,7 +356,7 @@ def _with_requests(message: Message, failed: Message) -> Message:
     return replace(
         message,
         cleared=failed.cleared | message.cleared,
-        gifts=(*failed.gifts, *message.gifts),
+        share_transfers=(*failed.share_transfers, *message.share_transfers),
         loans={**failed.loans, **message.loans},
         ended_loans={**failed.ended_loans, **message.ended_loans},
     )

@@ -30,9 +30,9 @@ class Message:
     claimed: int = 0  # pages of the target that it may fetch and has not committed
     target: int | None = None  # asks for pages, up to this size of the collection
     wants_shares: bool = False
-    may_take: bool = False  # leases of silent workers: this worker itself was not cut off for a lease's time
+    may_revoke_leases: bool = False  # leases of silent workers: this worker itself was not cut off for a lease's time
     cleared: frozenset[int] = frozenset()  # inherited shares: the last requests of their dead owner have ended
-    gifts: tuple[tuple[int, tuple[int, ...]], ...] = ()  # receiver, shares
+    share_transfers: tuple[tuple[int, tuple[int, ...]], ...] = ()  # receiver, shares
     loans: Mapping[int, float] = field(default_factory=dict)  # share -> seconds that it is to be borrowed
     ended_loans: Mapping[int, float] = field(default_factory=dict)  # share -> seconds until the end
 

@@ -22,7 +22,7 @@ from periplus.store.shares import SHARES
 from store.records import WRITTEN, batch_of, queued
 
 LEASE = 0.6  # seconds
-ASK = Message(wants_shares=True, may_take=True)
+ASK = Message(wants_shares=True, may_revoke_leases=True)
 
 
 class Node:
@@ -244,7 +244,7 @@ def test_a_share_that_is_given_to_a_worker_that_is_gone_is_free(start: Start) ->
     giver, gone = start("a"), start("b")
     giver.exchange()
     gone.rows.leave(gone.me)
-    view = giver.exchange(Message(gifts=((gone.me.worker, (1, 2)),)))
+    view = giver.exchange(Message(share_transfers=((gone.me.worker, (1, 2)),)))
     assert len(view.owned) == SHARES / 2 - 2
     assert len(giver.exchange().owned) == SHARES
 
@@ -267,7 +267,7 @@ def heir_of_a_dead_worker(start: Start) -> tuple[Node, Node, frozenset[int]]:
 def test_a_share_of_a_dead_worker_that_is_given_on_at_once_stays_inherited(start: Start) -> None:
     heir, other, inherited = heir_of_a_dead_worker(start)
     first, second, *_ = sorted(inherited)
-    heir.exchange(Message(cleared=frozenset({first}), gifts=((other.me.worker, (first, second)),)))
+    heir.exchange(Message(cleared=frozenset({first}), share_transfers=((other.me.worker, (first, second)),)))
     view = other.exchange(Message())
     assert {first, second} <= view.owned
     assert second in view.inherited, "the last request of the dead worker may still be under way"

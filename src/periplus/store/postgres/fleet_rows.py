@@ -79,7 +79,7 @@ class FleetRows:
             view = self._view(me, asked)
             if message.target is not None:
                 view = replace(view, granted=self._claim_pages(me, message.target))
-        if message.may_take:
+        if message.may_revoke_leases:
             with suppress(DatabaseUnavailable):  # the next exchange does it
                 self._take_expired_leases()
         return view
@@ -105,7 +105,7 @@ class FleetRows:
     def _pass_on(self, me: Identity, message: Message) -> None:
         if message.cleared:
             self._database.run("clear_inherited", me.worker, sorted(message.cleared))
-        for receiver, shares in message.gifts:
+        for receiver, shares in message.share_transfers:
             self._database.run("give_shares", me.worker, list(shares), receiver)
         for share in sorted({*message.loans, *message.ended_loans}):  # one order for all: no deadlock
             if share in message.loans:

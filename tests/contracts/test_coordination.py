@@ -152,7 +152,7 @@ def test_every_share_has_one_owner_and_every_worker_a_fair_part(crew: Crew) -> N
     assert sum(map(len, owned)) == len(frozenset().union(*owned)) == SHARES
     assert max(map(len, owned)) - min(map(len, owned)) <= 2
     assert len({worker.worker for worker in crew.workers}) == 3
-    assert not any(worker.is_alone for worker in crew.workers)
+    assert not any(worker.is_sole_worker for worker in crew.workers)
     assert all(worker.may_send() for worker in crew.workers)
 
 

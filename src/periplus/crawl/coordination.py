@@ -32,7 +32,7 @@ class Coordination(Protocol):
         ...
 
     @property
-    def is_alone(self) -> bool:
+    def is_sole_worker(self) -> bool:
         """Whether no other worker takes part, now or later: this worker owns every share."""
         ...
 

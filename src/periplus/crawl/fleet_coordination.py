@@ -71,7 +71,7 @@ def coordination_of(
 class FleetCoordination:
     """One worker of a fleet; see `Coordination`."""
 
-    is_alone = False  # another node may join at any time
+    is_sole_worker = False  # another node may join at any time
     commits_in_order = False  # several workers commit at once
     has_lease = True
 

@@ -98,7 +98,7 @@ class FleetCrew:
         for _ in range(2):
             for worker in self.fleet:
                 if worker in self.workers:
-                    worker.exchange()
+                    worker.heartbeat()
 
     def die(self, number: int) -> None:
         dead = self.workers.pop(number)
@@ -385,7 +385,7 @@ def test_the_pages_of_a_worker_that_has_ended_still_count(crew: Crew) -> None:
     for worker in crew.workers[1:]:
         worker.publish_progress(40, 400)
         if isinstance(worker, FleetCoordination):
-            worker.exchange()
+            worker.heartbeat()
     assert {worker.totals() for worker in crew.workers[1:]} == {(100, 1000)}
 
 

@@ -1,4 +1,4 @@
-"""The records that a worker of a fleet exchanges with the database, and the port that exchanges them."""
+"""The records that a worker of a fleet exchanges with the database, and their port."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Identity(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Heartbeat:
     """What a worker tells the others, and what it asks for."""
 
     backlog: int = 0  # queued URLs
@@ -48,7 +48,7 @@ class LiveWorker(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FleetView:
-    """The state of the fleet after an exchange."""
+    """The state of the fleet after a heartbeat."""
 
     asked: float  # when the renewal was sent, by the clock of this process
     owned: frozenset[int]
@@ -68,7 +68,7 @@ class Fleet(Protocol):
         """Become worker *number* of *workers* on this node; an earlier process of the same worker is fenced off."""
         ...
 
-    def exchange(self, me: Identity, message: Message) -> FleetView:
+    def heartbeat(self, me: Identity, heartbeat: Heartbeat) -> FleetView:
         """Renew the lease, tell and ask; raises `LeaseLost` when another worker has taken the lease."""
         ...
 

@@ -16,13 +16,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from periplus.config import Settings
-from periplus.crawl.coordination import Coordination, Peer
+from periplus.crawl.coordination import Coordination
 from periplus.crawl.local_coordination import LocalCoordination
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.errors import DatabaseUnavailable, LeaseLost
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, folder_id
-from periplus.store.fleet import Fleet, FleetView, Heartbeat, Identity
+from periplus.store.fleet import Fleet, FleetView, Heartbeat, Identity, Peer
 
 logger = logging.getLogger("periplus.crawl")
 
@@ -273,7 +273,7 @@ class FleetCoordination:
     def peers(self) -> list[Peer]:
         """The other live workers."""
         return [
-            Peer(one.worker, one.backlog, one.is_underloaded and one.worker not in self._promised, one.shares)
+            one._replace(is_underloaded=one.is_underloaded and one.worker not in self._promised)
             for one in self._current.workers
             if one.worker != self.worker
         ]

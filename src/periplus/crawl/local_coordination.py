@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from periplus.crawl.coordination import Peer
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.store.catalog import Catalog
+from periplus.store.fleet import Peer
 
 
 class LocalCoordination:

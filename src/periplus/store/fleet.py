@@ -37,13 +37,13 @@ class Heartbeat:
     ended_loans: Mapping[int, float] = field(default_factory=dict)  # share -> seconds until the end
 
 
-class LiveWorker(NamedTuple):
-    """What another worker has published."""
+class Peer(NamedTuple):
+    """A live worker, as others see it."""
 
     worker: int
-    backlog: int
-    is_underloaded: bool
-    shares: int
+    backlog: int  # queued URLs that it knows of
+    is_underloaded: bool  # idle for more than half of its time
+    shares: int  # how many it owns
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class FleetView:
     owned: frozenset[int]
     inherited: frozenset[int]
     loans: Mapping[int, tuple[int, float]]  # share -> worker, seconds left
-    workers: tuple[LiveWorker, ...]  # live ones, this worker included
+    workers: tuple[Peer, ...]  # live ones, this worker included
     announced: tuple[int, int]  # forwarded URLs and seeds of all workers
     is_finished: bool
     granted: int = 0  # pages that this worker may fetch in addition

@@ -10,7 +10,7 @@ from dataclasses import replace
 from psycopg import conninfo
 
 from periplus.errors import DatabaseUnavailable, UsageError
-from periplus.store.fleet import FleetView, Heartbeat, Identity, LiveWorker
+from periplus.store.fleet import FleetView, Heartbeat, Identity, Peer
 from periplus.store.postgres.database import PostgresDatabase, lease_lost
 from periplus.store.shares import SHARES
 
@@ -141,7 +141,7 @@ class FleetRows:
             frozenset(share for share, _ in owned),
             frozenset(share for share, after_kill in owned if after_kill),
             {share: (worker, left) for share, worker, left in database.rows("open_loans")},
-            tuple(LiveWorker(one, log, bool(idle), many) for one, log, idle, many in database.rows("live_workers")),
+            tuple(Peer(one, log, bool(idle), many) for one, log, idle, many in database.rows("live_workers")),
             (forwarded, seeds),
             bool(is_finished),
             stored=(int(pages), int(size)),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import environment, start
-from fleet.crews import Crew, contact
+from fleet.local_fleet import LocalFleet, contact
 from live.running import Up, until, up
 from testweb import Page, Site, TestWeb
 
@@ -51,26 +51,26 @@ def test_pages_of_a_head_and_of_a_crawl_node_are_found_on_the_head(web: TestWeb,
     storage.mkdir()
     text = SETTINGS.format(contact=contact("a"), connect_to=list(web.connect_to))
     (head / "periplus.toml").write_text(text)
-    fleet = {"fleet__database": postgres, "fleet__storage": f"file://{storage}", "fleet__upload_seconds": 1.0}
-    envs = {name: environment(**fleet, fleet__node=name, store__segment_seconds=0.5) for name in "ab"}
+    shared = {"fleet__database": postgres, "fleet__storage": f"file://{storage}", "fleet__upload_seconds": 1.0}
+    envs = {name: environment(**shared, fleet__node=name, store__segment_seconds=0.5) for name in "ab"}
     for env in envs.values():
         del env["PERIPLUS_POLITENESS__DELAY"]  # the published one
-    crew = Crew(tmp_path, postgres, web)
+    fleet = LocalFleet(tmp_path, postgres, web)
     fetched_by = (
         "SELECT url, node FROM fetches JOIN archives USING (archive_id) JOIN fleet_workers ON worker = worker_id"
         " WHERE verdict = 'fetched' AND stored"
     )
-    with closing(crew):
-        crew.nodes["b"] = start("worker", "--home", tmp_path / "b", env=envs["b"], start_new_session=True)
+    with closing(fleet):
+        fleet.nodes["b"] = start("worker", "--home", tmp_path / "b", env=envs["b"], start_new_session=True)
         with up(web, head, "http://s0.test/", env=envs["a"]) as running:
-            until(lambda: len(crew.rows(fetched_by)) == HOSTS)
-            nodes = {node: url for url, node in crew.rows(fetched_by)}
+            until(lambda: len(fleet.rows(fetched_by)) == HOSTS)
+            nodes = {node: url for url, node in fleet.rows(fetched_by)}
             assert set(nodes) == {"a", "b"}, "both have fetched"
             for url in nodes.values():
                 until(lambda url=url: is_found(running, url))  # type: ignore[misc]
             until(lambda: running.documents() == HOSTS)
             assert running.stop().code == 0
-        crew.nodes["b"].terminate()
-        assert crew.wait("b") == {"b": 0}
+        fleet.nodes["b"].terminate()
+        assert fleet.wait("b") == {"b": 0}
     assert contact("a") in (tmp_path / "b" / "periplus.toml").read_text(), "the settings of the head"
     assert all(contact("a") in entry.user_agent for entry in web.log.entries())

@@ -287,7 +287,7 @@ def test_two_workers_never_wait_for_a_loan_of_each_other(start: Start, postgres:
     node.heartbeat(Heartbeat(loans={3: 60.0, 5: 60.0}))
     with psycopg.connect(postgres, options="-c search_path=periplus") as other, ThreadPoolExecutor(1) as thread:
         other.execute("SELECT 1 FROM loans WHERE share = 3 FOR UPDATE")
-        exchange = thread.submit(node.exchange, Heartbeat(loans={5: 60.0}, ended_loans={3: 0.0}))
+        exchange = thread.submit(node.heartbeat, Heartbeat(loans={5: 60.0}, ended_loans={3: 0.0}))
         waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         while other.execute(waiting).fetchone() is None:
             assert not exchange.done()

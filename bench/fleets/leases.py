@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 
-from periplus.store.fleet import Message
+from periplus.store.fleet import Heartbeat
 from periplus.store.postgres.fleet_rows import FleetRows
 
 _PAUSE = 0.05  # seconds between two exchanges; a worker makes one a second
@@ -41,7 +41,7 @@ def _exchange(database: str, pipe: Connection) -> None:
         seconds = []
         while not pipe.poll(_PAUSE):
             began = time.perf_counter()
-            rows.exchange(me, Message(wants_shares=True, may_take=True))
+            rows.heartbeat(me, Heartbeat(wants_shares=True, may_revoke_leases=True))
             seconds.append(time.perf_counter() - began)
         rows.leave(me)
         pipe.send(seconds)
@@ -51,13 +51,13 @@ def lease_cost(database: str, peers: int, exchanges: int, server_seconds: Callab
     """CPU milliseconds of the server for an exchange, while *peers* other workers hold leases."""
     for number in range(peers):
         with closing(FleetRows(database, f"peer{number}", f"peer{number}", _PEER_LEASE, time.monotonic)) as rows:
-            rows.exchange(rows.join(0, 1), Message())
+            rows.heartbeat(rows.join(0, 1), Heartbeat())
     with closing(FleetRows(database, "meter", "meter", _PEER_LEASE, time.monotonic)) as rows:
         me = rows.join(0, 1)
-        rows.exchange(me, Message(wants_shares=True))
+        rows.heartbeat(me, Heartbeat(wants_shares=True))
         before = server_seconds()
         for _ in range(exchanges):
-            rows.exchange(me, Message(wants_shares=True))
+            rows.heartbeat(me, Heartbeat(wants_shares=True))
         spent = server_seconds() - before
         rows.leave(me)
     return round(spent / exchanges * 1000, 3)

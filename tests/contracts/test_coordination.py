@@ -98,7 +98,7 @@ class FleetCrew:
         for _ in range(2):
             for worker in self.fleet:
                 if worker in self.workers:
-                    worker.exchange()
+                    worker.heartbeat()
 
     def die(self, number: int) -> None:
         dead = self.workers.pop(number)
@@ -152,7 +152,7 @@ def test_every_share_has_one_owner_and_every_worker_a_fair_part(crew: Crew) -> N
     assert sum(map(len, owned)) == len(frozenset().union(*owned)) == SHARES
     assert max(map(len, owned)) - min(map(len, owned)) <= 2
     assert len({worker.worker for worker in crew.workers}) == 3
-    assert not any(worker.is_alone for worker in crew.workers)
+    assert not any(worker.is_sole_worker for worker in crew.workers)
     assert all(worker.may_send() for worker in crew.workers)
 
 
@@ -385,7 +385,7 @@ def test_the_pages_of_a_worker_that_has_ended_still_count(crew: Crew) -> None:
     for worker in crew.workers[1:]:
         worker.publish_progress(40, 400)
         if isinstance(worker, FleetCoordination):
-            worker.exchange()
+            worker.heartbeat()
     assert {worker.totals() for worker in crew.workers[1:]} == {(100, 1000)}
 
 

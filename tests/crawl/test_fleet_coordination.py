@@ -11,7 +11,7 @@ from periplus.crawl import fleet_coordination
 from periplus.crawl.fleet_coordination import FleetCoordination, Target
 from periplus.crawl.shared_state import SharedState
 from periplus.errors import DatabaseUnavailable, LeaseLost
-from periplus.store.fleet import FleetView, Identity, Message
+from periplus.store.fleet import FleetView, Heartbeat, Identity
 
 LEASE = 20.0  # seconds
 ME = Identity(1000, 1, 0, (0, 0), frozenset())
@@ -22,7 +22,7 @@ class MemoryFleet:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self.heard: list[Message] = []
+        self.heard: list[Heartbeat] = []
         self.owned = frozenset({1, 2, 3})
         self.fails: Exception | None = None
         self.grants: list[int] = []
@@ -32,7 +32,7 @@ class MemoryFleet:
         del number, workers
         return ME
 
-    def exchange(self, me: Identity, message: Message) -> FleetView:
+    def heartbeat(self, me: Identity, message: Heartbeat) -> FleetView:
         assert me == ME
         if self.fails is not None:
             raise self.fails
@@ -88,12 +88,12 @@ def test_a_worker_sends_until_its_last_renewal_plus_the_lease(
 ) -> None:
     time.now += LEASE - 1
     assert worker.may_send()
-    worker.exchange()
+    worker.heartbeat()
     time.now += LEASE - 1
     assert worker.may_send()
     fleet.fails = DatabaseUnavailable("away")
     with pytest.raises(DatabaseUnavailable):
-        worker.exchange()
+        worker.heartbeat()
     time.now += 1
     assert not worker.may_send(), "a renewal that failed does not count"
 
@@ -103,7 +103,7 @@ def test_a_worker_whose_lease_was_taken_sends_nothing_and_owns_nothing(
 ) -> None:
     fleet.fails = LeaseLost("taken")
     with pytest.raises(LeaseLost):
-        worker.exchange()
+        worker.heartbeat()
     assert not worker.may_send()
     with pytest.raises(LeaseLost):
         worker.owned()
@@ -112,13 +112,13 @@ def test_a_worker_whose_lease_was_taken_sends_nothing_and_owns_nothing(
 def test_a_worker_that_loses_a_share_which_it_did_not_give_away_is_lost(
     worker: FleetCoordination, fleet: MemoryFleet
 ) -> None:
-    worker.exchange()
+    worker.heartbeat()
     worker.give([3], 1001)
     fleet.owned = frozenset({1, 2})
-    worker.exchange()
+    worker.heartbeat()
     assert worker.owned() == {1, 2}
     fleet.owned = frozenset({1})
-    worker.exchange()
+    worker.heartbeat()
     assert not worker.may_send()
 
 
@@ -127,31 +127,31 @@ def test_after_an_outage_a_worker_takes_no_lease_until_the_others_could_renew_th
 ) -> None:
     for _ in range(5):
         time.now += LEASE / 4
-        worker.exchange()
-    worker.exchange()
-    assert fleet.heard[-1].may_take
+        worker.heartbeat()
+    worker.heartbeat()
+    assert fleet.heard[-1].may_revoke_leases
     time.now += 2 * LEASE  # the database was away
-    worker.exchange()
+    worker.heartbeat()
     for _ in range(4):
         time.now += LEASE / 4
-        worker.exchange()
-        assert not fleet.heard[-1].may_take
+        worker.heartbeat()
+        assert not fleet.heard[-1].may_revoke_leases
     time.now += LEASE / 4
-    worker.exchange()
-    assert fleet.heard[-1].may_take
+    worker.heartbeat()
+    assert fleet.heard[-1].may_revoke_leases
 
 
 def test_what_an_exchange_could_not_tell_the_next_one_tells(worker: FleetCoordination, fleet: MemoryFleet) -> None:
-    worker.exchange()
+    worker.heartbeat()
     worker.give([3], 1001)
     fleet.fails = DatabaseUnavailable("away")
     with pytest.raises(DatabaseUnavailable):
-        worker.exchange()
+        worker.heartbeat()
     worker.give([2], 1002)
     fleet.fails, fleet.owned = None, frozenset({1})
-    worker.exchange()
-    worker.exchange()
-    assert [message.gifts for message in fleet.heard[-2:]] == [((1001, (3,)), (1002, (2,))), ()]
+    worker.heartbeat()
+    worker.heartbeat()
+    assert [message.share_transfers for message in fleet.heard[-2:]] == [((1001, (3,)), (1002, (2,))), ()]
     assert worker.owned() == {1}
 
 
@@ -159,16 +159,16 @@ def test_pages_of_the_target_are_claimed_until_they_are_committed_or_returned(fl
     fleet.grants = [40, 10]
     with closing(SharedState(1)) as shared, closing(FleetCoordination(fleet, shared, 0, LEASE, Target(100))) as worker:
         assert worker.claim_pages() == 0, "the database has not answered yet"
-        worker.exchange()
+        worker.heartbeat()
         assert fleet.heard[-1].target == 100
         assert worker.claim_pages() == 40
-        worker.exchange()
-        worker.exchange()
+        worker.heartbeat()
+        worker.heartbeat()
         worker.committed(25)
-        worker.exchange()
+        worker.heartbeat()
         assert [message.claimed for message in fleet.heard[-3:]] == [40, 50, 25]
         worker.return_pages(15)  # 10 were granted and never claimed
-        worker.exchange()
+        worker.heartbeat()
         last = fleet.heard[-1]
         assert (last.claimed, last.target) == (0, None)
         assert worker.claim_pages() == 0
@@ -180,9 +180,9 @@ def test_a_grant_that_did_not_arrive_is_not_claimed(fleet: MemoryFleet) -> None:
         worker.claim_pages()
         fleet.fails = DatabaseUnavailable("away")
         with pytest.raises(DatabaseUnavailable):
-            worker.exchange()
+            worker.heartbeat()
         fleet.fails, fleet.grants = None, []
-        worker.exchange()
+        worker.heartbeat()
         assert (fleet.heard[-1].claimed, fleet.heard[-1].target) == (0, 100), "the next exchange asks again"
 
 

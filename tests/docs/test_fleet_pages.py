@@ -164,7 +164,13 @@ def test_containers_have_settings_that_exist(tmp_path: Path, monkeypatch: pytest
                 patch.setenv(name, value)
             settings = load(tmp_path, {}).settings
         assert settings.fleet.storage.startswith("s3://"), where
-        assert bool(settings.fleet.database.get_secret_value()) == (not where.endswith("search") or "compose" in where)
+        assert bool(settings.fleet.database.get_secret_value()) == (not where.endswith("search")), where
+
+
+def test_every_site_of_the_compose_file_can_be_reached() -> None:
+    yaml = pytest.importorskip("yaml")
+    services = yaml.safe_load((FILES / "compose.yml").read_text())["services"]
+    assert [name for name in ("head", "search") if not services[name].get("ports")] == []
 
 
 def test_kubernetes_gives_every_node_a_disk_and_time_to_upload() -> None:

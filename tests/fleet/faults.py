@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 
-from fleet.crews import Crew, fetched_twice, impolite, requests_by_host, sent_without_owning, wait_until
+from fleet.local_fleet import LocalFleet, fetched_twice, impolite, requests_by_host, sent_without_owning, wait_until
 from fleet.test_storage import everything_is_stored
 from postgres_server import PostgresServer
 from testweb import TestWeb
@@ -18,36 +18,36 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = 400  # requests that a node may lose when it is killed: those under way, and those of one commit interval
 
-Fault = Callable[[Crew, str, PostgresServer], None]
+Fault = Callable[[LocalFleet, str, PostgresServer], None]
 
 
-def kill(crew: Crew, name: str, _server: PostgresServer) -> None:
+def kill(fleet: LocalFleet, name: str, _server: PostgresServer) -> None:
     """A node is killed, and starts again at once."""
-    crew.signal(name, signal.SIGKILL)
-    crew.nodes[name].communicate()
-    crew.start(name)
+    fleet.signal(name, signal.SIGKILL)
+    fleet.nodes[name].communicate()
+    fleet.start(name)
 
 
-def pause(crew: Crew, name: str, _server: PostgresServer) -> None:
+def pause(fleet: LocalFleet, name: str, _server: PostgresServer) -> None:
     """A node stands still until others have taken its hosts, and wakes up."""
-    crew.signal(name, signal.SIGSTOP)
+    fleet.signal(name, signal.SIGSTOP)
     owned = f"SELECT count(*) FROM shares JOIN fleet_workers ON owner = worker_id WHERE node = '{name}'"
-    wait_until(lambda: crew.rows(owned) == [(0,)])
-    time.sleep(crew.delay)
-    crew.signal(name, signal.SIGCONT)
+    wait_until(lambda: fleet.rows(owned) == [(0,)])
+    time.sleep(fleet.delay)
+    fleet.signal(name, signal.SIGCONT)
 
 
-def restart(_crew: Crew, _name: str, server: PostgresServer) -> None:
+def restart(_fleet: LocalFleet, _name: str, server: PostgresServer) -> None:
     """The database is restarted."""
     server.stop(signal.SIGINT)
     time.sleep(1.0)
     server.start()
 
 
-def crash(crew: Crew, _name: str, server: PostgresServer) -> None:
+def crash(fleet: LocalFleet, _name: str, server: PostgresServer) -> None:
     """The database crashes, and is away for longer than a lease."""
     server.stop(signal.SIGQUIT)
-    time.sleep(crew.lease + 1.0)
+    time.sleep(fleet.lease + 1.0)
     server.start()
 
 
@@ -60,13 +60,13 @@ def changes_of_owner(web: TestWeb) -> Counter[int]:
     return changes
 
 
-def complete(web: TestWeb, crew: Crew, bucket: str, pages: int, losses: int) -> None:
+def complete(web: TestWeb, fleet: LocalFleet, bucket: str, pages: int, losses: int) -> None:
     """Everything is fetched, acknowledged once and stored; nothing was asked for twice that was acknowledged."""
     again, changes = fetched_twice(web), changes_of_owner(web)
     logger.warning("%d requests, %d repeated; changes of owner: %s", len(web.log.entries()), again.total(), changes)
-    assert impolite(web, crew.delay) == []
-    assert sent_without_owning(web, crew) == []
-    assert crew.rows("SELECT url FROM fetches WHERE verdict = 'fetched' GROUP BY url HAVING count(*) > 1") == []
+    assert impolite(web, fleet.delay) == []
+    assert sent_without_owning(web, fleet) == []
+    assert fleet.rows("SELECT url FROM fetches WHERE verdict = 'fetched' GROUP BY url HAVING count(*) > 1") == []
     assert again.total() <= losses * AT_ONCE
-    assert crew.rows("SELECT count(*) FROM inbox") == [(0,)]
-    everything_is_stored(crew, bucket, pages)
+    assert fleet.rows("SELECT count(*) FROM inbox") == [(0,)]
+    everything_is_stored(fleet, bucket, pages)

@@ -12,7 +12,7 @@ import pytest
 
 from console.filled import showing, token_of
 from crawl.crawling import typed
-from fleet.crews import Crew, wait_until
+from fleet.local_fleet import LocalFleet, wait_until
 from periplus.store.collection import create_collection
 from periplus.store.shares import SHARES
 from testweb import TestWeb, many_hosts
@@ -23,24 +23,27 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def crew(tmp_path: Path, postgres: str) -> Iterator[Crew]:
+def fleet(tmp_path: Path, postgres: str) -> Iterator[LocalFleet]:
     (tmp_path / "objects").mkdir()
     storage = f"file://{tmp_path}/objects"
-    with TestWeb(many_hosts(40, 30)) as web, closing(Crew(tmp_path, postgres, web, fleet__storage=storage)) as crew:
-        crew.seed("http://h0001.test/")
-        yield crew
+    with (
+        TestWeb(many_hosts(40, 30)) as web,
+        closing(LocalFleet(tmp_path, postgres, web, fleet__storage=storage)) as fleet,
+    ):
+        fleet.seed("http://h0001.test/")
+        yield fleet
 
 
 def nodes(site: Site) -> dict[str, dict[str, Any]]:
     return {node["node"]: node for node in site.get("/console/api/workers").json["nodes"]}
 
 
-def test_all_nodes_are_seen_and_one_is_told_to_end(crew: Crew, tmp_path: Path) -> None:
+def test_all_nodes_are_seen_and_one_is_told_to_end(fleet: LocalFleet, tmp_path: Path) -> None:
     home = tmp_path / "head"
     home.mkdir()
-    (home / "periplus.toml").write_text(f'[fleet]\ndatabase = "{crew.url}"\nnode = "head"\n')
+    (home / "periplus.toml").write_text(f'[fleet]\ndatabase = "{fleet.url}"\nnode = "head"\n')
     create_collection(home)
-    crew.start("a", "b", until_done=False)
+    fleet.start("a", "b", until_done=False)
     with showing(home) as site:
         wait_until(lambda: all(nodes(site).get(name, {}).get("pages_per_second") for name in "ab"))
         wait_until(lambda: any(node["visits"] for node in nodes(site).values()))
@@ -49,7 +52,7 @@ def test_all_nodes_are_seen_and_one_is_told_to_end(crew: Crew, tmp_path: Path) -
         assert sum(node["registered"]["shares"] for node in found.values()) == SHARES
         assert all(node["registered"]["joined"] <= node["registered"]["seen"] for node in found.values())
 
-        crew.signal("a", signal.SIGKILL)
+        fleet.signal("a", signal.SIGKILL)
         wait_until(lambda: nodes(site)["a"]["state"] == "silent")
         page = site.get("/console/workers").text
         assert "silent: last seen" in page
@@ -62,5 +65,5 @@ def test_all_nodes_are_seen_and_one_is_told_to_end(crew: Crew, tmp_path: Path) -
         form = {"token": token_of(site), "back": "/console/workers", "node": "b", "confirmed": "1"}
         answer = send(site, "/console/do/drain", form)
         assert answer.status == 303, answer.text
-        assert crew.wait("b", timeout=60) == {"b": 0}
+        assert fleet.wait("b", timeout=60) == {"b": 0}
         assert "b" not in nodes(site), "it has left"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.crews import Crew, wait_until
 from fleet.faults import complete, kill, pause, restart
+from fleet.local_fleet import LocalFleet, wait_until
 from postgres_server import PostgresServer
 from s3_server import S3Server
 from testweb import TestWeb, many_hosts
@@ -29,7 +29,7 @@ def web() -> Iterator[TestWeb]:
 
 
 @pytest.fixture
-def crew(tmp_path: Path, own_postgres: PostgresServer, web: TestWeb, bucket: str) -> Iterator[Crew]:
+def fleet(tmp_path: Path, own_postgres: PostgresServer, web: TestWeb, bucket: str) -> Iterator[LocalFleet]:
     url = own_postgres.url(own_postgres.create_database())
     settings = {
         "fleet__lease_seconds": 2.0,
@@ -37,22 +37,22 @@ def crew(tmp_path: Path, own_postgres: PostgresServer, web: TestWeb, bucket: str
         "fleet__upload_seconds": 1.0,
         "politeness__delay": 1.0,
     }
-    with closing(Crew(tmp_path, url, web, **settings)) as crew:
-        crew.seed("http://h0001.test/")
-        crew.log_owners()
-        yield crew
+    with closing(LocalFleet(tmp_path, url, web, **settings)) as fleet:
+        fleet.seed("http://h0001.test/")
+        fleet.log_owners()
+        yield fleet
 
 
 def test_nothing_is_lost_and_every_host_has_one_owner_when_everything_fails_once(
-    web: TestWeb, crew: Crew, own_postgres: PostgresServer, s3: S3Server, bucket: str
+    web: TestWeb, fleet: LocalFleet, own_postgres: PostgresServer, s3: S3Server, bucket: str
 ) -> None:
-    crew.start(*NODES)
+    fleet.start(*NODES)
     for part, fault, name in ((0.03, kill, "c"), (0.1, pause, "b"), (0.3, restart, "")):
-        wait_until(lambda part=part: crew.counters()["fetched"] >= part * HOSTS * PAGES)  # type: ignore[misc]
-        fault(crew, name, own_postgres)
-    assert crew.counters()["queued"], "everything has failed before the crawl has ended"
+        wait_until(lambda part=part: fleet.counters()["fetched"] >= part * HOSTS * PAGES)  # type: ignore[misc]
+        fault(fleet, name, own_postgres)
+    assert fleet.counters()["queued"], "everything has failed before the crawl has ended"
     with s3.answering(503):
         time.sleep(S3_OUTAGE)
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name)[-2000:] for name in NODES]
-    assert "has lost its lease" in crew.log("b"), "the node that stood still was refused"
-    complete(web, crew, bucket, HOSTS * PAGES, losses=3)
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name)[-2000:] for name in NODES]
+    assert "has lost its lease" in fleet.log("b"), "the node that stood still was refused"
+    complete(web, fleet, bucket, HOSTS * PAGES, losses=3)

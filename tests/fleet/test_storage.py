@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.crews import Crew, impolite, wait_until
+from fleet.local_fleet import LocalFleet, impolite, wait_until
 from periplus.store.collection import Collection
 from periplus.store.objects.job_files import bring_segments
 from periplus.store.objects.open_store import open_store
@@ -34,22 +34,22 @@ def web() -> Iterator[TestWeb]:
 
 
 @pytest.fixture
-def crew(tmp_path: Path, postgres: str, web: TestWeb, bucket: str) -> Iterator[Crew]:
+def fleet(tmp_path: Path, postgres: str, web: TestWeb, bucket: str) -> Iterator[LocalFleet]:
     settings = {"fleet__storage": bucket, "fleet__upload_seconds": 1.0, "fleet__grace_seconds": GRACE}
-    with closing(Crew(tmp_path, postgres, web, **settings, store__segment_seconds=60.0)) as crew:  # long, as usual
-        crew.seed("http://h0001.test/")
-        yield crew
+    with closing(LocalFleet(tmp_path, postgres, web, **settings, store__segment_seconds=60.0)) as fleet:  # long, as usual
+        fleet.seed("http://h0001.test/")
+        yield fleet
 
 
-def everything_is_stored(crew: Crew, bucket: str, pages: int = HOSTS * PAGES) -> None:
+def everything_is_stored(fleet: LocalFleet, bucket: str, pages: int = HOSTS * PAGES) -> None:
     """Every page has its archive record in the object store, and is in a segment that any node can read."""
-    assert crew.counters()["fetched"] == pages
-    assert crew.counters()["queued"] == 0
+    assert fleet.counters()["fetched"] == pages
+    assert fleet.counters()["queued"] == 0
     stored = (
         "SELECT count(DISTINCT url) FROM fetches JOIN archives USING (archive_id) WHERE stored AND verdict = 'fetched'"
     )
-    assert crew.rows(stored) == [(pages,)]
-    elsewhere = Collection(crew.folder / "elsewhere", crew.url, bucket)
+    assert fleet.rows(stored) == [(pages,)]
+    elsewhere = Collection(fleet.folder / "elsewhere", fleet.url, bucket)
     elsewhere.segments.mkdir(parents=True)
     with closing(open_catalog(elsewhere)) as catalog:
         segments = catalog.segments("pages")
@@ -60,63 +60,63 @@ def everything_is_stored(crew: Crew, bucket: str, pages: int = HOSTS * PAGES) ->
 
 
 def test_a_store_that_fails_for_some_time_delays_uploads_and_nothing_else(
-    web: TestWeb, crew: Crew, s3: S3Server, bucket: str
+    web: TestWeb, fleet: LocalFleet, s3: S3Server, bucket: str
 ) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS)
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS)
     with s3.answering(503):
-        before = crew.counters()["fetched"]
+        before = fleet.counters()["fetched"]
         time.sleep(OUTAGE)
-        assert crew.counters()["fetched"] > before or before == HOSTS * PAGES, "the crawl goes on"
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
-    everything_is_stored(crew, bucket)
+        assert fleet.counters()["fetched"] > before or before == HOSTS * PAGES, "the crawl goes on"
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
+    everything_is_stored(fleet, bucket)
     assert impolite(web) == []
 
 
-def test_pages_of_a_node_that_is_lost_with_its_disk_are_fetched_again(crew: Crew, s3: S3Server, bucket: str) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > 0)
+def test_pages_of_a_node_that_is_lost_with_its_disk_are_fetched_again(fleet: LocalFleet, s3: S3Server, bucket: str) -> None:
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > 0)
     only_on_a = (
         "SELECT 1 FROM fetches JOIN archives USING (archive_id) JOIN fleet_workers ON archives.worker = worker_id"
         " WHERE node = 'a' AND NOT stored"
     )
     with s3.answering(503):
-        wait_until(lambda: bool(crew.rows(only_on_a)))
-        crew.signal("a", signal.SIGKILL)
-        crew.nodes["a"].wait()
-        shutil.rmtree(crew.folder / "a")
-    assert crew.rows(only_on_a), "the node had pages that were not uploaded"
-    assert crew.wait("b", "c") == {"b": 0, "c": 0}, [crew.log(name) for name in ("b", "c")]
-    everything_is_stored(crew, bucket)
+        wait_until(lambda: bool(fleet.rows(only_on_a)))
+        fleet.signal("a", signal.SIGKILL)
+        fleet.nodes["a"].wait()
+        shutil.rmtree(fleet.folder / "a")
+    assert fleet.rows(only_on_a), "the node had pages that were not uploaded"
+    assert fleet.wait("b", "c") == {"b": 0, "c": 0}, [fleet.log(name) for name in ("b", "c")]
+    everything_is_stored(fleet, bucket)
 
 
-def test_uploaded_pages_of_a_node_that_is_lost_with_its_disk_reach_a_segment(crew: Crew, bucket: str) -> None:
-    crew.start(*NODES)
+def test_uploaded_pages_of_a_node_that_is_lost_with_its_disk_reach_a_segment(fleet: LocalFleet, bucket: str) -> None:
+    fleet.start(*NODES)
     of_a = (
         " FROM fetches JOIN archives USING (archive_id) JOIN fleet_workers ON archives.worker = worker_id"
         " WHERE node = 'a' AND stored AND verdict = 'fetched'"
     )
-    wait_until(lambda: bool(crew.rows(f"SELECT 1 {of_a}")))
-    crew.signal("a", signal.SIGKILL)
-    crew.nodes["a"].wait()
-    shutil.rmtree(crew.folder / "a")
-    uploaded = crew.rows(f"SELECT url, at {of_a} AND sealed = 0")
+    wait_until(lambda: bool(fleet.rows(f"SELECT 1 {of_a}")))
+    fleet.signal("a", signal.SIGKILL)
+    fleet.nodes["a"].wait()
+    shutil.rmtree(fleet.folder / "a")
+    uploaded = fleet.rows(f"SELECT url, at {of_a} AND sealed = 0")
     assert uploaded, "the node had uploaded pages, and no segment"
-    assert crew.wait("b", "c") == {"b": 0, "c": 0}, [crew.log(name) for name in ("b", "c")]
-    everything_is_stored(crew, bucket)
-    assert set(uploaded) <= set(crew.rows(f"SELECT url, at {of_a}")), "none of them was fetched again"
+    assert fleet.wait("b", "c") == {"b": 0, "c": 0}, [fleet.log(name) for name in ("b", "c")]
+    everything_is_stored(fleet, bucket)
+    assert set(uploaded) <= set(fleet.rows(f"SELECT url, at {of_a}")), "none of them was fetched again"
 
 
 def test_a_node_that_ends_while_the_object_store_fails_leaves_its_hosts_to_the_others_at_once(
-    crew: Crew, s3: S3Server, bucket: str
+    fleet: LocalFleet, s3: S3Server, bucket: str
 ) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS)
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS)
     with s3.answering(503):
-        crew.nodes["a"].terminate()
+        fleet.nodes["a"].terminate()
         shares = "SELECT 1 FROM shares JOIN fleet_workers ON owner = worker_id WHERE node = 'a'"
-        wait_until(lambda: not crew.rows(shares))
-        assert crew.nodes["a"].poll() is None, "it still has files to upload"
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
-    everything_is_stored(crew, bucket)
-    assert crew.rows("SELECT name FROM nodes") == []
+        wait_until(lambda: not fleet.rows(shares))
+        assert fleet.nodes["a"].poll() is None, "it still has files to upload"
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
+    everything_is_stored(fleet, bucket)
+    assert fleet.rows("SELECT name FROM nodes") == []

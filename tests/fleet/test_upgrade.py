@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fleet.crews import Crew, wait_until
+from fleet.local_fleet import LocalFleet, wait_until
 from periplus.store.postgres import migrate
 from periplus.store.postgres.database import PostgresDatabase
 from testweb import TestWeb, many_hosts
@@ -20,15 +20,15 @@ def test_nodes_of_the_release_before_end_with_a_clear_line_and_write_nothing_mor
 ) -> None:
     known = migrate._migrations()
     newer = known[-1][0] + 1
-    with TestWeb(many_hosts(20, 50)) as web, closing(Crew(tmp_path, postgres, web)) as crew:
-        crew.seed("http://h0001.test/")
-        crew.start("a", until_done=False)
-        wait_until(lambda: crew.counters()["fetched"] > 20)
+    with TestWeb(many_hosts(20, 50)) as web, closing(LocalFleet(tmp_path, postgres, web)) as fleet:
+        fleet.seed("http://h0001.test/")
+        fleet.start("a", until_done=False)
+        wait_until(lambda: fleet.counters()["fetched"] > 20)
         with monkeypatch.context() as patch:
             patch.setattr(migrate, "_migrations", lambda: [*known, (newer, "ALTER TABLE nodes ADD COLUMN place TEXT")])
             PostgresDatabase(postgres).close()
-            fetched = crew.rows("SELECT count(*) FROM fetches")
-        assert crew.wait("a", timeout=90) == {"a": 1}
-        assert f"has schema {newer}: this release supports schemas up to {newer - 1}" in crew.log("a")
-        assert "Traceback" not in crew.log("a")
-        assert crew.rows("SELECT count(*) FROM fetches") == fetched, "its lease was taken with the migration"
+            fetched = fleet.rows("SELECT count(*) FROM fetches")
+        assert fleet.wait("a", timeout=90) == {"a": 1}
+        assert f"has schema {newer}: this release supports schemas up to {newer - 1}" in fleet.log("a")
+        assert "Traceback" not in fleet.log("a")
+        assert fleet.rows("SELECT count(*) FROM fetches") == fetched, "its lease was taken with the migration"

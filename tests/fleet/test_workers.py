@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawl.crawling import periplus
-from fleet.crews import DELAY, LEASE, Crew, fetched_twice, impolite, wait_until
+from fleet.local_fleet import DELAY, LEASE, LocalFleet, fetched_twice, impolite, wait_until
 from periplus.control.orders import drain
 from periplus.store.collection import Collection
 from periplus.store.shares import SHARES
@@ -33,68 +33,72 @@ def web() -> Iterator[TestWeb]:
 
 
 @pytest.fixture
-def crew(tmp_path: Path, own_postgres: PostgresServer, web: TestWeb) -> Iterator[Crew]:
+def fleet(tmp_path: Path, own_postgres: PostgresServer, web: TestWeb) -> Iterator[LocalFleet]:
     url = own_postgres.url(own_postgres.create_database())
-    with closing(Crew(tmp_path, url, web)) as crew:
-        crew.seed(SEED)
-        yield crew
+    with closing(LocalFleet(tmp_path, url, web)) as fleet:
+        fleet.seed(SEED)
+        yield fleet
 
 
-def all_pages(web: TestWeb, crew: Crew) -> None:
+def all_pages(web: TestWeb, fleet: LocalFleet) -> None:
     """Every page is acknowledged once, and every host was asked politely."""
-    assert crew.counters()["fetched"] == HOSTS * PAGES
-    assert crew.counters()["queued"] == 0
-    assert crew.rows("SELECT count(*) FROM inbox") == [(0,)]
+    assert fleet.counters()["fetched"] == HOSTS * PAGES
+    assert fleet.counters()["queued"] == 0
+    assert fleet.rows("SELECT count(*) FROM inbox") == [(0,)]
     assert impolite(web) == []
 
 
-def test_three_nodes_crawl_every_page_once(web: TestWeb, crew: Crew) -> None:
-    crew.start(*NODES)
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
-    all_pages(web, crew)
+def test_three_nodes_crawl_every_page_once(web: TestWeb, fleet: LocalFleet) -> None:
+    fleet.start(*NODES)
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
+    all_pages(web, fleet)
     assert not fetched_twice(web)
-    by_worker = crew.rows("SELECT worker, count(*) FROM fetches JOIN archives USING (archive_id) GROUP BY worker")
+    by_worker = fleet.rows("SELECT worker, count(*) FROM fetches JOIN archives USING (archive_id) GROUP BY worker")
     assert {worker for worker, _ in by_worker} == {1000, 1001, 1002}, "every node has fetched"
-    assert crew.rows("SELECT count(*) FROM shares WHERE owner IS NOT NULL") == [(0,)], "all have left"
+    assert fleet.rows("SELECT count(*) FROM shares WHERE owner IS NOT NULL") == [(0,)], "all have left"
 
 
-def test_hosts_of_a_killed_node_go_to_the_others(web: TestWeb, crew: Crew) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS * PAGES // 5)
-    crew.signal("b", signal.SIGKILL)
-    assert crew.wait("a", "c") == {"a": 0, "c": 0}, [crew.log(name) for name in NODES]
-    all_pages(web, crew)
+def test_hosts_of_a_killed_node_go_to_the_others(web: TestWeb, fleet: LocalFleet) -> None:
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS * PAGES // 5)
+    fleet.signal("b", signal.SIGKILL)
+    assert fleet.wait("a", "c") == {"a": 0, "c": 0}, [fleet.log(name) for name in NODES]
+    all_pages(web, fleet)
     assert fetched_twice(web).total() <= 40, "only what was not acknowledged is fetched again"
 
 
-def test_a_node_that_is_stopped_for_longer_than_its_lease_sends_nothing_of_before(web: TestWeb, crew: Crew) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS * PAGES // 5)
-    crew.signal("b", signal.SIGSTOP)
+def test_a_node_that_is_stopped_for_longer_than_its_lease_sends_nothing_of_before(
+    web: TestWeb, fleet: LocalFleet
+) -> None:
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS * PAGES // 5)
+    fleet.signal("b", signal.SIGSTOP)
     owners = "SELECT count(*) FROM shares JOIN fleet_workers ON owner = worker_id WHERE node = 'b'"
-    wait_until(lambda: crew.rows(owners) == [(0,)])
+    wait_until(lambda: fleet.rows(owners) == [(0,)])
     time.sleep(DELAY)
-    crew.signal("b", signal.SIGCONT)
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
-    all_pages(web, crew)
-    tokens = crew.rows("SELECT token FROM fleet_workers WHERE node = 'b'")
+    fleet.signal("b", signal.SIGCONT)
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
+    all_pages(web, fleet)
+    tokens = fleet.rows("SELECT token FROM fleet_workers WHERE node = 'b'")
     assert tokens[0][0] >= 3, "it lost its lease, and has started anew"
 
 
-def test_a_restart_of_the_database_costs_nothing(web: TestWeb, crew: Crew, own_postgres: PostgresServer) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS * PAGES // 5)
+def test_a_restart_of_the_database_costs_nothing(web: TestWeb, fleet: LocalFleet, own_postgres: PostgresServer) -> None:
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS * PAGES // 5)
     own_postgres.stop(signal.SIGINT)
     time.sleep(LEASE / 3)
     own_postgres.start()
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
-    all_pages(web, crew)
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
+    all_pages(web, fleet)
 
 
-def test_a_second_folder_with_the_name_of_a_live_node_is_refused(web: TestWeb, crew: Crew, tmp_path: Path) -> None:
-    crew.start("a", until_done=False)
-    wait_until(lambda: crew.rows("SELECT count(*) FROM leases WHERE is_live = 1") == [(1,)])
-    other = Crew(tmp_path / "elsewhere", crew.url, web)
+def test_a_second_folder_with_the_name_of_a_live_node_is_refused(
+    web: TestWeb, fleet: LocalFleet, tmp_path: Path
+) -> None:
+    fleet.start("a", until_done=False)
+    wait_until(lambda: fleet.rows("SELECT count(*) FROM leases WHERE is_live = 1") == [(1,)])
+    other = LocalFleet(tmp_path / "elsewhere", fleet.url, web)
     (tmp_path / "elsewhere").mkdir()
     with closing(other):
         other.start("a")
@@ -104,71 +108,75 @@ def test_a_second_folder_with_the_name_of_a_live_node_is_refused(web: TestWeb, c
 
 
 def test_nodes_go_on_after_the_database_was_away_for_longer_than_a_lease(
-    web: TestWeb, crew: Crew, own_postgres: PostgresServer
+    web: TestWeb, fleet: LocalFleet, own_postgres: PostgresServer
 ) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS * PAGES // 5)
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS * PAGES // 5)
     own_postgres.stop(signal.SIGQUIT)
     time.sleep(LEASE + 1)
     asked = len(web.log.entries())
     time.sleep(LEASE / 2)
     assert len(web.log.entries()) == asked, "no worker sends anything without a lease"
     own_postgres.start()
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
-    all_pages(web, crew)
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
+    all_pages(web, fleet)
 
 
-def test_a_node_that_is_drained_leaves_its_hosts_to_the_others(web: TestWeb, crew: Crew) -> None:
-    crew.start(*NODES)
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS * PAGES // 5)
-    crew.nodes["b"].terminate()
-    assert crew.wait("b") == {"b": 0}
+def test_a_node_that_is_drained_leaves_its_hosts_to_the_others(web: TestWeb, fleet: LocalFleet) -> None:
+    fleet.start(*NODES)
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS * PAGES // 5)
+    fleet.nodes["b"].terminate()
+    assert fleet.wait("b") == {"b": 0}
     live = "SELECT count(*) FROM leases JOIN fleet_workers USING (worker_id) WHERE node = 'b' AND is_live = 1"
-    assert crew.rows(live) == [(0,)]
-    crew.start("d")
-    assert crew.wait("a", "c", "d") == {"a": 0, "c": 0, "d": 0}, [crew.log(name) for name in NODES]
-    all_pages(web, crew)
+    assert fleet.rows(live) == [(0,)]
+    fleet.start("d")
+    assert fleet.wait("a", "c", "d") == {"a": 0, "c": 0, "d": 0}, [fleet.log(name) for name in NODES]
+    all_pages(web, fleet)
     assert not fetched_twice(web), "everything was acknowledged"
 
 
-def test_a_node_that_joins_gets_a_part_of_the_shares_and_one_node_can_be_told_to_end(web: TestWeb, crew: Crew) -> None:
-    crew.start("a", until_done=False)
-    wait_until(lambda: crew.counters()["fetched"] > PAGES)
-    crew.start("b", workers=2, until_done=False)
+def test_a_node_that_joins_gets_a_part_of_the_shares_and_one_node_can_be_told_to_end(
+    web: TestWeb, fleet: LocalFleet
+) -> None:
+    fleet.start("a", until_done=False)
+    wait_until(lambda: fleet.counters()["fetched"] > PAGES)
+    fleet.start("b", workers=2, until_done=False)
     part = "SELECT count(*) FROM shares JOIN fleet_workers ON owner = worker_id WHERE node = 'b'"
-    wait_until(lambda: int(crew.rows(part)[0][0]) > SHARES / 3)
-    wait_until(lambda: crew.counters()["fetched"] == HOSTS * PAGES)
-    drain(Collection(crew.folder / "a", crew.url), node="a")
-    assert crew.wait("a", timeout=30) == {"a": 0}
-    wait_until(lambda: crew.rows(part) == [(SHARES,)])
-    assert crew.nodes["b"].poll() is None, "only one node was told to"
+    wait_until(lambda: int(fleet.rows(part)[0][0]) > SHARES / 3)
+    wait_until(lambda: fleet.counters()["fetched"] == HOSTS * PAGES)
+    drain(Collection(fleet.folder / "a", fleet.url), node="a")
+    assert fleet.wait("a", timeout=30) == {"a": 0}
+    wait_until(lambda: fleet.rows(part) == [(SHARES,)])
+    assert fleet.nodes["b"].poll() is None, "only one node was told to"
     assert impolite(web) == []
     assert not fetched_twice(web)
 
 
-def test_all_nodes_together_stop_when_the_collection_has_the_wanted_number_of_pages(web: TestWeb, crew: Crew) -> None:
-    crew.start(*NODES, until_done=False, options=("--until-pages", "200"))
-    assert crew.wait() == dict.fromkeys(NODES, 0), [crew.log(name) for name in NODES]
-    assert crew.counters()["fetched"] == 200
-    assert crew.rows("SELECT DISTINCT claimed FROM leases") == [(0,)]
+def test_all_nodes_together_stop_when_the_collection_has_the_wanted_number_of_pages(
+    web: TestWeb, fleet: LocalFleet
+) -> None:
+    fleet.start(*NODES, until_done=False, options=("--until-pages", "200"))
+    assert fleet.wait() == dict.fromkeys(NODES, 0), [fleet.log(name) for name in NODES]
+    assert fleet.counters()["fetched"] == 200
+    assert fleet.rows("SELECT DISTINCT claimed FROM leases") == [(0,)]
     assert not fetched_twice(web)
 
 
-def test_pages_that_a_killed_node_had_claimed_go_to_the_others(web: TestWeb, crew: Crew) -> None:
-    crew.start(*NODES, until_done=False, options=("--until-pages", "300"))
-    wait_until(lambda: crew.counters()["fetched"] > HOSTS)
-    crew.signal("b", signal.SIGKILL)
-    assert crew.wait("a", "c") == {"a": 0, "c": 0}, [crew.log(name) for name in NODES]
-    assert crew.counters()["fetched"] == 300
+def test_pages_that_a_killed_node_had_claimed_go_to_the_others(web: TestWeb, fleet: LocalFleet) -> None:
+    fleet.start(*NODES, until_done=False, options=("--until-pages", "300"))
+    wait_until(lambda: fleet.counters()["fetched"] > HOSTS)
+    fleet.signal("b", signal.SIGKILL)
+    assert fleet.wait("a", "c") == {"a": 0, "c": 0}, [fleet.log(name) for name in NODES]
+    assert fleet.counters()["fetched"] == 300
     assert impolite(web) == []
 
 
-def test_a_budget_of_pages_is_that_of_one_node_and_kept_exactly(crew: Crew, tmp_path: Path) -> None:
-    crew.start("a", until_done=False)
-    wait_until(lambda: crew.counters()["fetched"] > 0)
-    crew.nodes["a"].terminate()
-    assert crew.wait("a") == {"a": 0}
+def test_a_budget_of_pages_is_that_of_one_node_and_kept_exactly(fleet: LocalFleet, tmp_path: Path) -> None:
+    fleet.start("a", until_done=False)
+    wait_until(lambda: fleet.counters()["fetched"] > 0)
+    fleet.nodes["a"].terminate()
+    assert fleet.wait("a") == {"a": 0}
     options = ("--pages", "33", "--workers", "2", "--home", tmp_path / "b", "--json")
-    done = periplus("crawl", SEED, *options, env=crew.environment("b"))
+    done = periplus("crawl", SEED, *options, env=fleet.environment("b"))
     assert done.code == 0, done.err
     assert json.loads(done.out)["fetched"] == 33

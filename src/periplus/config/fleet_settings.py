@@ -54,7 +54,10 @@ class Fleet(Section):
         default="", description="Name of this node, unique in the fleet; empty: the host name of the machine."
     )
     lease_seconds: float = Field(
-        default=20.0, ge=1, description="Seconds without a sign of life after which a worker's hosts go to others."
+        default=20.0,
+        ge=1,
+        description="Lease duration in seconds. If a worker does not renew its lease in time, other workers take its "
+        "hosts.",
     )
     grace_seconds: float = Field(
         default=600.0,

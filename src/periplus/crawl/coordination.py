@@ -9,18 +9,10 @@ answers from what it read last, and a thread of its own keeps that current.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from periplus.store.catalog import Catalog
-
-
-class Peer(NamedTuple):
-    """Another live worker."""
-
-    worker: int
-    backlog: int  # queued URLs that it knows of
-    is_underloaded: bool  # idle for more than half of its time
-    shares: int  # how many it owns
+from periplus.store.fleet import Peer
 
 
 class Coordination(Protocol):
@@ -32,7 +24,7 @@ class Coordination(Protocol):
         ...
 
     @property
-    def is_alone(self) -> bool:
+    def is_sole_worker(self) -> bool:
         """Whether no other worker takes part, now or later: this worker owns every share."""
         ...
 

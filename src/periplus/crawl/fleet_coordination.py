@@ -1,6 +1,6 @@
 """The coordination of a worker with all workers of a fleet, through rows of the database.
 
-A thread exchanges messages with the database about once a second: it renews the lease, tells what this worker does, and
+A thread sends a heartbeat to the database about once a second: it renews the lease, tells what this worker does, and
 reads what the others do. The loop of the worker only reads the last answer. The worker may send until the time of the
 last renewal plus the lease, by a clock that also counts the time in which the machine was suspended.
 """
@@ -16,17 +16,17 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from periplus.config import Settings
-from periplus.crawl.coordination import Coordination, Peer
+from periplus.crawl.coordination import Coordination
 from periplus.crawl.local_coordination import LocalCoordination
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.errors import DatabaseUnavailable, LeaseLost
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, folder_id
-from periplus.store.fleet import Fleet, FleetView, Identity, Message
+from periplus.store.fleet import Fleet, FleetView, Heartbeat, Identity, Peer
 
 logger = logging.getLogger("periplus.crawl")
 
-_LONGEST_INTERVAL = 1.0  # seconds between two exchanges
+_LONGEST_INTERVAL = 1.0  # seconds between two heartbeats
 _BOOTTIME: int | None = getattr(time, "CLOCK_BOOTTIME", None)  # Linux only; includes the time of suspension
 
 
@@ -71,7 +71,7 @@ def coordination_of(
 class FleetCoordination:
     """One worker of a fleet; see `Coordination`."""
 
-    is_alone = False  # another node may join at any time
+    is_sole_worker = False  # another node may join at any time
     commits_in_order = False  # several workers commit at once
     has_lease = True
 
@@ -88,7 +88,7 @@ class FleetCoordination:
         self.loan_notice = lease + self._interval  # an owner that does not read of the loan stops sending by then
         self._lock = threading.Lock()
         forwarded, seeds = self._identity.announced
-        self._message = Message(forwarded=forwarded, seeds=seeds)
+        self._heartbeat = Heartbeat(forwarded=forwarded, seeds=seeds)
         self._promised: set[int] = set()
         self._is_lost = False
         self._ended = threading.Event()
@@ -96,41 +96,41 @@ class FleetCoordination:
         self._connected_since = 0.0
         self._owned: frozenset[int] = frozenset()
         self._view: FleetView | None = None
-        self.exchange()  # only tells the others: workers that start together first see each other
-        self._message = replace(self._message, wants_shares=True)
-        self._thread = threading.Thread(target=self._exchange_often, name="lease", daemon=True)
+        self.heartbeat()  # only tells the others: workers that start together first see each other
+        self._heartbeat = replace(self._heartbeat, wants_shares=True)
+        self._thread = threading.Thread(target=self._heartbeat_loop, name="lease", daemon=True)
 
     def start(self) -> None:
-        """Begin to exchange messages regularly."""
+        """Begin to send heartbeats regularly."""
         self._thread.start()
 
-    # -- the exchange ---------------------------------------------------------------------------------------------
+    # -- the heartbeat --------------------------------------------------------------------------------------------
 
-    def exchange(self) -> None:
+    def heartbeat(self) -> None:
         """Renew the lease, tell the others, and read what they told; raises `LeaseLost`."""
         with self._lock:
-            message = replace(self._message, may_take=since_boot() - self._connected_since > self._lease)
-            self._message = replace(message, cleared=frozenset(), gifts=(), loans={}, ended_loans={})
+            heartbeat = replace(self._heartbeat, may_revoke_leases=since_boot() - self._connected_since > self._lease)
+            self._heartbeat = replace(heartbeat, cleared=frozenset(), share_transfers=(), loans={}, ended_loans={})
         try:
-            view = self._fleet.exchange(self._identity, message)
+            view = self._fleet.heartbeat(self._identity, heartbeat)
         except LeaseLost:
             self._is_lost = True
             raise
         except BaseException:
             with self._lock:
-                self._message = _with_requests(self._message, message)
+                self._heartbeat = _with_requests(self._heartbeat, heartbeat)
             raise
         with self._lock:
-            self._learn(view)
+            self._apply_view(view)
 
-    def _learn(self, view: FleetView) -> None:
+    def _apply_view(self, view: FleetView) -> None:
         if view.asked > self._deadline:  # after an outage the others get the time to renew their leases, too
             self._connected_since = view.asked
         self._view, self._read, self._deadline = view, since_boot(), view.asked + self._lease
         if view.granted:
             self._granted += view.granted
-            self._message = replace(self._message, claimed=self._message.claimed + view.granted, target=None)
-        leaving = {share for _, shares in self._message.gifts for share in shares}
+            self._heartbeat = replace(self._heartbeat, claimed=self._heartbeat.claimed + view.granted, target=None)
+        leaving = {share for _, shares in self._heartbeat.share_transfers for share in shares}
         owned = view.owned - leaving
         if self._owned - owned:
             self._is_lost = True  # no other worker takes a share from a live worker
@@ -138,10 +138,10 @@ class FleetCoordination:
             self._owned = owned
         self._promised.clear()
 
-    def _exchange_often(self) -> None:
+    def _heartbeat_loop(self) -> None:
         while not self._ended.wait(self._interval):
             try:
-                self.exchange()
+                self.heartbeat()
             except LeaseLost as lost:
                 logger.warning("%s", lost.sentence)
                 return
@@ -150,9 +150,9 @@ class FleetCoordination:
             except Exception:
                 logger.exception("the lease could not be renewed")
 
-    def _tell(self, **changes: object) -> None:
+    def _update_heartbeat(self, **changes: object) -> None:
         with self._lock:
-            self._message = replace(self._message, **changes)  # type: ignore[arg-type]
+            self._heartbeat = replace(self._heartbeat, **changes)  # type: ignore[arg-type]
 
     @property
     def _current(self) -> FleetView:
@@ -210,21 +210,23 @@ class FleetCoordination:
         return self._current.inherited
 
     def clear_inherited(self, shares: Many[int]) -> None:
-        """Tell with the next exchange that a later owner of these shares need not wait."""
+        """Tell with the next heartbeat that a later owner of these shares need not wait."""
         with self._lock:
-            self._message = replace(self._message, cleared=self._message.cleared.union(shares))
+            self._heartbeat = replace(self._heartbeat, cleared=self._heartbeat.cleared.union(shares))
 
     def give(self, shares: Many[int], receiver: int) -> None:
-        """Give shares away with the next exchange; from now on they are not of this worker."""
+        """Give shares away with the next heartbeat; from now on they are not of this worker."""
         with self._lock:
             self._owned = self._owned.difference(shares)
-            self._message = replace(self._message, gifts=(*self._message.gifts, (receiver, tuple(shares))))
+            self._heartbeat = replace(
+                self._heartbeat, share_transfers=(*self._heartbeat.share_transfers, (receiver, tuple(shares)))
+            )
 
     # -- loans ----------------------------------------------------------------------------------------------------
 
     @property
     def has_loans(self) -> bool:
-        """Whether any share was lent at the last exchange."""
+        """Whether any share was lent at the last heartbeat."""
         return bool(self._current.loans)
 
     def borrower(self, share: int) -> int | None:
@@ -238,54 +240,54 @@ class FleetCoordination:
         return max(self._still(left), 0.0) if worker == self.worker else 0.0
 
     def borrow(self, share: int, seconds: float) -> bool:
-        """Whether this worker has borrowed a share; if not, the next exchange asks for it."""
+        """Whether this worker has borrowed a share; if not, the next heartbeat asks for it."""
         if self.loan_left(share):
             return True
         if self.borrower(share) is None:
             with self._lock:
-                self._message = replace(self._message, loans={**self._message.loans, share: seconds})
+                self._heartbeat = replace(self._heartbeat, loans={**self._heartbeat.loans, share: seconds})
         return False
 
     def end_loan(self, share: int, seconds: float) -> None:
-        """End this worker's loan with the next exchange."""
+        """End this worker's loan with the next heartbeat."""
         with self._lock:
-            if share in self._message.loans:
-                loans = {other: left for other, left in self._message.loans.items() if other != share}
-                self._message = replace(self._message, loans=loans)
+            if share in self._heartbeat.loans:
+                loans = {other: left for other, left in self._heartbeat.loans.items() if other != share}
+                self._heartbeat = replace(self._heartbeat, loans=loans)
             if share in self._current.loans:
-                self._message = replace(self._message, ended_loans={**self._message.ended_loans, share: seconds})
+                self._heartbeat = replace(self._heartbeat, ended_loans={**self._heartbeat.ended_loans, share: seconds})
 
     def remove_expired_loans(self) -> None:
-        """Does nothing: every exchange does."""
+        """Does nothing: every heartbeat does."""
 
     def _still(self, left: float) -> float:
-        """What is left of seconds that the last exchange has read."""
+        """What is left of seconds that the last heartbeat has read."""
         return left - (since_boot() - self._read)
 
     # -- load of the workers --------------------------------------------------------------------------------------
 
     def publish_load(self, backlog: int, *, is_underloaded: bool) -> None:
         """Tell how many URLs are queued here."""
-        self._tell(backlog=backlog, is_underloaded=is_underloaded)
+        self._update_heartbeat(backlog=backlog, is_underloaded=is_underloaded)
 
     def peers(self) -> list[Peer]:
         """The other live workers."""
         return [
-            Peer(one.worker, one.backlog, one.is_underloaded and one.worker not in self._promised, one.shares)
+            one._replace(is_underloaded=one.is_underloaded and one.worker not in self._promised)
             for one in self._current.workers
             if one.worker != self.worker
         ]
 
     def promise(self, receiver: int) -> None:
-        """The receiver counts as loaded until the next exchange."""
+        """The receiver counts as loaded until the next heartbeat."""
         self._promised.add(receiver)
 
     # -- forwarded URLs and seeds ---------------------------------------------------------------------------------
 
     def announce(self, forwarded: int, seeds: int) -> None:
         """Tell that URLs and seeds are committed."""
-        message = self._message
-        self._tell(forwarded=message.forwarded + forwarded, seeds=message.seeds + seeds)
+        heartbeat = self._heartbeat
+        self._update_heartbeat(forwarded=heartbeat.forwarded + forwarded, seeds=heartbeat.seeds + seeds)
 
     def announced(self) -> tuple[int, int]:
         """How many URLs were forwarded, and how many seeds added, by all workers."""
@@ -294,14 +296,14 @@ class FleetCoordination:
     # -- the budget: that of this node's run is in its memory, the target of the collection in the database -------
 
     def claim_pages(self) -> int:
-        """Claim a few pages of both; the next exchange asks for more pages of the target."""
+        """Claim a few pages of both; the next heartbeat asks for more pages of the target."""
         if self._target.pages is None:
             return self._shared.claim_pages(self._number)
         pages = self._shared.claim_pages(self._number) if self._granted else 0
         with self._lock:
             claimed = min(self._granted, pages)
             self._granted -= claimed
-            self._message = replace(self._message, target=self._target.pages)
+            self._heartbeat = replace(self._heartbeat, target=self._target.pages)
         self._shared.return_pages(self._number, pages - claimed)
         return claimed
 
@@ -310,13 +312,13 @@ class FleetCoordination:
         self._shared.return_pages(self._number, pages)
         if self._target.pages is not None:
             with self._lock:
-                left = self._message.claimed - self._granted - pages
-                self._message = replace(self._message, claimed=left, target=None)
+                left = self._heartbeat.claimed - self._granted - pages
+                self._heartbeat = replace(self._heartbeat, claimed=left, target=None)
                 self._granted = 0
 
     @property
     def is_target_reached(self) -> bool:
-        """Whether the collection was that large at the last exchange."""
+        """Whether the collection was that large at the last heartbeat."""
         stored = zip(self._current.stored, self._target, strict=True)
         return any(limit is not None and number >= limit for number, limit in stored)
 
@@ -333,28 +335,28 @@ class FleetCoordination:
 
     def publish_idleness(self, shares: int, *, is_idle: bool) -> None:
         """Tell whether this worker has nothing to do since its last commit."""
-        self._tell(loaded=shares, idle_commits=self._commits if is_idle else None)
+        self._update_heartbeat(loaded=shares, idle_commits=self._commits if is_idle else None)
         self._shared.set(self._number, Metric.IDLE, int(is_idle))
 
     def committed(self, pages: int) -> None:
         """Count the commit for the supervisor; the fence counts transactions for the others."""
         if self._target.pages is not None:
             with self._lock:
-                self._message = replace(self._message, claimed=self._message.claimed - pages)
+                self._heartbeat = replace(self._heartbeat, claimed=self._heartbeat.claimed - pages)
         self._shared.set(self._number, Metric.COMMITS, self._shared.get(self._number, Metric.COMMITS) + 1)
 
     @property
     def is_finished(self) -> bool:
-        """Whether no worker had anything to do at the last exchange."""
+        """Whether no worker had anything to do at the last heartbeat."""
         return self._current.is_finished
 
 
-def _with_requests(message: Message, failed: Message) -> Message:
-    """A message with the requests of one that did not arrive."""
+def _with_requests(heartbeat: Heartbeat, failed: Heartbeat) -> Heartbeat:
+    """A heartbeat with the requests of one that did not arrive."""
     return replace(
-        message,
-        cleared=failed.cleared | message.cleared,
-        gifts=(*failed.gifts, *message.gifts),
-        loans={**failed.loans, **message.loans},
-        ended_loans={**failed.ended_loans, **message.ended_loans},
+        heartbeat,
+        cleared=failed.cleared | heartbeat.cleared,
+        share_transfers=(*failed.share_transfers, *heartbeat.share_transfers),
+        loans={**failed.loans, **heartbeat.loans},
+        ended_loans={**failed.ended_loans, **heartbeat.ended_loans},
     )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from periplus.crawl.coordination import Peer
 from periplus.crawl.shared_state import Metric, SharedState
 from periplus.store.catalog import Catalog
+from periplus.store.fleet import Peer
 
 
 class LocalCoordination:
@@ -32,7 +32,7 @@ class LocalCoordination:
         return self._worker
 
     @property
-    def is_alone(self) -> bool:
+    def is_sole_worker(self) -> bool:
         """Whether the crawl has a single worker."""
         return self._shared.workers == 1
 
@@ -172,7 +172,7 @@ class LocalCoordination:
     @property
     def is_finished(self) -> bool:
         """Whether no other worker can forward a URL or give a share to this one."""
-        return self.is_alone or self._shared.is_finished
+        return self.is_sole_worker or self._shared.is_finished
 
     def _add(self, metric: Metric, number: int) -> None:
         self._shared.set(self._worker, metric, self._shared.get(self._worker, metric) + number)

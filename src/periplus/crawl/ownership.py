@@ -57,7 +57,7 @@ class Ownership:
         self._coordination = coordination
         self._held: frozenset[int] = frozenset()  # owned shares whose state this worker has loaded
         self.leaving: frozenset[int] = frozenset()  # shares that are about to go to another worker
-        self.is_sole_worker = coordination.is_alone
+        self.is_sole_worker = coordination.is_sole_worker
 
     def owns(self, host: str) -> bool:
         """Whether this worker admits and fetches the URLs of a host."""

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from periplus.config import Settings, load
-from periplus.doctor import disk, machine
+from periplus.doctor import disk, fleet, machine
 from periplus.doctor.check import Check, Grade
 from periplus.doctor.machine import sandbox
 from periplus.errors import ConfigError
@@ -30,6 +30,7 @@ def run_checks(home: Path) -> list[Check]:
         disk.space(home),
         disk.inodes(home),
         disk.sync(home),
+        *fleet.checks(settings.fleet),
         machine.memory(settings.index.memory_mb),
         machine.open_files(settings.fetch.concurrency),
         machine.clock(),

@@ -1,4 +1,4 @@
-"""The records that a worker of a fleet exchanges with the database, and the port that exchanges them."""
+"""The records that a worker of a fleet exchanges with the database, and their port."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Identity(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Heartbeat:
     """What a worker tells the others, and what it asks for."""
 
     backlog: int = 0  # queued URLs
@@ -30,31 +30,31 @@ class Message:
     claimed: int = 0  # pages of the target that it may fetch and has not committed
     target: int | None = None  # asks for pages, up to this size of the collection
     wants_shares: bool = False
-    may_take: bool = False  # leases of silent workers: this worker itself was not cut off for a lease's time
+    may_revoke_leases: bool = False  # leases of silent workers: this worker itself was not cut off for a lease's time
     cleared: frozenset[int] = frozenset()  # inherited shares: the last requests of their dead owner have ended
-    gifts: tuple[tuple[int, tuple[int, ...]], ...] = ()  # receiver, shares
+    share_transfers: tuple[tuple[int, tuple[int, ...]], ...] = ()  # receiver, shares
     loans: Mapping[int, float] = field(default_factory=dict)  # share -> seconds that it is to be borrowed
     ended_loans: Mapping[int, float] = field(default_factory=dict)  # share -> seconds until the end
 
 
-class LiveWorker(NamedTuple):
-    """What another worker has published."""
+class Peer(NamedTuple):
+    """A live worker, as others see it."""
 
     worker: int
-    backlog: int
-    is_underloaded: bool
-    shares: int
+    backlog: int  # queued URLs that it knows of
+    is_underloaded: bool  # idle for more than half of its time
+    shares: int  # how many it owns
 
 
 @dataclass(frozen=True, slots=True)
 class FleetView:
-    """The state of the fleet after an exchange."""
+    """The state of the fleet after a heartbeat."""
 
     asked: float  # when the renewal was sent, by the clock of this process
     owned: frozenset[int]
     inherited: frozenset[int]
     loans: Mapping[int, tuple[int, float]]  # share -> worker, seconds left
-    workers: tuple[LiveWorker, ...]  # live ones, this worker included
+    workers: tuple[Peer, ...]  # live ones, this worker included
     announced: tuple[int, int]  # forwarded URLs and seeds of all workers
     is_finished: bool
     granted: int = 0  # pages that this worker may fetch in addition
@@ -68,7 +68,7 @@ class Fleet(Protocol):
         """Become worker *number* of *workers* on this node; an earlier process of the same worker is fenced off."""
         ...
 
-    def exchange(self, me: Identity, message: Message) -> FleetView:
+    def heartbeat(self, me: Identity, heartbeat: Heartbeat) -> FleetView:
         """Renew the lease, tell and ask; raises `LeaseLost` when another worker has taken the lease."""
         ...
 

@@ -15,7 +15,7 @@ from periplus.errors import DatabaseUnavailable, LeaseLost, UsageError
 from periplus.store.archive import archive_name
 from periplus.store.batch import Batch, Written
 from periplus.store.catalog import Catalog
-from periplus.store.fleet import FleetView, Identity, Message
+from periplus.store.fleet import FleetView, Heartbeat, Identity
 from periplus.store.live_state import LiveState, NodeRow
 from periplus.store.objects.lost_files import LostFiles
 from periplus.store.objects.upload_rows import CatalogUploadRows
@@ -26,7 +26,7 @@ from periplus.store.shares import SHARES
 from store.records import WRITTEN, batch_of, queued
 
 LEASE = 0.6  # seconds
-ASK = Message(wants_shares=True, may_take=True)
+ASK = Heartbeat(wants_shares=True, may_revoke_leases=True)
 
 
 class Node:
@@ -41,8 +41,8 @@ class Node:
         self.catalog = Catalog(PostgresDatabase(url, patience=0.0))
         self.catalog.fence(self.me.worker, self.me.token, lambda: None)
 
-    def exchange(self, message: Message = ASK) -> FleetView:
-        return self.rows.exchange(self.me, message)
+    def heartbeat(self, message: Heartbeat = ASK) -> FleetView:
+        return self.rows.heartbeat(self.me, message)
 
     def commit(self, url: str) -> None:
         self.catalog.commit(batch_of(queued(url)), WRITTEN, 1, {})
@@ -66,13 +66,13 @@ def outlive(node: Node) -> FleetView:
     """Exchange until the leases of silent workers have ended and been taken."""
     for _ in range(6):
         time.sleep(LEASE / 4)
-        node.exchange()
-    return node.exchange()
+        node.heartbeat()
+    return node.heartbeat()
 
 
 def test_a_silent_worker_loses_its_shares_and_whatever_it_writes_is_refused(start: Start) -> None:
     silent, other = start("a"), start("b")
-    assert len(silent.exchange().owned) == len(other.exchange().owned) == SHARES / 2
+    assert len(silent.heartbeat().owned) == len(other.heartbeat().owned) == SHARES / 2
     silent.commit("https://example.org/before")
     view = outlive(other)
     assert len(view.owned) == SHARES
@@ -82,19 +82,19 @@ def test_a_silent_worker_loses_its_shares_and_whatever_it_writes_is_refused(star
     with pytest.raises(LeaseLost):
         silent.catalog.seal(1000, 1, [], {})
     with pytest.raises(LeaseLost):
-        silent.exchange()
+        silent.heartbeat()
     assert [*other.catalog.known_urls()] == ["https://example.org/before"]
 
 
 def test_only_the_silent_of_several_workers_loses_its_lease(start: Start, postgres: str) -> None:
     silent, live, other = start("a"), start("b"), start("c")
-    silent.exchange()
-    live.exchange()
+    silent.heartbeat()
+    live.heartbeat()
     with psycopg.connect(postgres) as connection:
         connection.execute("UPDATE periplus.leases SET ends = clock_timestamp() + interval '1 hour'")
         ended = "UPDATE periplus.leases SET ends = clock_timestamp() - interval '1 hour' WHERE worker_id = %s"
         connection.execute(ended, (silent.me.worker,))
-    other.exchange()
+    other.heartbeat()
     live.commit("https://example.org/")
     with pytest.raises(LeaseLost):
         silent.commit("https://example.org/")
@@ -102,7 +102,7 @@ def test_only_the_silent_of_several_workers_loses_its_lease(start: Start, postgr
 
 def test_a_lease_counts_from_before_it_is_asked_for(start: Start, postgres: str) -> None:
     node = start("a")
-    view = node.exchange()
+    view = node.heartbeat()
     with psycopg.connect(postgres) as connection:
         row = connection.execute("SELECT extract(epoch FROM ends - clock_timestamp())::float8 FROM periplus.leases")
         (left,) = row.fetchone() or (0.0,)
@@ -111,15 +111,15 @@ def test_a_lease_counts_from_before_it_is_asked_for(start: Start, postgres: str)
 
 def test_a_late_renewal_counts_while_no_other_worker_has_taken_the_lease(start: Start) -> None:
     late = start("a")
-    owned = late.exchange().owned
+    owned = late.heartbeat().owned
     time.sleep(1.5 * LEASE)
-    assert late.exchange().owned == owned
+    assert late.heartbeat().owned == owned
     late.commit("https://example.org/")
 
 
 def test_a_worker_that_is_stopped_within_a_transaction_does_not_keep_its_lease(start: Start) -> None:
     stopped, other = start("a"), start("b")
-    stopped.exchange()
+    stopped.heartbeat()
     with ExitStack() as transaction:
         transaction.enter_context(stopped.catalog._database.transaction())
         assert len(outlive(other).owned) == SHARES
@@ -131,15 +131,15 @@ def test_a_worker_that_is_stopped_within_a_transaction_does_not_keep_its_lease(s
 
 def test_a_worker_that_was_cut_off_itself_takes_no_lease(start: Start) -> None:
     silent, other = start("a"), start("b")
-    mine = silent.exchange().owned
+    mine = silent.heartbeat().owned
     time.sleep(1.5 * LEASE)
-    assert not other.exchange(Message(wants_shares=True)).owned & mine
-    assert silent.exchange().owned == mine
+    assert not other.heartbeat(Heartbeat(wants_shares=True)).owned & mine
+    assert silent.heartbeat().owned == mine
 
 
 def test_the_same_worker_of_a_node_keeps_its_id_and_fences_off_the_process_before(start: Start) -> None:
     first = start("a")
-    first.exchange()
+    first.heartbeat()
     second, elsewhere = start("a"), start("b")
     assert first.me.worker == second.me.worker == 1000
     assert elsewhere.me.worker > 1000
@@ -147,14 +147,14 @@ def test_the_same_worker_of_a_node_keeps_its_id_and_fences_off_the_process_befor
     assert second.me.announced > first.me.announced, "others look for what it forwarded last"
     with pytest.raises(LeaseLost):
         first.commit("https://example.org/")
-    assert len(second.exchange().owned) == SHARES, "its shares stayed its own"
+    assert len(second.heartbeat().owned) == SHARES, "its shares stayed its own"
 
 
 def test_the_shares_of_a_worker_that_leaves_are_free_at_once(start: Start) -> None:
     leaving, other = start("a"), start("b")
-    leaving.exchange()
+    leaving.heartbeat()
     leaving.rows.leave(leaving.me)
-    view = other.exchange()
+    view = other.heartbeat()
     assert len(view.owned) == SHARES
     assert not view.inherited, "it has recorded all its requests"
     with pytest.raises(LeaseLost):
@@ -208,8 +208,8 @@ def registered(postgres: str) -> list[NodeRow]:
 
 def test_nodes_are_registered_with_their_leases_until_they_leave(start: Start, postgres: str) -> None:
     a, b = start("a"), start("b")
-    a.exchange()
-    b.exchange()
+    a.heartbeat()
+    b.heartbeat()
     nodes = registered(postgres)
     assert [(node.name, node.workers, node.shares) for node in nodes] == [("a", 1, SHARES / 2), ("b", 1, SHARES / 2)]
     assert all(node.is_live and node.joined <= node.seen for node in nodes)
@@ -225,23 +225,23 @@ def test_a_silent_node_stays_registered_until_its_grace_time_is_over(start: Star
     assert (silent.name, silent.workers, silent.is_live) == ("a", 0, False)
     with closing(LostFiles(PostgresDatabase(postgres))) as files:
         assert files.remove_lost_nodes(60.0) == []
-        other.exchange()
+        other.heartbeat()
         assert files.remove_lost_nodes(LEASE / 4) == ["a"]
     assert [node.name for node in registered(postgres)] == ["b"]
 
 
 def test_a_crawl_is_not_finished_while_a_forwarded_url_waits_or_after_a_commit(start: Start) -> None:
     node = start("a")
-    node.exchange()
-    idle = Message(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)
-    assert node.exchange(idle).is_finished
+    node.heartbeat()
+    idle = Heartbeat(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)
+    assert node.heartbeat(idle).is_finished
     node.commit("https://example.org/")
-    assert not node.exchange(idle).is_finished, "what it committed may have given it something to do"
-    idle = Message(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits + 1)
-    assert node.exchange(idle).is_finished
+    assert not node.heartbeat(idle).is_finished, "what it committed may have given it something to do"
+    idle = Heartbeat(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits + 1)
+    assert node.heartbeat(idle).is_finished
     with node.rows._database.transaction():
         node.rows._database.run("add_forwarded_url", 7, "https://example.org/a", 1, "link", "", 0)
-    assert not node.exchange(idle).is_finished
+    assert not node.heartbeat(idle).is_finished
 
 
 def test_a_crawl_is_not_finished_while_pages_of_a_node_that_is_gone_wait_for_their_upload(
@@ -272,24 +272,24 @@ def test_a_crawl_without_an_object_store_is_finished_when_a_node_is_gone(start: 
 
 def test_a_share_that_is_given_to_a_worker_that_is_gone_is_free(start: Start) -> None:
     giver, gone = start("a"), start("b")
-    giver.exchange()
+    giver.heartbeat()
     gone.rows.leave(gone.me)
-    view = giver.exchange(Message(gifts=((gone.me.worker, (1, 2)),)))
+    view = giver.heartbeat(Heartbeat(share_transfers=((gone.me.worker, (1, 2)),)))
     assert len(view.owned) == SHARES / 2 - 2
-    assert len(giver.exchange().owned) == SHARES
+    assert len(giver.heartbeat().owned) == SHARES
 
 
 def heir_of_a_dead_worker(start: Start) -> tuple[Node, Node, frozenset[int]]:
     """A worker that has just inherited shares, another one, and these shares."""
     dead, heir, other = start("a"), start("b"), start("c")
     for node in (dead, heir, other):
-        node.exchange()
+        node.heartbeat()
     with psycopg.connect(heir.rows._database._url) as connection:
         ended = "UPDATE periplus.leases SET ends = clock_timestamp() - interval '1 hour' WHERE worker_id = %s"
         connection.execute(ended, (dead.me.worker,))
-    other.exchange(Message())
-    heir.exchange()
-    inherited = heir.exchange().inherited
+    other.heartbeat(Heartbeat())
+    heir.heartbeat()
+    inherited = heir.heartbeat().inherited
     assert inherited
     return heir, other, inherited
 
@@ -297,8 +297,8 @@ def heir_of_a_dead_worker(start: Start) -> tuple[Node, Node, frozenset[int]]:
 def test_a_share_of_a_dead_worker_that_is_given_on_at_once_stays_inherited(start: Start) -> None:
     heir, other, inherited = heir_of_a_dead_worker(start)
     first, second, *_ = sorted(inherited)
-    heir.exchange(Message(cleared=frozenset({first}), gifts=((other.me.worker, (first, second)),)))
-    view = other.exchange(Message())
+    heir.heartbeat(Heartbeat(cleared=frozenset({first}), share_transfers=((other.me.worker, (first, second)),)))
+    view = other.heartbeat(Heartbeat())
     assert {first, second} <= view.owned
     assert second in view.inherited, "the last request of the dead worker may still be under way"
     assert first not in view.inherited, "the giver has waited for it"
@@ -306,18 +306,18 @@ def test_a_share_of_a_dead_worker_that_is_given_on_at_once_stays_inherited(start
 
 def test_a_share_of_a_dead_worker_stays_inherited_when_its_heir_leaves_at_once(start: Start) -> None:
     heir, other, inherited = heir_of_a_dead_worker(start)
-    heir.exchange(Message(cleared=inherited - {min(inherited)}))
+    heir.heartbeat(Heartbeat(cleared=inherited - {min(inherited)}))
     heir.rows.leave(heir.me)
-    other.exchange()
-    assert other.exchange().inherited & inherited == {min(inherited)}
+    other.heartbeat()
+    assert other.heartbeat().inherited & inherited == {min(inherited)}
 
 
 def test_two_workers_never_wait_for_a_loan_of_each_other(start: Start, postgres: str) -> None:
     node = start("a")
-    node.exchange(Message(loans={3: 60.0, 5: 60.0}))
+    node.heartbeat(Heartbeat(loans={3: 60.0, 5: 60.0}))
     with psycopg.connect(postgres, options="-c search_path=periplus") as other, ThreadPoolExecutor(1) as thread:
         other.execute("SELECT 1 FROM loans WHERE share = 3 FOR UPDATE")
-        exchange = thread.submit(node.exchange, Message(loans={5: 60.0}, ended_loans={3: 0.0}))
+        exchange = thread.submit(node.heartbeat, Heartbeat(loans={5: 60.0}, ended_loans={3: 0.0}))
         waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         while other.execute(waiting).fetchone() is None:
             assert not exchange.done()

@@ -27,7 +27,12 @@ _NO_CONTACT = "Set identity.contact in periplus.toml of the head, and start `per
 @app.command()
 def command(
     database: Annotated[
-        str | None, typer.Option(metavar="URL", help="Database of the fleet: postgresql://user@host/name.")
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Database of the fleet: postgresql://user@host/name. Other users of the machine see the command line: "
+            "put a URL with a password into PERIPLUS_FLEET__DATABASE.",
+        ),
     ] = None,
     storage: Annotated[
         str | None, typer.Option(metavar="URL", help="Object store of the fleet: s3://bucket/prefix.")

@@ -78,7 +78,7 @@ UPDATE shares SET owner = ?1 FROM (
     ORDER BY share LIMIT ?2 FOR UPDATE SKIP LOCKED) AS free
 WHERE shares.share = free.share;
 
--- name: silent_workers
+-- name: expired_leases
 -- Workers whose lease has expired.
 SELECT worker_id, token FROM leases WHERE is_live = 1 AND ends < clock_timestamp() ORDER BY worker_id;
 
@@ -87,11 +87,11 @@ SELECT worker_id, token FROM leases WHERE is_live = 1 AND ends < clock_timestamp
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'periplus-' || ?1::bigint || '-' || ?2::bigint AND pid <> pg_backend_pid();
 
--- name: lock_silent
+-- name: lock_expired_leases
 SELECT leases.worker_id FROM leases JOIN fleet_workers USING (worker_id)
 WHERE is_live = 1 AND ends < clock_timestamp() ORDER BY leases.worker_id FOR UPDATE SKIP LOCKED;
 
--- name: take_token
+-- name: advance_token
 UPDATE fleet_workers SET token = token + 1 WHERE worker_id = ?1;
 
 -- name: end_lease

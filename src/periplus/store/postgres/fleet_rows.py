@@ -10,7 +10,7 @@ from dataclasses import replace
 from psycopg import conninfo
 
 from periplus.errors import DatabaseUnavailable, UsageError
-from periplus.store.fleet import FleetView, Identity, LiveWorker, Message
+from periplus.store.fleet import FleetView, Heartbeat, Identity, Peer
 from periplus.store.postgres.database import PostgresDatabase, lease_lost
 from periplus.store.shares import SHARES
 
@@ -69,18 +69,18 @@ class FleetRows:
             "Stop that node, or use an empty folder; a copy of a folder cannot be a second node.",
         )
 
-    def exchange(self, me: Identity, message: Message) -> FleetView:
+    def heartbeat(self, me: Identity, heartbeat: Heartbeat) -> FleetView:
         """Renew the lease, tell and ask; raises `LeaseLost` when another worker has taken the lease."""
         with self._database.transaction():
-            asked = self._renew(me, message)
-            self._pass_on(me, message)
-            if message.wants_shares:
+            asked = self._renew(me, heartbeat)
+            self._apply_requests(me, heartbeat)
+            if heartbeat.wants_shares:
                 self._take_shares(me)
             view = self._view(me, asked)
-            if message.target is not None:
-                view = replace(view, granted=self._claim_pages(me, message.target))
-        if message.may_take:
-            with suppress(DatabaseUnavailable):  # the next exchange does it
+            if heartbeat.target is not None:
+                view = replace(view, granted=self._claim_pages(me, heartbeat.target))
+        if heartbeat.may_revoke_leases:
+            with suppress(DatabaseUnavailable):  # the next heartbeat does it
                 self._take_expired_leases()
         return view
 
@@ -92,26 +92,26 @@ class FleetRows:
             self._end(me.worker, after_kill=False)
             self._database.run("leave_node", self._folder)
 
-    # -- parts of an exchange -------------------------------------------------------------------------------------
+    # -- parts of a heartbeat -------------------------------------------------------------------------------------
 
-    def _renew(self, me: Identity, message: Message) -> float:
+    def _renew(self, me: Identity, heartbeat: Heartbeat) -> float:
         asked = self._clock()  # before the statement: the server adds the lease to a later time
-        told = (message.backlog, message.is_underloaded, message.loaded, message.idle_commits)
-        sums = (message.forwarded, message.seeds, message.claimed)
+        told = (heartbeat.backlog, heartbeat.is_underloaded, heartbeat.loaded, heartbeat.idle_commits)
+        sums = (heartbeat.forwarded, heartbeat.seeds, heartbeat.claimed)
         if self._database.row("renew_lease", me.worker, me.token, self._lease, *told, *sums) is None:
             raise lease_lost(me.worker)
         return asked
 
-    def _pass_on(self, me: Identity, message: Message) -> None:
-        if message.cleared:
-            self._database.run("clear_inherited", me.worker, sorted(message.cleared))
-        for receiver, shares in message.gifts:
+    def _apply_requests(self, me: Identity, heartbeat: Heartbeat) -> None:
+        if heartbeat.cleared:
+            self._database.run("clear_inherited", me.worker, sorted(heartbeat.cleared))
+        for receiver, shares in heartbeat.share_transfers:
             self._database.run("give_shares", me.worker, list(shares), receiver)
-        for share in sorted({*message.loans, *message.ended_loans}):  # one order for all: no deadlock
-            if share in message.loans:
-                self._database.run("lend_share", share, me.worker, message.loans[share])
-            if share in message.ended_loans:
-                self._database.run("end_loan", share, me.worker, message.ended_loans[share])
+        for share in sorted({*heartbeat.loans, *heartbeat.ended_loans}):  # one order for all: no deadlock
+            if share in heartbeat.loans:
+                self._database.run("lend_share", share, me.worker, heartbeat.loans[share])
+            if share in heartbeat.ended_loans:
+                self._database.run("end_loan", share, me.worker, heartbeat.ended_loans[share])
         self._database.run("remove_expired_loans")
 
     def _take_shares(self, me: Identity) -> None:
@@ -141,7 +141,7 @@ class FleetRows:
             frozenset(share for share, _ in owned),
             frozenset(share for share, after_kill in owned if after_kill),
             {share: (worker, left) for share, worker, left in database.rows("open_loans")},
-            tuple(LiveWorker(one, log, bool(idle), many) for one, log, idle, many in database.rows("live_workers")),
+            tuple(Peer(one, log, bool(idle), many) for one, log, idle, many in database.rows("live_workers")),
             (forwarded, seeds),
             bool(is_finished),
             stored=(int(pages), int(size)),
@@ -151,16 +151,16 @@ class FleetRows:
 
     def _take_expired_leases(self) -> None:
         """Fence off workers whose lease has expired, and free their shares."""
-        silent = list(self._database.rows("silent_workers"))
-        if not silent:
+        expired = list(self._database.rows("expired_leases"))
+        if not expired:
             return
-        for worker, token in silent:
+        for worker, token in expired:
             self._database.run("end_sessions", worker, token)
         with self._database.transaction():
-            for (worker,) in list(self._database.rows("lock_silent")):
+            for (worker,) in list(self._database.rows("lock_expired_leases")):
                 self._end(worker, after_kill=True)
 
     def _end(self, worker: int, *, after_kill: bool) -> None:
-        self._database.run("take_token", worker)
+        self._database.run("advance_token", worker)
         self._database.run("end_lease", worker)
         self._database.run("free_shares", worker, after_kill)

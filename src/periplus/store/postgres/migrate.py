@@ -11,6 +11,7 @@ from periplus.store.postgres.connection import Connection, identifier
 from periplus.store.postgres.dialect import PACKAGE
 
 _VERSION_TABLE = "schema_version"
+_MAY_CREATE = "has_database_privilege(current_database(), 'CREATE')"
 # Workers of the release before must not write the new tables. Batches under way end first; later ones are refused.
 _FENCE_OFF = """UPDATE fleet_workers SET token = token + 1;
 UPDATE leases SET token = token + 1, is_live = 0, ends = least(ends, clock_timestamp());
@@ -70,6 +71,21 @@ def require_current_schema(connection: Connection, place: str) -> None:
         raise CollectionError(
             f"{place} has schema {version}", f"this release reads schema {latest}", "`periplus status` migrates it."
         )
+
+
+def tables_state(connection: Connection, place: str) -> str:
+    """The version of the tables in a few words; raises an error when this release or this user cannot write them."""
+    version, latest = _schema_of(connection, place), _migrations()[-1][0]
+    may_write = "has_table_privilege('urls', 'INSERT, UPDATE, DELETE')" if version else _MAY_CREATE
+    if not _value(connection, f"SELECT {may_write} AND NOT pg_is_in_recovery()"):
+        raise CollectionError(
+            f"{place} cannot be written",
+            "the user has no right to, or the server is a standby",
+            "Grant the user CREATE on the database and all rights on its schema, or name the primary server.",
+        )
+    if not version:
+        return "reachable, no tables yet"
+    return f"reachable, schema {version}" + (f", to be migrated to {latest}" if version < latest else "")
 
 
 def _schema_of(connection: Connection, place: str) -> int:

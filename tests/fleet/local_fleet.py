@@ -33,7 +33,7 @@ CREATE TRIGGER log_owner AFTER UPDATE OF owner ON shares FOR EACH ROW EXECUTE FU
 """
 
 
-class Crew:
+class LocalFleet:
     """Nodes that crawl one web into one database."""
 
     def __init__(self, folder: Path, url: str, web: TestWeb, **settings: Any) -> None:
@@ -85,8 +85,8 @@ class Crew:
 
     def environment(self, name: str) -> dict[str, str]:
         """The environment of a node."""
-        fleet = {"fleet__database": self.url, "fleet__node": name, "identity__contact": contact(name)}
-        return environment(**self._settings, **fleet)
+        shared = {"fleet__database": self.url, "fleet__node": name, "identity__contact": contact(name)}
+        return environment(**self._settings, **shared)
 
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to all processes of a node."""
@@ -155,15 +155,17 @@ def impolite(web: TestWeb, delay: float = DELAY) -> list[str]:
     ]
 
 
-def sent_without_owning(web: TestWeb, crew: Crew) -> list[str]:
-    """Requests for pages of a host that another node owned when they arrived; `Crew.log_owners` must have been called.
+def sent_without_owning(web: TestWeb, fleet: LocalFleet) -> list[str]:
+    """Requests for pages of a host that another node owned when they arrived; `log_owners` was called before.
 
     A node may fetch a robots.txt of a host that it does not own, under a loan.
     """
     to_epoch = time.time() - time.monotonic()
-    nodes = dict(crew.rows("SELECT worker_id, node FROM fleet_workers"))
+    nodes = dict(fleet.rows("SELECT worker_id, node FROM fleet_workers"))
     owners: dict[int, list[tuple[float, str | None]]] = {}  # by share: since when it had which owner
-    for share, owner, at in crew.rows("SELECT share, owner, extract(epoch FROM at)::float8 FROM owner_log ORDER BY at"):
+    for share, owner, at in fleet.rows(
+        "SELECT share, owner, extract(epoch FROM at)::float8 FROM owner_log ORDER BY at"
+    ):
         owners.setdefault(share, []).append((at, nodes.get(owner)))
     found = []
     for host, entries in requests_by_host(web).items():

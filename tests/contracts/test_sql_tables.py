@@ -30,9 +30,9 @@ def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tables]:
 def _spark_tables(request: pytest.FixtureRequest) -> Tables:
     session = request.getfixturevalue("spark")
     from periplus.spark.sql_tables import SparkTables
-    from periplus.store.objects.task_files import SegmentReader
+    from periplus.store.objects.task_files import SegmentFiles
 
-    return SparkTables(session, statements(), SegmentReader(""))
+    return SparkTables(session, statements(), SegmentFiles(""))
 
 
 def _rows(tables: Tables, block: str, **numbers: int) -> list[dict[str, object]]:

@@ -18,7 +18,7 @@ from periplus.spark.tasks import run_tasks
 from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.task_files import SegmentReader, scratch_files
+from periplus.store.objects.task_files import SegmentFiles, scratch_files
 
 FEW_LINKS = 50_000_000  # up to here an iteration in the driver takes less time than the tasks of one on a cluster
 
@@ -28,7 +28,7 @@ class SparkEngine:
 
     def __init__(self, collection: Collection, session: SparkSession) -> None:
         self._collection, self._session = collection, session
-        self._reader = SegmentReader(collection.storage)
+        self._reader = SegmentFiles(collection.storage)
 
     def check(self, segments: list[SealedSegment]) -> None:
         """Check the segments in the shared folder; those in the object store are checked when they are read."""

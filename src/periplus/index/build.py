@@ -41,6 +41,7 @@ from periplus.index.update import Base
 from periplus.index.writer import IndexWriter, Written
 from periplus.model import Copy
 from periplus.store.checksums import require_intact, segment_file
+from periplus.store.cleanup import remove_scratch_folders
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of
 from periplus.store.objects.job_files import bring_segments
@@ -125,6 +126,7 @@ def _build(
         generations.writing() as folder,
         Plan(collection, segments, settings, folder / "spill", rules) as plan,
     ):
+        remove_scratch_folders(collection, "index")  # of a build that was killed
         lineage = continued(generations, plan, settings, limits)
         before = lineage.before
         with closing(before) if before is not None else nullcontext():

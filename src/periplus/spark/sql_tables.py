@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from periplus.errors import DamagedFile
 from periplus.spark.failures import plain_errors
 from periplus.store.checksums import StoredFile
-from periplus.store.objects.task_files import SegmentReader
+from periplus.store.objects.task_files import SegmentFiles
 
 _ROWS_AT_ONCE = 1 << 16
 _COLLECTED_BYTES = 128 << 20  # larger results are streamed partition by partition, which takes a job for each
@@ -31,7 +31,7 @@ _LEVEL = StorageLevel.MEMORY_AND_DISK
 class SparkTables:
     """The tables of one job."""
 
-    def __init__(self, session: SparkSession, statements: Mapping[str, str], reader: SegmentReader) -> None:
+    def __init__(self, session: SparkSession, statements: Mapping[str, str], reader: SegmentFiles) -> None:
         self._session, self._statements, self._reader = session, statements, reader
         self._cached: dict[str, DataFrame] = {}
         self._sizes: dict[str, int] = {}
@@ -138,9 +138,7 @@ def _places(files: Sequence[StoredFile]) -> list[tuple[str, int, bytes]]:
     return [(str(file.path), file.size, file.digest) for file in files]
 
 
-def _reading(
-    reader: SegmentReader, schema: pa.Schema
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _reading(reader: SegmentFiles, schema: pa.Schema) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function of a task that reads segments."""
 
     def read(batches: Batches) -> Batches:

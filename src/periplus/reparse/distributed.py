@@ -19,7 +19,7 @@ from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place
 from periplus.store.objects.job_staging import JobStaging, TaskOutput, job_staging
 from periplus.store.open_catalog import block_list_of
-from periplus.store.task_runner import TaskRunner
+from periplus.store.task_runner import OnProgress, TaskRunner
 
 _TASKS_PER_WAVE = 8  # for each task that runs at the same time: a slow segment at its end delays the next wave
 
@@ -46,18 +46,34 @@ def reparse_segment(task: ReparseTask) -> tuple[TaskOutput, Reading]:
 
 
 def read_distributed(
-    collection: Collection, settings: Settings, todo: Sequence[PlannedSegment], runner: TaskRunner
+    collection: Collection,
+    settings: Settings,
+    todo: Sequence[PlannedSegment],
+    runner: TaskRunner,
+    on_progress: OnProgress,
 ) -> Generator[tuple[PlannedSegment, Reading], None, None]:
-    """Parse every segment again; the successors are among the segments of the collection when one is yielded."""
+    """Parse every segment again; the successors are among the segments of the collection when one is yielded.
+
+    *on_progress* is called with the pages that were parsed, and all.
+    """
+    pages, total = 0, sum(segment.pages.rows for segment in todo)
     needed = Settings(addresses=settings.addresses, scope=settings.scope, parse=settings.parse)
     blocked, at_once = block_list_of(collection), _TASKS_PER_WAVE * runner.parallelism
     for first in range(0, len(todo), at_once):
         wave = todo[first : first + at_once]
         with job_staging(collection, "reparse") as staging:
             tasks = [ReparseTask(segment, needed, blocked, staging) for segment in wave]
-            results = runner.run(reparse_segment, tasks)
+            here = sum(segment.pages.rows for segment in wave)
+            # Tasks end in any order, so the number of pages is an estimate until all of the wave have ended.
+            show = partial(_show, on_progress, pages, here, total)
+            results = runner.run(reparse_segment, tasks, show)
             for segment, (output, reading) in zip(wave, results, strict=True):
                 folder = staging.collect_output(output)
                 for successor in reading.successors:
                     move_into_place(folder / successor.name, collection.segments / successor.name)
                 yield segment, reading
+        pages += here
+
+
+def _show(on_progress: OnProgress, before: int, here: int, total: int, done: int, tasks: int) -> None:
+    on_progress(before + here * done // tasks, total)

@@ -24,6 +24,7 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
 from periplus.garbage import rare_garbage_collection
+from periplus.index.document_reader import ROWS_AT_ONCE
 from periplus.index.forward import ForwardIndex
 from periplus.index.left_out import PageRules
 from periplus.index.lineage import Continuation, Lineage, continued
@@ -32,7 +33,6 @@ from periplus.index.pagestore import PageStore
 from periplus.index.partitions.run import write_in_partitions
 from periplus.index.parts import DOCUMENTS
 from periplus.index.plan import Plan
-from periplus.index.rows import ROWS_AT_ONCE
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.shards import SHARDS, document_folders, shard_folders
 from periplus.index.sites import write_sites

@@ -18,10 +18,10 @@ from pyarrow import parquet
 
 from periplus.config import Indexing
 from periplus.garbage import rare_garbage_collection
+from periplus.index.document_reader import ROWS_AT_ONCE, DocumentReader, Segment
 from periplus.index.media import read_furniture, write_furniture
 from periplus.index.partitions.words import PartitionWordWriter
 from periplus.index.plan import Plan
-from periplus.index.rows import ROWS_AT_ONCE, DocumentReader, Segment
 from periplus.index.sites import read_sites, write_sites
 from periplus.index.templates import Templates, read_templates, write_templates
 from periplus.index.writer import DocumentWriters, Written

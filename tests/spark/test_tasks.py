@@ -127,9 +127,7 @@ def test_an_executor_that_is_killed_while_it_indexes_changes_nothing(tmp_path: P
     alone = live_index(collection)
     with subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], stderr=subprocess.PIPE, text=True) as job:
         until = time.monotonic() + 600
-        while (
-            job.poll() is None and time.monotonic() < until and not any(collection.index.glob("*.tmp/tasks/outputs/*"))
-        ):
+        while job.poll() is None and time.monotonic() < until and not any(tmp_path.glob("scratch/index-*/outputs/*")):
             time.sleep(0.02)
         os.kill(next(executors(job.pid)), signal.SIGKILL)
         _, errors = job.communicate(timeout=600)

@@ -15,6 +15,7 @@ import strace
 from crawl.crawling import environment, typed
 from index.damage import flip
 from periplus.config import Settings
+from periplus.errors import DamagedFile
 from periplus.inspector.verify import verify
 from periplus.model import Link
 from periplus.reparse import reparse
@@ -23,7 +24,9 @@ from periplus.store.collection import Collection, open_collection
 from periplus.store.compaction import compact
 from periplus.store.manifest import SealedSegment, place_of
 from periplus.store.open_catalog import open_catalog
+from periplus.store.task_runner import InProcessRunner
 from search.library import Doc, index, opened, shelve
+from two_attempts import TwoAttempts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -225,6 +228,41 @@ def test_a_kill_at_any_write_leaves_the_old_or_the_new_state(tmp_path: Path, poi
         assert len(on_disk(collection)) == 2, call
 
 
+def test_two_attempts_of_one_merge_at_the_same_time_give_one_whole_segment(tmp_path: Path) -> None:
+    here = stored(tmp_path / "here", 5)
+    there = open_collection(shutil.copytree(here.home, tmp_path / "there"))
+    compact(here, fewest=2)
+    runner = TwoAttempts()
+    assert compact(there, fewest=2, runner=runner).merged == 5
+    assert live(there) == live(here)
+    assert [(segment.name, on_disk(there)) for segment in live(there)] == [(live(here)[0].name, on_disk(here))]
+    first, second = runner.results[-1]
+    assert first.successors == second.successors
+    assert first.files.attempt != second.files.attempt
+    assert list(there.scratch.iterdir()) == []
+    assert verify(there).problems == []
+
+
+def test_a_damaged_output_of_a_task_replaces_nothing(tmp_path: Path) -> None:
+    collection = stored(tmp_path, 3)
+    before = live(collection)
+
+    class Careless(InProcessRunner):
+        """Damages a file after its task has ended."""
+
+        def run(self, function: Any, items: Any, *rest: Any) -> Any:
+            for result in super().run(function, items, *rest):
+                for path in collection.scratch.rglob("pages-*.parquet"):
+                    if path.is_file():
+                        flip(path)
+                yield result
+
+    with pytest.raises(DamagedFile, match=r"pages-w00-000001-000003\.parquet is damaged"):
+        compact(collection, fewest=2, runner=Careless())
+    assert live(collection) == before
+    assert verify(collection).problems == []
+
+
 @pytest.mark.parametrize("is_fleet", [False, True])
 @pytest.mark.xdist_group("spark")
 @pytest.mark.slow
@@ -237,6 +275,7 @@ def test_executors_of_spark_write_the_same_segments(tmp_path: Path, spark: Spark
     if is_fleet:  # the executors have no folder with segments
         (tmp_path / "objects").mkdir()
         shutil.move(there.segments, tmp_path / "objects" / "segments")
+        there.segments.mkdir()
         there = replace(there, storage=f"file://{tmp_path}/objects")
     compact(here, fewest=2)
     assert compact(there, fewest=2, runner=SparkRunner(spark)).merged == 5

@@ -36,6 +36,17 @@ def damage(folder: Path) -> list[tuple[str, str]]:
     return list(Generations(folder, RANK_KIND).damage())
 
 
+def test_temporary_folders_of_a_draft_are_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with writing_ranks(tmp_path) as draft:
+        draft.save("ranks", np.array([1.0], np.float32))
+        (draft.scratch / "left behind").write_bytes(b"")
+        monkeypatch.setattr(shutil, "rmtree", lambda _folder, **_: None)  # another process goes on writing there
+        draft.publish(FIGURES, 3)
+    generation = live_generation(tmp_path)
+    assert generation is not None
+    assert list(generation.files) == ["ranks.npy"]
+
+
 # -- readers --------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """Computes PageRank in blocks of target nodes, which may be on other machines.
 
-Each block has the links to its nodes, and stays where it was loaded. An iteration sends what every node passes on to
-all blocks, and brings back the ranks of their nodes. The sums are those of `pagerank`, so the ranks are the same.
+Each block has the links to its nodes, and stays where it was loaded. An iteration broadcasts rank / out-degree of every
+node to all blocks, and brings back the ranks of their nodes. The sums are those of `pagerank`, so the
+ranks are the same.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from periplus.graph.pagerank import Problem, equal_pieces, inverses, summing_to_
 from periplus.store.objects.task_files import ScratchFiles
 
 F32 = NDArray[np.float32]
-Given = tuple[F32, float]  # what each node passes on along a link; the total rank that random jumps distribute
+Contributions = tuple[F32, float]  # rank / out-degree of every node; the total rank that random jumps distribute
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class BlockFile:
 class Blocks(Protocol):
     """All blocks, wherever they are; `periplus.spark.parts.CachedParts` keeps them in the executors of Spark."""
 
-    def map(self, function: Callable[[Block, Given], F32], shared: Given) -> list[F32]:
+    def map(self, function: Callable[[Block, Contributions], F32], shared: Contributions) -> list[F32]:
         """Call the function with every block, and *shared*; the results are in the order of the blocks."""
         ...
 
@@ -73,13 +74,13 @@ def write_blocks(problem: Problem, files: ScratchFiles, blocks: int) -> list[Blo
     return [BlockFile(files, name, problem.method.damping, len(links.sources)) for name in names]
 
 
-def pull(block: Block, shared: Given) -> F32:
+def pull(block: Block, shared: Contributions) -> F32:
     """The new ranks of the nodes of a block."""
-    given, base = shared
+    contributions, base = shared
     nodes = len(block.indptr) - 1
     rank, unused = np.zeros(nodes, np.float32), np.zeros(nodes, np.float32)
     kernel_for(block.links).pull(
-        block.indptr, block.sources, given, unused, block.teleport, block.damping, base, rank, unused, 0, nodes
+        block.indptr, block.sources, contributions, unused, block.teleport, block.damping, base, rank, unused, 0, nodes
     )
     return rank
 

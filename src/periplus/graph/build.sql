@@ -12,16 +12,21 @@ SELECT source_id, target_id, target, anchor, fetched_at FROM links WHERE NOT nof
 SELECT source_id, target_id, target, anchor, fetched_at FROM links;
 
 -- name: latest
--- The newest version of each page.
-SELECT url_id, any_value(url) AS url, any_value(host) AS host, max(fetched_at) AS fetched_at,
-       max_by(content_id, fetched_at) FILTER (WHERE content_id IS NOT NULL) AS content_id,
-       max_by(canonical, fetched_at) AS canonical
-FROM pages GROUP BY url_id;
+-- The newest version of each page. Of versions of the same time, the greatest values. A join takes a quarter of the time of
+-- max_by with two keys in DuckDB.
+SELECT pages.url_id, any_value(url) AS url, any_value(host) AS host, max(fetched_at) AS fetched_at,
+       max(content_id) FILTER (WHERE fetched_at = shown_at) AS content_id,
+       max(canonical) FILTER (WHERE fetched_at = newest_at) AS canonical
+FROM pages JOIN (SELECT url_id, max(fetched_at) AS newest_at,
+                        max(fetched_at) FILTER (WHERE content_id IS NOT NULL) AS shown_at
+                 FROM pages GROUP BY url_id) newest ON newest.url_id = pages.url_id
+GROUP BY pages.url_id;
 
 -- name: redirecting
--- URLs whose newest response is a redirect.
+-- URLs whose newest response is a redirect. Of redirects of the same time, that to the greatest id.
 SELECT newest.url_id, newest.target_id
-FROM (SELECT url_id, max_by(target_id, seen_at) AS target_id, max(seen_at) AS seen_at FROM redirects GROUP BY url_id) newest
+FROM (SELECT url_id, max_by(target_id, (seen_at, target_id)) AS target_id, max(seen_at) AS seen_at
+      FROM redirects GROUP BY url_id) newest
 LEFT JOIN latest ON latest.url_id = newest.url_id
 WHERE newest.url_id <> newest.target_id AND (latest.url_id IS NULL OR latest.fetched_at < newest.seen_at);
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -45,7 +44,6 @@ class RankWriter:
 
     def publish(self, figures: Figures, keep: int) -> int:
         """Make this the live generation, durably; removes all but the newest *keep* and those being read."""
-        shutil.rmtree(self.scratch)
         return number_of(self._generations.publish(self.path, {"figures": asdict(figures)}, keep))
 
 

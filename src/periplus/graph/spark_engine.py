@@ -14,11 +14,11 @@ from periplus.graph.sql_tables import Tables, statements
 from periplus.spark.parts import CachedParts
 from periplus.spark.session import SparkSession
 from periplus.spark.sql_tables import SparkTables
-from periplus.spark.tasks import run_tasks
+from periplus.spark.tasks import SparkRunner
 from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.task_files import SegmentReader, scratch_files
+from periplus.store.objects.task_files import SegmentFiles, scratch_files
 
 FEW_LINKS = 50_000_000  # up to here an iteration in the driver takes less time than the tasks of one on a cluster
 
@@ -28,16 +28,16 @@ class SparkEngine:
 
     def __init__(self, collection: Collection, session: SparkSession) -> None:
         self._collection, self._session = collection, session
-        self._reader = SegmentReader(collection.storage)
+        self._files = SegmentFiles(collection.storage)
 
     def check(self, segments: list[SealedSegment]) -> None:
         """Check the segments in the shared folder; those in the object store are checked when they are read."""
         files = [segment_file(self._collection.segments, segment) for segment in segments]
-        run_tasks(self._session, self._reader.check, files)
+        SparkRunner(self._session).run(self._files.check, files)
 
     def tables(self, scratch: Path) -> Tables:  # noqa: ARG002  # the executors have folders of their own
         """Create tables that the executors cache."""
-        return SparkTables(self._session, statements(), self._reader)
+        return SparkTables(self._session, statements(), self._files)
 
     def page_ranks(self, problem: Problem, scratch: Path, on_iteration: Residuals) -> Ranking:
         """Compute the ranks with a block of links per task; those of a small graph in the driver."""

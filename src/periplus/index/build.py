@@ -24,6 +24,7 @@ from tantivy import Index, Query
 from periplus.config import Indexing
 from periplus.errors import DamagedFile, NoIndex
 from periplus.garbage import rare_garbage_collection
+from periplus.index.document_reader import ROWS_AT_ONCE
 from periplus.index.forward import ForwardIndex
 from periplus.index.left_out import PageRules
 from periplus.index.lineage import Continuation, Lineage, continued
@@ -32,7 +33,6 @@ from periplus.index.pagestore import PageStore
 from periplus.index.partitions.run import write_in_partitions
 from periplus.index.parts import DOCUMENTS
 from periplus.index.plan import Plan
-from periplus.index.rows import ROWS_AT_ONCE
 from periplus.index.schema import NUMBER, URL_ID
 from periplus.index.shards import SHARDS, document_folders, shard_folders
 from periplus.index.sites import write_sites
@@ -41,6 +41,7 @@ from periplus.index.update import Base
 from periplus.index.writer import IndexWriter, Written
 from periplus.model import Copy
 from periplus.store.checksums import require_intact, segment_file
+from periplus.store.cleanup import remove_scratch_folders
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of
 from periplus.store.objects.job_files import bring_segments
@@ -125,6 +126,7 @@ def _build(
         generations.writing() as folder,
         Plan(collection, segments, settings, folder / "spill", rules) as plan,
     ):
+        remove_scratch_folders(collection, "index")  # of a build that was killed
         lineage = continued(generations, plan, settings, limits)
         before = lineage.before
         with closing(before) if before is not None else nullcontext():

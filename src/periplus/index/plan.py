@@ -16,11 +16,11 @@ import xxhash
 from numpy.typing import NDArray
 
 from periplus.config import Indexing
+from periplus.index.document_reader import ROWS_AT_ONCE, DocumentReader, Segment
 from periplus.index.feed_dates import prepare_feed_dates
 from periplus.index.left_out import PageRules, prepare
 from periplus.index.media import LARGEST_SHARE, MOST_PAGES, read_furniture
 from periplus.index.parts import DOCUMENTS
-from periplus.index.rows import ROWS_AT_ONCE, DocumentReader, Segment
 from periplus.index.schema import prior_steps
 from periplus.index.sites import FEWEST_TITLES, TITLES_COMPARED, Site, compare_titles, read_sites
 from periplus.index.templates import FEWEST, PAGES_COMPARED, Templates, read_templates

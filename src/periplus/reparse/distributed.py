@@ -6,7 +6,6 @@ the successors into place. Segments are handed out in waves, so an interruption 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +17,11 @@ from periplus.reparse.segment import Reading, SegmentReader
 from periplus.store.block_list import BlockList
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place
-from periplus.store.objects.handover import Delivery, Handover, handing_over
+from periplus.store.objects.job_staging import JobStaging, TaskOutput, job_staging
 from periplus.store.open_catalog import block_list_of
-from periplus.store.task_runner import TaskRunner
+from periplus.store.task_runner import OnProgress, TaskRunner
 
 _TASKS_PER_WAVE = 8  # for each task that runs at the same time: a slow segment at its end delays the next wave
-_SCRATCH = "reparse.tmp"  # folder in the collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +31,49 @@ class ReparseTask:
     segment: PlannedSegment
     settings: Settings  # those of parsing only: others have passwords
     blocked: BlockList
-    handover: Handover
+    staging: JobStaging
 
 
-def reparse_segment(task: ReparseTask) -> tuple[Delivery, Reading]:
-    """Parse the pages of a segment again, and hand its successors over to the driver."""
+def reparse_segment(task: ReparseTask) -> tuple[TaskOutput, Reading]:
+    """Parse the pages of a segment again, and publish its successors for the driver."""
     with (
-        task.handover.working(task.segment.pages.name) as folders,
-        task.handover.reading(task.segment) as collection,
+        task.staging.task_folders(task.segment.pages.name) as folders,
+        task.staging.collection_with(task.segment) as collection,
     ):
         open_reader = partial(SegmentReader, collection, task.settings, target=folders.outputs, blocked=task.blocked)
         ((_, reading),) = read_all(open_reader, [task.segment], 1)
-        return task.handover.deliver(folders), reading
+        return task.staging.publish_output(folders), reading
 
 
 def read_distributed(
-    collection: Collection, settings: Settings, todo: Sequence[PlannedSegment], runner: TaskRunner
+    collection: Collection,
+    settings: Settings,
+    todo: Sequence[PlannedSegment],
+    runner: TaskRunner,
+    on_progress: OnProgress,
 ) -> Generator[tuple[PlannedSegment, Reading], None, None]:
-    """Parse every segment again; the successors are among the segments of the collection when one is yielded."""
-    scratch = collection.home / _SCRATCH
-    shutil.rmtree(scratch, ignore_errors=True)  # of a run that was killed
+    """Parse every segment again; the successors are among the segments of the collection when one is yielded.
+
+    *on_progress* is called with the pages that were parsed, and all.
+    """
+    pages, total = 0, sum(segment.pages.rows for segment in todo)
     needed = Settings(addresses=settings.addresses, scope=settings.scope, parse=settings.parse)
     blocked, at_once = block_list_of(collection), _TASKS_PER_WAVE * runner.parallelism
     for first in range(0, len(todo), at_once):
         wave = todo[first : first + at_once]
-        with handing_over(collection, scratch, "reparse") as handover:
-            tasks = [ReparseTask(segment, needed, blocked, handover) for segment in wave]
-            results = runner.run(reparse_segment, tasks)
-            for segment, (delivery, reading) in zip(wave, results, strict=True):
-                folder = handover.receive(delivery)
+        with job_staging(collection, "reparse") as staging:
+            tasks = [ReparseTask(segment, needed, blocked, staging) for segment in wave]
+            here = sum(segment.pages.rows for segment in wave)
+            # Tasks end in any order, so the number of pages is an estimate until all of the wave have ended.
+            show = partial(_show, on_progress, pages, here, total)
+            results = runner.run(reparse_segment, tasks, show)
+            for segment, (output, reading) in zip(wave, results, strict=True):
+                folder = staging.collect_output(output)
                 for successor in reading.successors:
                     move_into_place(folder / successor.name, collection.segments / successor.name)
                 yield segment, reading
+        pages += here
+
+
+def _show(on_progress: OnProgress, before: int, here: int, total: int, done: int, tasks: int) -> None:
+    on_progress(before + here * done // tasks, total)

@@ -92,7 +92,7 @@ def reparse(
             with (
                 nullcontext() if runner is not None else _borrowing_archives(collection, catalog, segments),
                 _removing_unfinished(collection),
-                closing(_readings(collection, settings, segments, pool, runner)) as readings,
+                closing(_readings(collection, settings, segments, pool, runner, on_progress)) as readings,
             ):
                 for old, reading in readings:
                     store_segments(collection, reading.successors)
@@ -100,7 +100,8 @@ def reparse(
                     unread += reading.unread
                     failed_extractors.update(reading.failed_extractors)
                     done += old.pages.rows
-                    on_progress(done, total)
+                    if runner is None:
+                        on_progress(done, total)
         plan.finished()
         delete_replaced_segments(collection, catalog.segments())
     seconds = round(time.monotonic() - started, 3)
@@ -114,12 +115,13 @@ def _readings(
     segments: Sequence[PlannedSegment],
     pool: ReaderPool | None,
     runner: TaskRunner | None,
+    on_progress: OnProgress,
 ) -> Generator[tuple[PlannedSegment, Reading], None, None]:
     """Every segment, parsed by a pool, by tasks, or by processes of this machine."""
     if pool is not None:
         return pool.read(segments)
     if runner is not None:
-        return read_distributed(collection, settings, segments, runner)
+        return read_distributed(collection, settings, segments, runner, on_progress)
     return read_all(local_reader(collection.home, settings), segments, os.cpu_count() or 1)
 
 

@@ -19,7 +19,7 @@ from pyspark.sql.types import StructType
 from periplus.errors import DamagedFile
 from periplus.spark.failures import plain_errors
 from periplus.store.checksums import StoredFile
-from periplus.store.objects.task_files import SegmentReader
+from periplus.store.objects.task_files import SegmentFiles
 
 _ROWS_AT_ONCE = 1 << 16
 _COLLECTED_BYTES = 128 << 20  # larger results are streamed partition by partition, which takes a job for each
@@ -31,8 +31,8 @@ _LEVEL = StorageLevel.MEMORY_AND_DISK
 class SparkTables:
     """The tables of one job."""
 
-    def __init__(self, session: SparkSession, statements: Mapping[str, str], reader: SegmentReader) -> None:
-        self._session, self._statements, self._reader = session, statements, reader
+    def __init__(self, session: SparkSession, statements: Mapping[str, str], segments: SegmentFiles) -> None:
+        self._session, self._statements, self._segments = session, statements, segments
         self._cached: dict[str, DataFrame] = {}
         self._sizes: dict[str, int] = {}
         self._bytes = 0
@@ -46,7 +46,7 @@ class SparkTables:
         with plain_errors():
             places = self._session.sparkContext.parallelize(_places(files), max(len(files), 1))
             rows = self._session.createDataFrame(places, "path string, size long, digest binary")
-            self._keep(name, rows.mapInArrow(_reading(self._reader, plain), types))
+            self._keep(name, rows.mapInArrow(_reading(self._segments, plain), types))
 
     def take(self, name: str, rows: pa.Table | pa.RecordBatchReader) -> None:
         """Create a table from Arrow rows."""
@@ -64,7 +64,7 @@ class SparkTables:
     def make(self, name: str, block: str = "", **numbers: int) -> None:
         """Create a table from the result of a block; the block has the name of the table by default."""
         with plain_errors():
-            self._keep(name, self._without_history(self._query(block or name, numbers)))
+            self._keep(name, self._truncate_lineage(self._query(block or name, numbers)))
 
     def rename(self, name: str, new: str) -> None:
         """Rename a table; an existing table of the new name is dropped."""
@@ -118,7 +118,7 @@ class SparkTables:
         self._cached[name] = cached
         cached.createOrReplaceTempView(name)
 
-    def _without_history(self, frame: DataFrame) -> DataFrame:
+    def _truncate_lineage(self, frame: DataFrame) -> DataFrame:
         """The same rows as a query that does not contain the queries of its tables.
 
         Planning would take longer with every table. A checkpoint does the same, but its rows are lost with their
@@ -139,14 +139,14 @@ def _places(files: Sequence[StoredFile]) -> list[tuple[str, int, bytes]]:
 
 
 def _reading(
-    reader: SegmentReader, schema: pa.Schema
+    segments: SegmentFiles, schema: pa.Schema
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function of a task that reads segments."""
 
     def read(batches: Batches) -> Batches:
         for batch in batches:
             for place in batch.to_pylist():
-                with reader.opened(StoredFile(Path(place["path"]), place["size"], place["digest"])) as path:
+                with segments.opened(StoredFile(Path(place["path"]), place["size"], place["digest"])) as path:
                     yield from _rows(path, schema)
 
     return read

@@ -1,7 +1,7 @@
 """Runs a function on many items, each in a task of its own, and returns the results in order.
 
-The function and the items are pickled. A task whose executor dies runs again on another, so the function must do the
-same when it is repeated: it writes under a temporary name, and moves a complete file into place.
+The function and the items are pickled. A task whose executor dies runs again on another, so the function must be
+idempotent: every attempt writes under a name of its own (`store/objects/job_staging.py`).
 """
 
 from __future__ import annotations
@@ -9,35 +9,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TypeVar
 from uuid import uuid4
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from periplus.spark.failures import plain_errors
+from periplus.store.task_runner import Item, OnProgress, Result
 
 _SECONDS = 0.5  # between two looks at the progress
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-OnProgress = Callable[[int, int], None]  # called with the finished tasks, and all
 
+class SparkRunner:
+    """Runs the tasks of a job that knows nothing of Spark; see `store/task_runner.py`."""
 
-def run_tasks(
-    session: SparkSession,
-    function: Callable[[Item], Result],
-    items: Sequence[Item],
-    on_progress: OnProgress = lambda _done, _all: None,
-) -> list[Result]:
-    """Call *function* with every item on the executors."""
-    if not items:
-        return []
-    context = session.sparkContext
-    with plain_errors(), _showing(context, len(items), on_progress):
-        results = context.parallelize(items, len(items)).map(function).collect()
-    on_progress(len(items), len(items))
-    return results
+    def __init__(self, session: SparkSession) -> None:
+        self._context = session.sparkContext
+        self.parallelism: int = self._context.defaultParallelism
+
+    def run(
+        self,
+        function: Callable[[Item], Result],
+        items: Sequence[Item],
+        on_progress: OnProgress = lambda _done, _all: None,
+    ) -> list[Result]:
+        """Call the function with every item on the executors; the results are in order."""
+        if not items:
+            return []
+        with plain_errors(), _showing(self._context, len(items), on_progress):
+            results = self._context.parallelize(items, len(items)).map(function).collect()
+        on_progress(len(items), len(items))
+        return results
 
 
 @contextmanager
@@ -60,20 +62,3 @@ def _showing(context: SparkContext, tasks: int, on_progress: OnProgress) -> Iter
     finally:
         ended.set()
         thread.join()
-
-
-class SparkRunner:
-    """Runs the tasks of a job that knows nothing of Spark; see `store/task_runner.py`."""
-
-    def __init__(self, session: SparkSession) -> None:
-        self._session = session
-        self.parallelism: int = session.sparkContext.defaultParallelism
-
-    def run(
-        self,
-        function: Callable[[Item], Result],
-        items: Sequence[Item],
-        on_progress: OnProgress = lambda _done, _all: None,
-    ) -> list[Result]:
-        """Call the function with every item on the executors; the results are in order."""
-        return run_tasks(self._session, function, items, on_progress)

@@ -112,9 +112,17 @@ def remove_replaced_archives(collection: Collection, catalog: Catalog) -> None:
 
 
 def remove_unfinished(collection: Collection) -> None:
-    """Remove incomplete files of a reparse or a merge; no other process may be writing them."""
+    """Remove incomplete and temporary files of a reparse or a merge; no other process may be writing them."""
+    remove_scratch_folders(collection, "reparse", "compact")
     for leftover in collection.segments.glob(f"*{UNFINISHED_AGAIN}"):
         leftover.unlink()
+
+
+def remove_scratch_folders(collection: Collection, *kinds: str) -> None:
+    """Remove the temporary files of jobs of some kinds, or of one named job, from the folder; none of them may run."""
+    for kind in kinds:
+        for folder in collection.scratch.glob(f"{kind}*"):
+            shutil.rmtree(folder, ignore_errors=True)  # a late task may still write: the next job removes the rest
 
 
 def remove_replaced(collection: Collection, catalog: Catalog) -> None:

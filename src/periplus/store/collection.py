@@ -75,6 +75,11 @@ class Collection:
         return self.home / "index"
 
     @property
+    def scratch(self) -> Path:
+        """The folder of temporary files of distributed jobs, a folder for each."""
+        return self.home / "scratch"
+
+    @property
     def result_cache(self) -> Path:
         """The SQLite database with results of searches; it may be deleted at any time."""
         return self.home / "cache" / "results.db"

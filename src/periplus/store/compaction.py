@@ -4,8 +4,8 @@ A long crawl writes thousands of small segments, and every reader opens all of t
 merged in their order, row by row, so ranks and results stay the same. A merged segment is named after the first and the
 last of its segments. It replaces them in the manifest in one transaction: a kill leaves the old or the new state.
 
-Each group of neighbours is one task. Tasks run one after the other in this process, or on the executors of a cluster,
-which read and write the segments in a shared folder or the object store.
+Each group of neighbours is one task. Tasks run one after the other in this process, or on the executors of a cluster.
+Every attempt of a task writes files of its own, and the driver moves those of one attempt into place.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -29,12 +28,11 @@ from periplus.store.catalog import Catalog
 from periplus.store.checksums import segment_file
 from periplus.store.cleanup import remove_replaced, remove_unfinished
 from periplus.store.collection import Collection
-from periplus.store.durable import reporting_full_disk
+from periplus.store.durable import move_into_place, reporting_full_disk
 from periplus.store.manifest import UNFINISHED_AGAIN, Place, SealedSegment, place_of, segment_name
-from periplus.store.objects.job_files import bring_segments, delete_replaced_segments
-from periplus.store.objects.open_store import open_store
-from periplus.store.objects.task_files import SegmentReader
-from periplus.store.objects.uploads import SEGMENTS
+from periplus.store.objects.job_files import bring_segments, delete_replaced_segments, store_segments
+from periplus.store.objects.job_staging import JobStaging, TaskOutput, job_staging
+from periplus.store.objects.task_files import SegmentFiles
 from periplus.store.open_catalog import open_catalog, require_sound
 from periplus.store.segments import open_writer, sealed
 from periplus.store.task_runner import InProcessRunner, TaskRunner
@@ -85,79 +83,123 @@ def compact(
     The *runner* runs the tasks; None: this process.
     """
     started = time.monotonic()
-    merged = written = done = 0
+    merged: list[_Merged] = []
+    tasks = runner or InProcessRunner()
     with collection.locked("reparse"), closing(open_catalog(collection)) as catalog:
         remove_unfinished(collection)
         if runner is None:
             bring_segments(collection, catalog.segments())
-        tasks = list(_tasks(collection, catalog, fewest, runner or InProcessRunner()))
-        if tasks:
+        if groups := list(_groups(collection, catalog, fewest, tasks)):
             require_sound(collection)
-        for task, successors in zip(tasks, (runner or InProcessRunner()).run(_MergeTask.run, tasks), strict=True):
-            if successors:
-                catalog.merge_segments(zip(task.old_names(), successors, strict=True), task.group[-1].place.last)
-                merged, written = merged + len(task.group), written + sum(one.size for one in successors)
-            done += len(task.group)
-            on_progress(done, sum(len(one.group) for one in tasks))
+            # Tasks in this process need no object store to reach the driver.
+            with job_staging(collection if runner else replace(collection, storage=""), "compact") as staging:
+                for one in _merge_all(collection, groups, tasks, staging, on_progress):
+                    catalog.merge_segments(zip(one.group.old_names(), one.successors, strict=True), one.group.last)
+                    merged.append(one)
         remove_replaced(collection, catalog)
         delete_replaced_segments(collection, catalog.segments())
         left = len(catalog.segments("pages"))
-    return Compaction(merged, left, written, round(time.monotonic() - started, 3))
+    written = sum(file.size for one in merged for file in one.successors)
+    seconds = round(time.monotonic() - started, 3)
+    return Compaction(sum(len(one.group.segments) for one in merged), left, written, seconds)
 
 
 @dataclass(frozen=True, slots=True)
-class _MergeTask:
-    """Merges segments into one."""
+class _Group:
+    """Neighbours of one worker."""
 
     folder: Path
-    reader: SegmentReader
-    group: list[_Segment]
+    files: SegmentFiles
+    segments: list[_Segment]
+
+    @property
+    def last(self) -> int:
+        """The last number."""
+        return self.segments[-1].place.last
 
     def old_names(self) -> list[list[str]]:
-        """The names of the merged files, by kind."""
-        return [[segment.files[kind].name for segment in self.group] for kind in _KINDS]
+        """The names of the files, by kind."""
+        return [[segment.files[kind].name for segment in self.segments] for kind in _KINDS]
 
-    def run(self) -> list[SealedSegment]:
-        """Write the merged segment; returns nothing when one of its files is damaged, which `repair` can mend."""
-        try:
-            with ExitStack() as opened:
-                sources = {kind: [opened.enter_context(self._open(one, kind)) for one in self.group] for kind in _KINDS}
-                folder = self.folder if self.folder.is_dir() else Path(opened.enter_context(TemporaryDirectory()))
-                with reporting_full_disk(self.folder.parent):
-                    successors = [_joined(kind, sources[kind], folder / self._new_name(kind)) for kind in _KINDS]
-                self._upload(folder, successors)
-                return successors
-        except DamagedFile:
-            return []
+    def new_name(self, kind: str) -> str:
+        """The name of the merged file."""
+        first = self.segments[0].place
+        return segment_name(kind, first.worker, first.number, first.revision, self.last)
 
-    def _open(self, segment: _Segment, kind: str) -> AbstractContextManager[Path]:
-        file = segment_file(self.folder, segment.files[kind])
-        self.reader.check(file)
-        return self.reader.opened(file)
+    def opened(self, segment: _Segment, kind: str) -> AbstractContextManager[Path]:
+        """The path of a file in the block."""
+        return self.files.opened(segment_file(self.folder, segment.files[kind]))
 
-    def _new_name(self, kind: str) -> str:
-        first, last = self.group[0].place, self.group[-1].place.last
-        return segment_name(kind, first.worker, first.number, first.revision, last)
-
-    def _upload(self, folder: Path, successors: list[SealedSegment]) -> None:
-        if self.reader.storage:
-            store = open_store(self.reader.storage)
-            for one in successors:
-                store.put_file(f"{SEGMENTS}/{one.name}", folder / one.name)
+    def check(self) -> None:
+        """Raise `DamagedFile` for a damaged file; copies from the object store are checked when they are opened."""
+        for segment in self.segments:
+            for file in segment.files.values():
+                self.files.check(segment_file(self.folder, file))
 
 
-def _tasks(collection: Collection, catalog: Catalog, fewest: int, runner: TaskRunner) -> Iterator[_MergeTask]:
-    """One task per group: small neighbours of one worker, revision and schema."""
+class _Merged(NamedTuple):
+    """A group whose successors are in the folder of segments, but not in the manifest."""
+
+    group: _Group
+    successors: list[SealedSegment]
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTask:
+    """What the task of one group must know."""
+
+    group: _Group
+    staging: JobStaging
+
+
+class MergeOutput(NamedTuple):
+    """What a task has written; no successors: a file of the group is damaged, which `repair` can mend."""
+
+    files: TaskOutput
+    successors: list[SealedSegment]
+
+
+def merge_group(task: MergeTask) -> MergeOutput:
+    """Merge the segments of a group into one, and publish its files for the driver."""
+    group, successors = task.group, list[SealedSegment]()
+    with task.staging.task_folders(group.new_name("pages")) as folders, reporting_full_disk(folders.outputs):
+        with suppress(DamagedFile), ExitStack() as opened:
+            group.check()
+            paths = {kind: [opened.enter_context(group.opened(one, kind)) for one in group.segments] for kind in _KINDS}
+            successors = [_joined(kind, paths[kind], folders.outputs / group.new_name(kind)) for kind in _KINDS]
+        return MergeOutput(task.staging.publish_output(folders), successors)
+
+
+def _merge_all(
+    collection: Collection, groups: list[_Group], runner: TaskRunner, staging: JobStaging, on_progress: OnProgress
+) -> Iterator[_Merged]:
+    """Merge every group; the successors are in the folder and in the object store when they are yielded."""
+    total = sum(len(group.segments) for group in groups)
+    tasks = [MergeTask(group, staging) for group in groups]
+    # Tasks end in any order, so the number of segments is an estimate until all have ended.
+    outputs = runner.run(merge_group, tasks, lambda done, all_: on_progress(total * done // all_, total))
+    for group, output in zip(groups, outputs, strict=True):
+        folder = staging.collect_output(output.files)
+        for successor in output.successors:
+            segment_file(folder, successor).require_intact()
+            move_into_place(folder / successor.name, collection.segments / successor.name)
+        store_segments(collection, output.successors)
+        if output.successors:
+            yield _Merged(group, output.successors)
+
+
+def _groups(collection: Collection, catalog: Catalog, fewest: int, runner: TaskRunner) -> Iterator[_Group]:
+    """Small neighbours of one worker, revision and schema."""
     # An interrupted `reparse --everything` continues by the names of segments, so they stay until it is complete.
     if collection.reparse_plan.exists():
         return
-    reader = SegmentReader(collection.storage)
+    files = SegmentFiles(collection.storage)
     runs = [list(run) for (_, _, is_small), run in groupby(_segments(catalog), _likeness) if is_small]
-    candidates = [_MergeTask(collection.segments, reader, run) for run in runs if len(run) > 1]
+    candidates = [_Group(collection.segments, files, run) for run in runs if len(run) > 1]
     for run, schemas in zip(candidates, runner.run(_schemas, candidates), strict=True):
-        for _, alike in groupby(zip(schemas, run.group, strict=True), itemgetter(0)):
-            for group in _split((segment for _, segment in alike), fewest):
-                yield _MergeTask(collection.segments, reader, group)
+        for _, alike in groupby(zip(schemas, run.segments, strict=True), itemgetter(0)):
+            for segments in _split((segment for _, segment in alike), fewest):
+                yield _Group(collection.segments, files, segments)
 
 
 def _segments(catalog: Catalog) -> list[_Segment]:
@@ -172,16 +214,16 @@ def _likeness(segment: _Segment) -> tuple[int, int, bool]:
     return segment.place.worker, segment.place.revision, segment.is_small
 
 
-def _schemas(run: _MergeTask) -> list[bytes]:
+def _schemas(run: _Group) -> list[bytes]:
     """The columns and versions of both files of every segment; the name of a segment that cannot be read."""
-    return [_schema(run, segment) for segment in run.group]
+    return [_schema(run, segment) for segment in run.segments]
 
 
-def _schema(run: _MergeTask, segment: _Segment) -> bytes:
+def _schema(run: _Group, segment: _Segment) -> bytes:
     found = b""
     for kind in _KINDS:
         try:
-            with run.reader.opened(segment_file(run.folder, segment.files[kind])) as path:
+            with run.opened(segment, kind) as path:
                 found += parquet.read_schema(path).serialize().to_pybytes()
         except (pa.ArrowException, OSError, DamagedFile):
             return segment.files["pages"].name.encode()

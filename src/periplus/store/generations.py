@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from itertools import accumulate, compress
+from itertools import accumulate, chain, compress
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +54,18 @@ class Kind:
     lock: str  # the lock file of the writer
     writing: str  # what the writer does, for the error of a second writer
     named_sizes: bool  # meta.json has {"bytes": size, "digest": digest} of each file instead of [size, digest]
+    folders: re.Pattern[str]  # names of the folders in a generation; others in a draft are temporary
 
+
+_NONE = re.compile(r"(?!)")
+_INDEX_FOLDERS = re.compile(r"tantivy|media|parts|forward|vectors|vocabulary|phrases|shard-[0-9]+")
 
 # Format 1: digests of ranks were SHA-256 under the key `sha256`; records of the page store had no checksums.
 # Format 5 of the index has images and videos; format 6 has shards, and an index without them has format 5.
-RANK_KIND = Kind("rank", 2, 1, digits=1, lock="rank.lock", writing="ranking", named_sizes=True)
-INDEX_KIND = Kind("index", 6, 5, digits=6, lock="build.lock", writing="building the index", named_sizes=False)
+RANK_KIND = Kind("rank", 2, 1, digits=1, lock="rank.lock", writing="ranking", named_sizes=True, folders=_NONE)
+INDEX_KIND = Kind(
+    "index", 6, 5, digits=6, lock="build.lock", writing="building the index", named_sizes=False, folders=_INDEX_FOLDERS
+)
 
 
 class Generation:
@@ -200,11 +206,15 @@ class Generations:
         """Make a finished folder the live generation, durably; removes all but the newest *keep* and those being read.
 
         Every file is fsynced before the folder gets its name, and the folder before CURRENT names it. Files that are
-        links to the same files of *continued* are durable already, and their digests are known.
+        links to the same files of *continued* are durable already, and their digests are known. Temporary folders are
+        not published.
         """
+        named = sorted(path for path in building.iterdir() if path.is_file() or self._kind.folders.fullmatch(path.name))
+        for folder in set(building.iterdir()).difference(named):
+            shutil.rmtree(folder, ignore_errors=True)
         known = {} if continued is None else {_inode(file.path): file for file in continued.files.values()}
         files = {}
-        for path in sorted(building.rglob("*")):
+        for path in chain.from_iterable([path, *sorted(path.rglob("*"))] for path in named):
             if path.is_dir():
                 sync_directory(path)
             elif path.suffix != ".lock":  # lock files belong to the processes that have the index open

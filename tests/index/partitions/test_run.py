@@ -25,6 +25,7 @@ from periplus.store.objects.job_files import store_segments
 from periplus.store.open_catalog import open_catalog
 from periplus.store.task_runner import InProcessRunner, TaskRunner
 from search.library import Doc, index, shelve
+from two_attempts import TwoAttempts
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_partitions_give_the_files_and_the_results_of_one_process(tmp_path: Path
     assert {**facts_of(joined), "files": 0} == {**facts, "files": 0}
     assert len(asked) == QUERIES
     assert result_lists(collection, asked) == expected
-    assert not list(collection.index.rglob("tasks"))
+    assert list((tmp_path / "scratch").iterdir()) == []
     assert problems_of(joined) == []
     sound(tmp_path)
 
@@ -115,6 +116,42 @@ def test_tasks_on_other_machines_read_and_write_the_object_store(tmp_path: Path)
     assert in_partitions(fleet).documents == facts_of(alone)["documents"]
     assert files_of(live_index(fleet)) == files_of(alone)
     assert not any(path.is_file() for path in (tmp_path / "store" / "scratch").rglob("*"))
+
+
+@pytest.mark.usefixtures("small_partitions")
+def test_two_attempts_of_one_partition_at_the_same_time_give_the_files_of_one(tmp_path: Path) -> None:
+    collection = make_collection(tmp_path, pages=60)
+    index(collection)
+    alone, runner = live_index(collection), TwoAttempts()
+    in_partitions(collection, runner=runner)
+    joined = live_index(collection)
+    assert joined != alone
+    assert files_of(joined) == files_of(alone)
+    assert content_of(joined) == content_of(alone)
+    assert problems_of(joined) == []
+    for first, second in runner.results:
+        assert first.written == second.written
+        assert first.files.attempt != second.files.attempt
+
+
+@pytest.mark.usefixtures("small_partitions")
+def test_what_a_late_attempt_leaves_is_not_published_and_removed_by_the_next_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collection = make_collection(tmp_path, pages=20)
+    index(collection)
+    alone = live_index(collection)
+    with monkeypatch.context() as late:  # it goes on writing, so its folder cannot be removed
+        late.setattr(shutil, "rmtree", lambda _folder, **_: None)
+        in_partitions(collection)
+    joined = live_index(collection)
+    assert joined != alone
+    assert {name.partition("/")[0] for name in facts_of(joined)["files"]} == {
+        name.partition("/")[0] for name in facts_of(alone)["files"]
+    }
+    assert list(tmp_path.rglob("outputs/*"))
+    in_partitions(collection)
+    assert not list(tmp_path.rglob("outputs/*"))
 
 
 @pytest.mark.usefixtures("small_partitions")

@@ -12,7 +12,7 @@ import pytest
 from index.made_index import PAGE
 from periplus.errors import DamagedFile
 from periplus.index.forward_writer import split_fields
-from periplus.index.partitions import votes, words
+from periplus.index.partitions import majority_vote, words
 from periplus.index.partitions.words import MergedTable, PartitionWords, PartitionWordWriter
 from periplus.text.words import WordTable
 
@@ -48,7 +48,7 @@ def write(folder: Path, documents: list[dict[str, Any]], most: int = MOST) -> Pa
 def test_the_joined_table_is_that_of_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, at_once: int
 ) -> None:
-    monkeypatch.setattr(votes, "_FEW", few)
+    monkeypatch.setattr(majority_vote, "_FEW", few)
     monkeypatch.setattr(words, "_AT_ONCE", at_once)
     table, found = WordTable(1 << 20), b""
     documents = rows(few + at_once)

@@ -12,7 +12,7 @@ from periplus.errors import DamagedFile
 from periplus.store.checksums import StoredFile, file_digest
 from periplus.store.collection import Collection
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.task_files import SegmentReader, scratch_files
+from periplus.store.objects.task_files import SegmentFiles, scratch_files
 
 NAME = "pages-w00-000001.parquet"
 
@@ -35,7 +35,7 @@ def stored(storage: str, tmp_path: Path, content: bytes) -> StoredFile:
 
 def test_a_segment_that_is_not_in_the_folder_is_copied_for_the_time_of_the_block(storage: str, tmp_path: Path) -> None:
     file = stored(storage, tmp_path, b"rows")
-    with SegmentReader(storage).opened(file) as path:
+    with SegmentFiles(storage).opened(file) as path:
         assert path.read_bytes() == b"rows"
         assert path != file.path
     assert not path.exists()
@@ -44,26 +44,26 @@ def test_a_segment_that_is_not_in_the_folder_is_copied_for_the_time_of_the_block
 def test_a_segment_in_the_folder_is_read_there(storage: str, tmp_path: Path) -> None:
     file = stored(storage, tmp_path, b"rows")
     file.path.write_bytes(b"rows")
-    with SegmentReader(storage).opened(file) as path:
+    with SegmentFiles(storage).opened(file) as path:
         assert path == file.path
 
 
 def test_a_damaged_copy_is_not_used(storage: str, tmp_path: Path) -> None:
     file = stored(storage, tmp_path, b"rows")
     open_store(storage).put(f"segments/{NAME}", b"rowz")
-    with pytest.raises(DamagedFile, match=NAME), SegmentReader(storage).opened(file):
+    with pytest.raises(DamagedFile, match=NAME), SegmentFiles(storage).opened(file):
         pass
 
 
 def test_a_damaged_segment_in_the_folder_is_noticed(storage: str, tmp_path: Path) -> None:
     file = stored(storage, tmp_path, b"rows")
-    SegmentReader(storage).check(file)  # its copy is checked when it is opened
+    SegmentFiles(storage).check(file)  # its copy is checked when it is opened
     file.path.write_bytes(b"rowz")
     with pytest.raises(DamagedFile, match=NAME):
-        SegmentReader(storage).check(file)
+        SegmentFiles(storage).check(file)
     file.path.unlink()
     with pytest.raises(DamagedFile, match="missing"):
-        SegmentReader("").check(file)
+        SegmentFiles("").check(file)
 
 
 @pytest.mark.parametrize("is_shared", [False, True])

@@ -57,7 +57,7 @@ def command(
 
     Only new and changed pages are written; the whole index is written anew when much has changed. Pages are left out
     when they are gone or redirected, or when robots.txt or the current scope excludes them. An index with several
-    shards, which several machines can serve, is always written anew.
+    shards, which several machines can serve, is always rebuilt in full.
     """
     if rollback and full:
         raise UsageError("--rollback and --full exclude each other", hint="A rollback builds nothing.")

@@ -18,17 +18,17 @@ from pyarrow import parquet
 
 from periplus.config import Indexing
 from periplus.garbage import rare_garbage_collection
+from periplus.index.document_reader import ROWS_AT_ONCE, DocumentReader, Segment
 from periplus.index.media import read_furniture, write_furniture
 from periplus.index.partitions.words import PartitionWordWriter
 from periplus.index.plan import Plan
-from periplus.index.rows import ROWS_AT_ONCE, DocumentReader, Segment
 from periplus.index.sites import read_sites, write_sites
 from periplus.index.templates import Templates, read_templates, write_templates
 from periplus.index.writer import DocumentWriters, Written
 from periplus.store.duckdb_session import connect, plain_errors
 from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.handover import Delivery, Handover
+from periplus.store.objects.job_staging import JobStaging, TaskOutput
 from periplus.store.sql_files import read_statements
 
 _ROWS = "rows.parquet"
@@ -45,13 +45,13 @@ class PartitionTask:
     segments: tuple[SealedSegment, ...]  # those of pages, and those of their links that are not damaged
     settings: Indexing
     languages: tuple[str, ...]  # with fields in the index
-    handover: Handover
+    staging: JobStaging
 
 
 class PartitionOutput(NamedTuple):
     """What a task has written."""
 
-    delivery: Delivery
+    files: TaskOutput
     written: Written
 
 
@@ -67,15 +67,15 @@ def write_input(folder: Path, rows: pa.Table, plan: Plan) -> None:
 
 
 def build_partition(task: PartitionTask) -> PartitionOutput:
-    """Write the documents of a partition, and hand the files over to the driver."""
+    """Write the documents of a partition, and publish the files for the driver."""
     with (
         rare_garbage_collection(_OBJECTS_BETWEEN_COLLECTIONS),
-        task.handover.working(task.name) as folders,
-        task.handover.reading(task.segments) as collection,
+        task.staging.task_folders(task.name) as folders,
+        task.staging.collection_with(task.segments) as collection,
         reporting_full_disk(folders.outputs),
     ):
         written = _write(task, folders.inputs, folders.outputs, collection.segments)
-        return PartitionOutput(task.handover.deliver(folders), written)
+        return PartitionOutput(task.staging.publish_output(folders), written)
 
 
 def _write(task: PartitionTask, inputs: Path, outputs: Path, segments: Path) -> Written:

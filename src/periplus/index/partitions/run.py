@@ -20,13 +20,12 @@ from periplus.index.update import Base
 from periplus.index.writer import Written
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.handover import Handover, handing_over
+from periplus.store.objects.job_staging import JobStaging, job_staging
 from periplus.store.open_catalog import open_catalog
 from periplus.store.task_runner import TaskRunner
 
 FEWEST = 1_000  # documents of a partition: starting a task takes as long as some hundred
 MOST = 100_000  # a task that is repeated after a failure writes at most so many again
-_SCRATCH = "tasks"  # folder in the generation, until it is complete
 
 
 def write_in_partitions(
@@ -42,10 +41,10 @@ def write_in_partitions(
     """Write the new documents; *progress* is called with the partitions done and the partitions in total."""
     sizes = partition_sizes(plan.added, runner.parallelism)
     first = base.first if base is not None else 0
-    with handing_over(collection, folder / _SCRATCH, "index") as handover:
-        tasks = list(_tasks(plan, collection, settings, tuple(languages), first, sizes, handover))
+    with job_staging(collection, "index") as staging:
+        tasks = list(_tasks(plan, collection, settings, tuple(languages), first, sizes, staging))
         outputs = list(runner.run(build_partition, tasks, progress))
-        partitions = [handover.receive(output.delivery) for output in outputs]
+        partitions = [staging.collect_output(output.files) for output in outputs]
         media = join_partitions(folder, partitions, settings, base)
     by_shard = zip(*(output.written.by_shard for output in outputs), strict=True)
     return Written(list(map(sum, by_shard)), media)
@@ -64,7 +63,7 @@ def _tasks(
     languages: tuple[str, ...],
     first: int,
     sizes: list[int],
-    handover: Handover,
+    staging: JobStaging,
 ) -> Iterator[PartitionTask]:
     """The tasks, after their input is written."""
     with closing(open_catalog(collection)) as catalog:
@@ -72,10 +71,10 @@ def _tasks(
     firsts = np.full(settings.shards, first, np.int64)  # shards have no base, so it is 0 for more than one
     for number, rows in enumerate(plan.planned_rows(sizes)):
         name = f"{number:05d}"
-        write_input(handover.inputs_of(name), rows, plan)
-        handover.offer(name)
+        write_input(staging.inputs_of(name), rows, plan)
+        staging.publish_input(name)
         segments = _segments(rows, plan, sealed)
-        yield PartitionTask(name, tuple(firsts.tolist()), segments, settings, languages, handover)
+        yield PartitionTask(name, tuple(firsts.tolist()), segments, settings, languages, staging)
         firsts = firsts + _by_shard(rows, settings.shards)
 
 

@@ -21,7 +21,7 @@ from periplus.index.forward import MOST_WORDS, OPENING_WORDS, decoded, encoded
 from periplus.index.forward_writer import split_fields
 from periplus.index.lexicon import COLUMNS, Strings
 from periplus.index.lexicon_writer import write_strings
-from periplus.index.partitions.votes import Ballot
+from periplus.index.partitions.majority_vote import LanguageVote
 from periplus.store.arrays import write_array
 from periplus.text.words import WordTable
 
@@ -126,11 +126,11 @@ class MergedTable:
 
     def _vote(self, partitions: Sequence[PartitionWords]) -> U8:
         """The language of most documents with each word, as `WordTable` finds it."""
-        ballot = Ballot(self._languages)
-        if ballot.is_open:
+        vote = LanguageVote(self._languages)
+        if vote.is_open:
             for part, numbers in zip(partitions, self.numbers, strict=True):
-                ballot.add(part.document_languages, part.sizes[:, 0].sum(axis=1), map(numbers.take, part.chunks()))
-        return ballot.languages
+                vote.add(part.document_languages, part.sizes[:, 0].sum(axis=1), map(numbers.take, part.chunks()))
+        return vote.languages
 
     def __len__(self) -> int:
         return len(self._words)

@@ -17,7 +17,7 @@ import xxhash
 
 from periplus.errors import DamagedFile, Interrupted
 from periplus.store.checksums import StoredFile, wrong_content, wrong_size
-from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory, write_file
+from periplus.store.durable import reporting_full_disk, sync_directory, write_file
 from periplus.store.generations import (
     META,
     Generations,
@@ -27,10 +27,7 @@ from periplus.store.generations import (
     stored_files,
 )
 from periplus.store.objects.published_generations import Current, PublishedGenerations
-
-DOWNLOADS_AT_ONCE = 4
-_PART = ".part"  # suffix of a file that is not complete
-
+from periplus.store.objects.transfers import PARALLEL_TRANSFERS, download_checked
 
 Selection = Callable[[Iterable[str]], Iterable[str]]
 
@@ -131,7 +128,7 @@ class GenerationCache:
             else:
                 self._fetch(file)
 
-        with ThreadPoolExecutor(DOWNLOADS_AT_ONCE, "downloads") as threads:
+        with ThreadPoolExecutor(PARALLEL_TRANSFERS, "downloads") as threads:
             try:
                 for _ in threads.map(fill, files):
                     pass
@@ -142,13 +139,8 @@ class GenerationCache:
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _fetch(self, file: StoredFile) -> None:
-        part, name = file.path.with_name(file.path.name + _PART), self._published.object_of(file)
-        self._published.store.get_file(name, part, self._go_on)
-        if (problem := wrong_content(part, file.size, file.digest)) is not None:
-            part.unlink()
-            hint = f"`periplus {self._published.kind.command}` publishes a new generation."
-            raise DamagedFile(f"{self._published.store.url}/{name} is damaged", problem, hint)
-        move_into_place(part, file.path)
+        hint = f"`periplus {self._published.kind.command}` publishes a new generation."
+        download_checked(self._published.store, self._published.object_of(file), file, self._go_on, hint)
 
     def _present_files(self) -> dict[tuple[int, bytes], Path]:
         """The files of the local generations, by size and digest."""

@@ -14,27 +14,25 @@ from pathlib import Path
 
 from periplus.errors import DamagedFile
 from periplus.store.batch import ArchiveFile
-from periplus.store.checksums import wrong_content, wrong_size
+from periplus.store.checksums import StoredFile, segment_file
 from periplus.store.collection import Collection
-from periplus.store.durable import move_into_place, reporting_full_disk
+from periplus.store.durable import reporting_full_disk
 from periplus.store.manifest import Place, SealedSegment, place_of
-from periplus.store.objects.object_store import ObjectStore
 from periplus.store.objects.open_store import open_store
+from periplus.store.objects.transfers import PARALLEL_TRANSFERS, download_checked
 from periplus.store.objects.uploads import ARCHIVE, SEGMENTS
 
-AT_ONCE = 4
-_PART = ".part"
 _READ_SECONDS = 3600.0  # a job reads segments of a manifest that it has read this long ago
 
 
 def bring_segments(collection: Collection, segments: Iterable[SealedSegment]) -> None:
     """Download the segments that are not in the folder, and check them."""
-    _bring(collection, collection.segments, SEGMENTS, [(one.name, one.size, one.digest) for one in segments])
+    _bring(collection, SEGMENTS, [segment_file(collection.segments, one) for one in segments])
 
 
 def bring_archives(collection: Collection, files: Iterable[ArchiveFile]) -> None:
     """Download the archive files that are not in the folder, and check their sizes."""
-    _bring(collection, collection.archive, ARCHIVE, [(one.name, one.committed, b"") for one in files])
+    _bring(collection, ARCHIVE, [StoredFile(collection.archive / one.name, one.committed, b"") for one in files])
 
 
 def store_segments(collection: Collection, segments: Iterable[SealedSegment]) -> None:
@@ -88,31 +86,19 @@ def _is_replaced(name: str, live: list[tuple[str, Place]]) -> bool:
 def _store(collection: Collection, files: list[tuple[str, Path]]) -> None:
     if collection.storage and files:
         store = open_store(collection.storage)
-        with ThreadPoolExecutor(AT_ONCE, "uploads") as threads:
+        with ThreadPoolExecutor(PARALLEL_TRANSFERS, "uploads") as threads:
             for _ in threads.map(lambda file: store.put_file(*file), files):
                 pass
 
 
-def _bring(collection: Collection, folder: Path, prefix: str, files: list[tuple[str, int, bytes]]) -> None:
-    if not collection.storage:
-        return
-    missing = [file for file in files if not (folder / file[0]).exists()]
+def _bring(collection: Collection, prefix: str, files: list[StoredFile]) -> None:
+    missing = [file for file in files if collection.storage and not file.path.exists()]
     if not missing:
         return
     store = open_store(collection.storage)
-    with reporting_full_disk(folder), ThreadPoolExecutor(AT_ONCE, "downloads") as threads:
+    with reporting_full_disk(collection.home), ThreadPoolExecutor(PARALLEL_TRANSFERS, "downloads") as threads:
         try:
-            for _ in threads.map(lambda file: download(store, prefix, folder, *file), missing):
+            for _ in threads.map(lambda file: download_checked(store, f"{prefix}/{file.path.name}", file), missing):
                 pass
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
-
-
-def download(store: ObjectStore, prefix: str, folder: Path, name: str, size: int, digest: bytes) -> None:
-    """Download a file into a folder, and check it; an empty digest means that only the size is known."""
-    part = folder / (name + _PART)
-    store.get_file(f"{prefix}/{name}", part)
-    if (problem := wrong_content(part, size, digest) if digest else wrong_size(part, size)) is not None:
-        part.unlink()
-        raise DamagedFile(f"{store.url}/{prefix}/{name} is damaged", problem)
-    move_into_place(part, folder / name)

@@ -24,10 +24,10 @@ from periplus.errors import DamagedFile, NoIndex, ObjectChanged, ObjectMissing, 
 from periplus.store.checksums import StoredFile, verified
 from periplus.store.generations import CURRENT, META, Generation, Kind, number_of, stored_files
 from periplus.store.objects.object_store import ObjectFacts, ObjectStore
+from periplus.store.objects.transfers import PARALLEL_TRANSFERS
 
 logger = logging.getLogger("periplus.store")
 
-UPLOADS_AT_ONCE = 4
 _CURRENT = re.compile(r"(gen-[0-9]+) ([0-9a-f]{32})\n")
 _MANIFEST = re.compile(r"gen-[0-9]+/meta-[0-9a-f]{32}\.json")
 _RESUMED = 3600.0  # seconds; a file of this age is that of an interrupted publication
@@ -114,7 +114,7 @@ class PublishedGenerations:
                 file.require_intact()
                 self.store.put_file(name, file.path)
 
-        with ThreadPoolExecutor(UPLOADS_AT_ONCE, "uploads") as threads:
+        with ThreadPoolExecutor(PARALLEL_TRANSFERS, "uploads") as threads:
             for _ in threads.map(upload, {file.digest: file for file in files}.values()):
                 pass
 

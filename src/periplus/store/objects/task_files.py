@@ -5,26 +5,22 @@ The objects of this module travel to other machines, so they hold names only.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from uuid import uuid4
 
 from periplus.store.checksums import StoredFile
 from periplus.store.collection import Collection
-from periplus.store.objects.job_files import download
 from periplus.store.objects.open_store import open_store
+from periplus.store.objects.scratch import SCRATCH, new_job, remove_scratch
+from periplus.store.objects.transfers import download_checked
 from periplus.store.objects.uploads import SEGMENTS
-
-_SCRATCH = "scratch"  # folder of an object store
-_ABANDONED_SECONDS = 7 * 24 * 3600.0  # age at which the files of a killed job are deleted; longer than any job
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentReader:
+class SegmentFiles:
     """Opens segments on any node."""
 
     storage: str  # address of the object store; empty: there is none
@@ -36,9 +32,9 @@ class SegmentReader:
             yield file.path
             return
         with TemporaryDirectory(prefix="periplus-") as folder:
-            name = file.path.name
-            download(open_store(self.storage), SEGMENTS, Path(folder), name, file.size, file.digest)
-            yield Path(folder, name)
+            copy = file._replace(path=Path(folder, file.path.name))
+            download_checked(open_store(self.storage), f"{SEGMENTS}/{copy.path.name}", copy)
+            yield copy.path
 
     def check(self, file: StoredFile) -> None:
         """Raise `DamagedFile` when the file in the folder is damaged; a copy is checked when it is opened."""
@@ -52,34 +48,31 @@ class ScratchFiles:
 
     folder: Path
     storage: str
-    name: str  # of the job; its folder in the object store
+    job: str  # its folder in the object store
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file."""
         if self.storage:
-            open_store(self.storage).put(f"{_SCRATCH}/{self.name}/{name}", data)
+            open_store(self.storage).put(f"{SCRATCH}/{self.job}/{name}", data)
         else:
             (self.folder / name).write_bytes(data)
 
     def read(self, name: str) -> bytes:
         """Read a file."""
         if self.storage:
-            return open_store(self.storage).get(f"{_SCRATCH}/{self.name}/{name}").data
+            return open_store(self.storage).get(f"{SCRATCH}/{self.job}/{name}").data
         return (self.folder / name).read_bytes()
 
     def remove(self) -> None:
         """Remove the files in the object store, and those of jobs that were killed long ago."""
         if self.storage:
-            store, before = open_store(self.storage), time.time() - _ABANDONED_SECONDS
-            own = f"{_SCRATCH}/{self.name}/"
-            found = list(store.list(_SCRATCH))
-            store.delete([one.name for one in found if one.name.startswith(own) or one.changed < before])
+            remove_scratch(open_store(self.storage), self.job)
 
 
 @contextmanager
 def scratch_files(collection: Collection, folder: Path) -> Iterator[ScratchFiles]:
     """Temporary files of a job, in *folder* or in the object store; they are removed after the block."""
-    files = ScratchFiles(folder, collection.storage, uuid4().hex)
+    files = ScratchFiles(folder, collection.storage, new_job("blocks"))
     try:
         yield files
     finally:

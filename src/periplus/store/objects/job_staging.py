@@ -1,4 +1,4 @@
-"""Hands files to the tasks of a distributed job, and brings back those that tasks have written.
+"""Passes input files to the tasks of a distributed job, and collects the files that tasks have written.
 
 Every attempt of a task writes under a name of its own. The driver learns this name from the result of the task, so what
 a failed, repeated or late attempt has written is never read. It is removed when the job ends.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -18,18 +17,19 @@ from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from periplus.errors import DamagedFile
-from periplus.store.checksums import file_digest, wrong_content, wrong_size
+from periplus.store.checksums import StoredFile, file_digest, wrong_size
+from periplus.store.cleanup import remove_scratch_folders
 from periplus.store.collection import Collection
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_files import AT_ONCE, bring_segments
+from periplus.store.objects.job_files import bring_segments
 from periplus.store.objects.open_store import open_store
+from periplus.store.objects.scratch import SCRATCH, new_job, remove_scratch
+from periplus.store.objects.transfers import PARALLEL_TRANSFERS, download_checked
 
-_SCRATCH = "scratch"  # folder of the object store
 _INPUTS, _OUTPUTS = "inputs", "outputs"
-_ABANDONED = 7 * 86400.0  # seconds; a job whose files are older was killed
 
 
-class DeliveredFile(NamedTuple):
+class OutputFile(NamedTuple):
     """A file that a task has written."""
 
     name: str  # in the folder of the attempt
@@ -37,55 +37,51 @@ class DeliveredFile(NamedTuple):
     digest: bytes  # empty in a folder that the driver reads itself
 
 
-class Delivery(NamedTuple):
+class TaskOutput(NamedTuple):
     """The files of the attempt of a task that succeeded."""
 
     attempt: str
-    files: tuple[DeliveredFile, ...]
+    files: tuple[OutputFile, ...]
 
 
 class TaskFolders(NamedTuple):
     """The folders of one attempt of a task."""
 
-    inputs: Path  # what the driver has offered
+    inputs: Path  # what the driver has published
     outputs: Path  # to write to
     attempt: str
 
 
-class Handover(Protocol):
+class JobStaging(Protocol):
     """The files of one job. The driver and the tasks have equal copies of it."""
 
     def inputs_of(self, task: str) -> Path:
-        """Driver: a new folder for the input of a task."""
+        """Driver: create a folder for the input of a task."""
         ...
 
-    def offer(self, task: str) -> None:
+    def publish_input(self, task: str) -> None:
         """Driver: let tasks read a folder of input, which is complete."""
         ...
 
-    def working(self, task: str) -> AbstractContextManager[TaskFolders]:
+    def task_folders(self, task: str) -> AbstractContextManager[TaskFolders]:
         """Task: have the folders of an attempt in the block."""
         ...
 
-    def reading(self, segments: Iterable[SealedSegment]) -> AbstractContextManager[Collection]:
+    def collection_with(self, segments: Iterable[SealedSegment]) -> AbstractContextManager[Collection]:
         """Task: have a collection with at least these segments in the block; its archive may be in the object store."""
         ...
 
-    def deliver(self, folders: TaskFolders) -> Delivery:
-        """Task: hand over what the attempt has written; the result of the task names it."""
+    def publish_output(self, folders: TaskFolders) -> TaskOutput:
+        """Task: let the driver read what the attempt has written; the result of the task names it."""
         ...
 
-    def receive(self, delivery: Delivery) -> Path:
+    def collect_output(self, output: TaskOutput) -> Path:
         """Driver: the folder of an attempt that succeeded, after a check of its files."""
-        ...
-
-    def remove(self) -> None:
-        """Driver: remove all files of the job."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class FolderHandover:
+class FolderStaging:
     """A folder of the collection, which the driver and all tasks reach under the same path."""
 
     folder: Path
@@ -95,12 +91,12 @@ class FolderHandover:
         """Create the folder for the input of a task."""
         return _created(self.folder / _INPUTS / task)
 
-    def offer(self, task: str) -> None:
+    def publish_input(self, task: str) -> None:
         """Do nothing: tasks read the folder itself."""
 
     @contextmanager
-    def working(self, task: str) -> Iterator[TaskFolders]:
-        """Create a folder for the output; it is removed when the block fails."""
+    def task_folders(self, task: str) -> Iterator[TaskFolders]:
+        """Create a folder for the output; it is removed when the block fails. After the end of the job, it fails."""
         attempt = _attempt_of(task)
         outputs = _created(self.folder / _OUTPUTS / attempt)
         try:
@@ -110,30 +106,26 @@ class FolderHandover:
             raise
 
     @contextmanager
-    def reading(self, segments: Iterable[SealedSegment]) -> Iterator[Collection]:  # noqa: ARG002  # all are there
+    def collection_with(self, segments: Iterable[SealedSegment]) -> Iterator[Collection]:  # noqa: ARG002  # all are there
         """The collection itself, without its catalog."""
         yield Collection(self.home)
 
-    def deliver(self, folders: TaskFolders) -> Delivery:
+    def publish_output(self, folders: TaskFolders) -> TaskOutput:
         """List the files."""
-        files = (DeliveredFile(name, path.stat().st_size, b"") for name, path in _files(folders.outputs))
-        return Delivery(folders.attempt, tuple(files))
+        files = (OutputFile(name, path.stat().st_size, b"") for name, path in _files(folders.outputs))
+        return TaskOutput(folders.attempt, tuple(files))
 
-    def receive(self, delivery: Delivery) -> Path:
+    def collect_output(self, output: TaskOutput) -> Path:
         """The folder of the attempt itself, after a check of the sizes."""
-        folder = self.folder / _OUTPUTS / delivery.attempt
-        for file in delivery.files:
+        folder = self.folder / _OUTPUTS / output.attempt
+        for file in output.files:
             if (problem := wrong_size(folder / file.name, file.size)) is not None:
                 raise DamagedFile(f"{folder / file.name} is damaged", problem)
         return folder
 
-    def remove(self) -> None:
-        """Remove the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
 
 @dataclass(frozen=True, slots=True)
-class StoreHandover:
+class StoreStaging:
     """Objects under a prefix, for executors on other machines; each side keeps files in a folder of its own."""
 
     folder: Path  # of the driver
@@ -144,14 +136,14 @@ class StoreHandover:
         """Create the folder for the input of a task."""
         return _created(self.folder / _INPUTS / task)
 
-    def offer(self, task: str) -> None:
+    def publish_input(self, task: str) -> None:
         """Upload the folder."""
         store, name = open_store(self.url), f"{self.prefix}/{_INPUTS}/{task}"
         for file, path in _files(self.folder / _INPUTS / task):
             store.put_file(f"{name}/{file}", path)
 
     @contextmanager
-    def working(self, task: str) -> Iterator[TaskFolders]:
+    def task_folders(self, task: str) -> Iterator[TaskFolders]:
         """Download the input; all folders are removed at the end."""
         store, prefix = open_store(self.url), f"{self.prefix}/{_INPUTS}/{task}/"
         with tempfile.TemporaryDirectory(prefix="periplus-task-") as folder:
@@ -161,7 +153,7 @@ class StoreHandover:
             yield TaskFolders(inputs, outputs, _attempt_of(task))
 
     @contextmanager
-    def reading(self, segments: Iterable[SealedSegment]) -> Iterator[Collection]:
+    def collection_with(self, segments: Iterable[SealedSegment]) -> Iterator[Collection]:
         """Download the segments into a new folder; it is removed at the end."""
         with tempfile.TemporaryDirectory(prefix="periplus-task-") as folder:
             collection = Collection(Path(folder), storage=self.url)
@@ -169,56 +161,53 @@ class StoreHandover:
             bring_segments(collection, segments)
             yield collection
 
-    def deliver(self, folders: TaskFolders) -> Delivery:
+    def publish_output(self, folders: TaskFolders) -> TaskOutput:
         """Upload what was written."""
         store, prefix = open_store(self.url), f"{self.prefix}/{_OUTPUTS}/{folders.attempt}"
 
-        def upload(file: tuple[str, Path]) -> DeliveredFile:
+        def upload(file: tuple[str, Path]) -> OutputFile:
             name, path = file
             store.put_file(f"{prefix}/{name}", path)
-            return DeliveredFile(name, path.stat().st_size, file_digest(path))
+            return OutputFile(name, path.stat().st_size, file_digest(path))
 
-        with ThreadPoolExecutor(AT_ONCE, "uploads") as threads:
-            return Delivery(folders.attempt, tuple(threads.map(upload, _files(folders.outputs))))
+        with ThreadPoolExecutor(PARALLEL_TRANSFERS, "uploads") as threads:
+            return TaskOutput(folders.attempt, tuple(threads.map(upload, _files(folders.outputs))))
 
-    def receive(self, delivery: Delivery) -> Path:
+    def collect_output(self, output: TaskOutput) -> Path:
         """Download the files of the attempt, and check every byte."""
-        store, prefix = open_store(self.url), f"{self.prefix}/{_OUTPUTS}/{delivery.attempt}"
-        folder = _created(self.folder / _OUTPUTS / delivery.attempt)
+        store, prefix = open_store(self.url), f"{self.prefix}/{_OUTPUTS}/{output.attempt}"
+        folder = _created(self.folder / _OUTPUTS / output.attempt)
 
-        def download(file: DeliveredFile) -> None:
+        def download(file: OutputFile) -> None:
             path = folder / file.name
             path.parent.mkdir(parents=True, exist_ok=True)
-            store.get_file(f"{prefix}/{file.name}", path)
-            if (problem := wrong_content(path, file.size, file.digest)) is not None:
-                raise DamagedFile(f"{self.url}/{prefix}/{file.name} is damaged", problem)
+            download_checked(store, f"{prefix}/{file.name}", StoredFile(path, file.size, file.digest))
 
-        with ThreadPoolExecutor(AT_ONCE, "downloads") as threads:
-            for _ in threads.map(download, delivery.files):
+        with ThreadPoolExecutor(PARALLEL_TRANSFERS, "downloads") as threads:
+            for _ in threads.map(download, output.files):
                 pass
         return folder
 
-    def remove(self) -> None:
-        """Delete the objects and the folder of the driver; also the objects of jobs that were killed long ago."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        store, before = open_store(self.url), time.time() - _ABANDONED
-        names = (one for one in store.list(_SCRATCH) if one.name.startswith(f"{self.prefix}/") or one.changed < before)
-        store.delete([one.name for one in names])
-
 
 @contextmanager
-def handing_over(collection: Collection, folder: Path, job: str) -> Iterator[Handover]:
-    """The files of one job, which are removed at the end; *folder* is new.
+def job_staging(collection: Collection, kind: str) -> Iterator[JobStaging]:
+    """The files of one job, in `scratch/` of the collection and of the object store; they are removed at the end.
 
-    Without an object store, the tasks must reach it and the collection under the same paths.
+    Without an object store, the tasks must reach the collection under the same path.
     """
-    handover: Handover = FolderHandover(folder, collection.home)
-    if collection.storage:
-        handover = StoreHandover(folder, collection.storage, f"{_SCRATCH}/{job}-{uuid4().hex}")
+    job = new_job(kind)
+    folder = collection.scratch / job
+    for name in (_INPUTS, _OUTPUTS):
+        (folder / name).mkdir(parents=True)
     try:
-        yield handover
+        if collection.storage:
+            yield StoreStaging(folder, collection.storage, f"{SCRATCH}/{job}")
+        else:
+            yield FolderStaging(folder, collection.home)
     finally:
-        handover.remove()
+        remove_scratch_folders(collection, job)
+        if collection.storage:
+            remove_scratch(open_store(collection.storage), job)
 
 
 def _attempt_of(task: str) -> str:
@@ -226,7 +215,8 @@ def _attempt_of(task: str) -> str:
 
 
 def _created(folder: Path) -> Path:
-    folder.mkdir(parents=True)
+    """Create a folder; an attempt that begins after its job has ended finds no parent, and fails."""
+    folder.mkdir()
     return folder
 
 

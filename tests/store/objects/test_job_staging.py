@@ -12,7 +12,7 @@ import pytest
 
 from periplus.errors import DamagedFile
 from periplus.store.collection import Collection
-from periplus.store.objects.handover import Delivery, Handover, handing_over
+from periplus.store.objects.job_staging import JobStaging, TaskOutput, job_staging
 
 
 @pytest.fixture(params=["folder", "store"])
@@ -22,57 +22,57 @@ def collection(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
 
 
 @pytest.fixture
-def handover(collection: Collection) -> Iterator[Handover]:
-    with handing_over(collection, collection.home / "tasks", "test") as made:
+def staging(collection: Collection) -> Iterator[JobStaging]:
+    with job_staging(collection, "test") as made:
         yield made
 
 
-def attempt(handover: Handover, text: str) -> Delivery:
-    """What a task does, with the copy of the handover that it gets."""
-    copy: Handover = pickle.loads(pickle.dumps(handover))
-    with copy.working("one") as folders:
+def attempt(staging: JobStaging, text: str) -> TaskOutput:
+    """What a task does, with the copy of the staging that it gets."""
+    copy: JobStaging = pickle.loads(pickle.dumps(staging))
+    with copy.task_folders("one") as folders:
         (folders.outputs / "sub").mkdir()
         (folders.outputs / "first.txt").write_text("half")
-        offered = (folders.inputs / "input.txt").read_text()
-        (folders.outputs / "sub" / "output.txt").write_text(f"{offered} {text}")
-        return copy.deliver(folders)
+        published = (folders.inputs / "input.txt").read_text()
+        (folders.outputs / "sub" / "output.txt").write_text(f"{published} {text}")
+        return copy.publish_output(folders)
 
 
-def offer(handover: Handover) -> None:
-    (handover.inputs_of("one") / "input.txt").write_text("from the driver")
-    handover.offer("one")
+def publish(staging: JobStaging) -> None:
+    (staging.inputs_of("one") / "input.txt").write_text("from the driver")
+    staging.publish_input("one")
 
 
 def objects(collection: Collection) -> list[Path]:
     """Every file of the job, wherever it is."""
-    folders = [collection.home / "tasks", Path(collection.storage.removeprefix("file://"))]
+    folders = [collection.home / "scratch", Path(collection.storage.removeprefix("file://"))]
     return [path for folder in folders[: 1 + bool(collection.storage)] for path in folder.rglob("*.txt")]
 
 
 def test_the_driver_receives_what_the_named_attempt_wrote(collection: Collection) -> None:
-    with handing_over(collection, collection.home / "tasks", "test") as handover:
-        offer(handover)
-        first, second = attempt(handover, "first"), attempt(handover, "second")
+    with job_staging(collection, "test") as staging:
+        publish(staging)
+        first, second = attempt(staging, "first"), attempt(staging, "second")
         assert first.attempt != second.attempt
-        received = handover.receive(second)
+        received = staging.collect_output(second)
         assert (received / "sub" / "output.txt").read_text() == "from the driver second"
         assert objects(collection)
     assert objects(collection) == []
 
 
-def test_an_attempt_that_fails_leaves_nothing_that_could_be_read(handover: Handover, collection: Collection) -> None:
-    with pytest.raises(FileNotFoundError, match=r"input\.txt"):  # nothing was offered
-        attempt(handover, "half")
+def test_an_attempt_that_fails_leaves_nothing_that_could_be_read(staging: JobStaging, collection: Collection) -> None:
+    with pytest.raises(FileNotFoundError, match=r"input\.txt"):  # nothing was published
+        attempt(staging, "half")
     assert objects(collection) == []
 
 
-def test_an_output_that_was_changed_is_refused(handover: Handover, collection: Collection) -> None:
-    offer(handover)
-    delivery = attempt(handover, "complete")
+def test_an_output_that_was_changed_is_refused(staging: JobStaging, collection: Collection) -> None:
+    publish(staging)
+    output = attempt(staging, "complete")
     (path,) = [path for path in objects(collection) if path.name == "output.txt"]
     path.write_text("short")
     with pytest.raises(DamagedFile, match=r"output\.txt is damaged"):
-        handover.receive(delivery)
+        staging.collect_output(output)
 
 
 def test_objects_of_a_job_that_was_killed_long_ago_are_deleted(tmp_path: Path) -> None:
@@ -83,6 +83,6 @@ def test_objects_of_a_job_that_was_killed_long_ago_are_deleted(tmp_path: Path) -
         path.write_text("left behind")
     long_ago = time.time() - 8 * 86400
     os.utime(old, (long_ago, long_ago))
-    with handing_over(collection, collection.home / "tasks", "test"):
+    with job_staging(collection, "test"):
         pass
     assert objects(collection) == [young]

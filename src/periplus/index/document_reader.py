@@ -62,22 +62,22 @@ class DocumentReader:
 
     def _chosen_pages(self, planned: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """The columns of every document: those of its segment with its links, and those of `rows` in build.sql."""
-        joined = _Joined(planned)
-        while joined.next is not None:
-            name = joined.next["segment"]
+        planned_rows = _PlannedRows(planned)
+        while planned_rows.next is not None:
+            name = planned_rows.next["segment"]
             segment = self._segments[name]
             links = OutLinks(self._database, self._links, segment.links)
-            has_rows = partial(joined.has_rows, name)
+            has_rows = partial(planned_rows.has_rows, name)
             for start, batch in read_some_pages(segment.pages, _COLUMNS, ROWS_AT_ONCE, has_rows):
-                here = joined.take(name, start + len(batch))
+                here = planned_rows.take(name, start + len(batch))
                 pages = batch.take(pa.array([row["place"] - start for row in here], pa.int64())).to_pylist()
                 for page, linked, row in zip(pages, links.of(pages), here, strict=True):
                     yield page | linked, row
-            if joined.has_rows(name, 0, sys.maxsize):
+            if planned_rows.has_rows(name, 0, sys.maxsize):
                 raise DamagedFile(f"{segment.pages} is damaged", "it has fewer rows than were joined")
 
 
-class _Joined:
+class _PlannedRows:
     """The rows of `rows` in build.sql, in the order of segment and place."""
 
     def __init__(self, rows: Iterator[dict[str, Any]]) -> None:

@@ -20,7 +20,7 @@ U8 = NDArray[np.uint8]
 Count = Callable[[U32, NDArray[np.intp], U8, NDArray[np.int64], U8, U32], None]
 
 
-class Ballot:
+class LanguageVote:
     """The votes on all words."""
 
     def __init__(self, seen: U64) -> None:

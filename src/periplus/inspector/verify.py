@@ -78,7 +78,7 @@ def _verify_crawled(collection: Collection, findings: Findings) -> None:
         findings.problems.append(Problem(collection.catalog.name, f"{error.what}: {error.why}"))
         return
     try:
-        findings.problems += _catalog_problems(catalog)
+        findings.problems += _catalog_problems(catalog, catalog_name(collection, catalog))
         if not findings.problems:
             for file in catalog.archives():
                 with _brought(collection, file):
@@ -100,24 +100,29 @@ def _brought(collection: Collection, file: ArchiveFile) -> Iterator[None]:
         yield
 
 
-def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
+def catalog_name(collection: Collection, catalog: Catalog) -> str:
+    """The name of the catalog in a problem: `crawl.db`, or the address of a database."""
+    return catalog.place if collection.database else collection.catalog.name
+
+
+def _catalog_problems(catalog: Catalog, where: str) -> Iterator[Problem]:
     damage = catalog.check()
     for line in damage:
-        yield Problem("crawl.db", f"SQLite reports damage: {line}")
+        yield Problem(where, f"SQLite reports damage: {line}")
     if damage:
         return
     kept, counted = catalog.counters(), catalog.recount()
     for name, number in counted.items():
         if kept[name] != number:
-            yield Problem("crawl.db", f"the counter {name!r} says {kept[name]}, a recount {number}")
+            yield Problem(where, f"the counter {name!r} says {kept[name]}, a recount {number}")
     for host, state, noted, number in catalog.miscounted_hosts():
         name = f"counter of {state} URLs" if state else "URL counter"
-        yield Problem("crawl.db", f"the {name} of {host} says {noted}, a recount {number}")
+        yield Problem(where, f"the {name} of {host} says {noted}, a recount {number}")
     for reason, status, noted, number in catalog.miscounted_outcomes():
-        yield Problem("crawl.db", f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
+        yield Problem(where, f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
     seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for keys, _ in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
-        yield Problem("crawl.db", f"{url} is missing from the set of seen URLs and could be fetched twice")
+        yield Problem(where, f"{url} is missing from the set of seen URLs and could be fetched twice")
 
 
 # -- the archive ------------------------------------------------------------------------------------------------

@@ -99,10 +99,27 @@ class PublishedGenerations:
     def roll_back(self, number: int) -> Current:
         """Make an earlier generation live that is still in the store."""
         base = self.current()
-        for published in self._published():
+        for published in self.generations():
             if published.number == number:
                 return self._make_live(published, base)
         raise NoIndex(f"{self.store.url} has no generation {number}", hint="`periplus generations` lists those.")
+
+    def remove_before(self, number: int | None) -> None:
+        """Delete every generation but the live one, which must have at least this number, and all other files at once.
+
+        None: also the live one. No other process may be publishing.
+        """
+        live = self.current()
+        if live is not None and number is not None and live.number < number:
+            what = f"{self.store.url}/{self._folder} has changed"
+            raise ObjectChanged(what, f"generation {live.number} is live", "Run the same command again.")
+        kept = live if number is not None else None
+        used = self._files_of(kept)
+        if kept is None:
+            self.store.delete([f"{self._folder}/{CURRENT}"])
+        kept_name = self._meta_name(kept) if kept else ""
+        self.store.delete([name for name in map(self._meta_name, self.generations()) if name != kept_name])
+        self.store.delete([one.name for one in self.store.list(f"{self._folder}/files") if one.name not in used])
 
     def _upload(self, files: Iterable[StoredFile], known: set[str]) -> None:
         recent = time.time() - _RESUMED
@@ -144,7 +161,7 @@ class PublishedGenerations:
         meta: dict[str, Any] = verified(self.meta(generation))
         return {self.object_of(file) for file in stored_files(Path(), meta).values()}
 
-    def _published(self) -> list[Current]:
+    def generations(self) -> list[Current]:
         """Every generation in the store, oldest first."""
         names = (facts.name.removeprefix(f"{self._folder}/") for facts in self.store.list(self._folder))
         manifests = [name for name in names if _MANIFEST.fullmatch(name)]
@@ -153,7 +170,7 @@ class PublishedGenerations:
 
     def _remove_old(self, live: Current, keep: int) -> None:
         """Remove all but the newest generations, and files of none; those of an unfinished publication stay."""
-        every = self._published()
+        every = self.generations()
         older = [one for one in every if one.number < live.number]
         removed = older[: max(0, len(older) - keep + 1)]
         used = set().union(*(self._files_of(one) for one in every if one not in removed))

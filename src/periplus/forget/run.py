@@ -178,10 +178,11 @@ def _purge(
 def _purge_crawled(collection: Collection, blocked: BlockList, on_step: OnStep, *, everywhere: bool) -> None:
     """Remove what is blocked from archive, segments and catalog."""
     with ExitStack() as stack:
-        stack.enter_context(collection.locked("reparse"))
+        require_held = stack.enter_context(collection.locked("reparse"))
         for generations in (Generations(collection.ranks, RANK_KIND), Generations(collection.index, INDEX_KIND)):
             stack.enter_context(generations.held())  # nobody builds from the old segments meanwhile
         catalog = stack.enter_context(closing(open_catalog(collection, partial(ForgetCatalog, blocked=blocked))))
+        catalog.guard(require_held)
         remove_unfinished(collection)
         remove_unacknowledged(collection, catalog)
         remove_replaced_archives(collection, catalog)

@@ -62,7 +62,8 @@ def prune(
     when the removed records have at least *least_share* of its bytes.
     """
     started, result = time.monotonic(), Pruned(dry_run)
-    with collection.locked("reparse"), closing(open_catalog(collection, PruneCatalog)) as catalog:
+    with collection.locked("reparse") as require_held, closing(open_catalog(collection, PruneCatalog)) as catalog:
+        catalog.guard(require_held)
         _remove_leftovers(collection, catalog)
         result.bytes_before = _size(collection)
         versions, files = _surplus(catalog, settings), {file.archive_id: file for file in catalog.archives()}

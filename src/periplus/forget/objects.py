@@ -15,17 +15,16 @@ from periplus.errors import CollectionError, CollectionLocked
 from periplus.store.cleanup import remove_unacknowledged
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
-from periplus.store.generations import INDEX_KIND, RANK_KIND
 from periplus.store.manifest import SealedSegment
 from periplus.store.objects.generation_cache import GenerationCache
 from periplus.store.objects.open_store import open_store
 from periplus.store.objects.published_generations import PublishedGenerations
+from periplus.store.objects.shared_generations import KINDS
 from periplus.store.objects.unstored_files import crawling_nodes, unstored_files
 from periplus.store.objects.upload_rows import uploading
 from periplus.store.objects.uploads import ARCHIVE, SEGMENTS
 from periplus.store.open_catalog import open_catalog
 
-_KINDS = {"ranks": RANK_KIND, "index": INDEX_KIND}
 _SCRATCH = "scratch"  # folder of distributed jobs in the object store; see `store/objects/handover.py`
 _DOWNLOADS = "objects.tmp"  # folder in `forgotten/`
 _EVERYTHING = 1 << 62  # bytes
@@ -84,12 +83,12 @@ def has_published(collection: Collection, folder: str) -> bool:
 
 def remove_older_published(collection: Collection, new: dict[str, int]) -> None:
     """Delete all generations of the object store before the new ones, or all, with their files."""
-    for folder in _KINDS if collection.storage else ():
+    for folder in KINDS if collection.storage else ():
         _published(collection, folder).remove_before(new.get(folder))
 
 
 def _published(collection: Collection, folder: str) -> PublishedGenerations:
-    return PublishedGenerations(open_store(collection.storage), folder, _KINDS[folder])
+    return PublishedGenerations(open_store(collection.storage), folder, KINDS[folder])
 
 
 # -- the check ---------------------------------------------------------------------------------------------------------

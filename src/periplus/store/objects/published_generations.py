@@ -89,20 +89,24 @@ class PublishedGenerations:
             meta = (folder / META).read_bytes()
             published = Current(folder.name, _digest(meta))
             self.store.put(self._meta_name(published), meta)
-        live = self._make_live(published, base)
+        live = self.make_live(published, base)
         try:
             self._remove_old(live, keep)
         except StorageError as error:  # the next publication removes them
             logger.warning("old generations were not removed: %s", error)
         return live
 
-    def roll_back(self, number: int) -> Current:
-        """Make an earlier generation live that is still in the store."""
-        base = self.current()
-        for published in self.generations():
-            if published.number == number:
-                return self._make_live(published, base)
-        raise NoIndex(f"{self.store.url} has no generation {number}", hint="`periplus generations` lists those.")
+    def find(self, number: int | None, live: Current | None) -> Current:
+        """A generation in the store; without *number* the last one before the live one."""
+        every = {one.number: one for one in self.generations()}
+        if number is None:
+            number = max((one for one in every if live is None or one < live.number), default=None)
+        if number is None:
+            hint = f"`periplus {self.kind.command}` publishes a new one."
+            raise NoIndex(f"{self.store.url} has no earlier generation", hint=hint)
+        if number not in every:
+            raise NoIndex(f"{self.store.url} has no generation {number}", hint="`periplus generations` lists those.")
+        return every[number]
 
     def remove_before(self, number: int | None) -> None:
         """Delete every generation but the live one, which must have at least this number, and all other files at once.
@@ -135,7 +139,8 @@ class PublishedGenerations:
             for _ in threads.map(upload, {file.digest: file for file in files}.values()):
                 pass
 
-    def _make_live(self, generation: Current, base: Current | None) -> Current:
+    def make_live(self, generation: Current, base: Current | None) -> Current:
+        """Let CURRENT name a generation of the store, if *base* is still the live one."""
         content = f"{generation.name} {generation.digest}\n".encode()
         try:
             tag = self.store.put_if(f"{self._folder}/{CURRENT}", content, base.tag if base else None)
@@ -169,10 +174,14 @@ class PublishedGenerations:
         return sorted(found, key=lambda one: one.number)
 
     def _remove_old(self, live: Current, keep: int) -> None:
-        """Remove all but the newest generations, and files of none; those of an unfinished publication stay."""
+        """Remove all but the newest generations, and files of none; those of an unfinished publication stay.
+
+        A generation that a rollback has left may have the number of the live one: it goes, too.
+        """
         every = self.generations()
         older = [one for one in every if one.number < live.number]
         removed = older[: max(0, len(older) - keep + 1)]
+        removed += [one for one in every if one.number == live.number and one.digest != live.digest]
         used = set().union(*(self._files_of(one) for one in every if one not in removed))
         before = time.time() - _KEPT
         files = [one for one in self.store.list(f"{self._folder}/files") if one.changed < before]

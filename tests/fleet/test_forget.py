@@ -119,6 +119,9 @@ def test_files_that_another_node_has_not_uploaded_are_not_missed(
     crawl(web, other, SECRET)
     home = settle(tmp_path / "home", postgres, bucket)
     take_back(other, postgres, bucket)
+    verified = typed("verify", "--home", home)
+    assert verified.code == 0, verified
+    assert "of node node-b, not uploaded" in verified.out
     refused = typed("forget", SECRET, "--yes", "--home", home)
     assert refused.code == 1
     assert "node-b has files that are not in the object store" in refused.complaint

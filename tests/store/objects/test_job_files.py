@@ -14,9 +14,10 @@ import pytest
 from graph.webs import CrawledPage, web
 from periplus.archives.exporter import Selection, export_archive
 from periplus.config import Indexing, LinkAnalysis, Settings
-from periplus.errors import DamagedFile, NoIndex, ObjectChanged, ObjectMissing
+from periplus.errors import DamagedFile, NoIndex, ObjectChanged, ObjectMissing, StorageUnavailable
 from periplus.graph.run import rank
 from periplus.index.build import build_index
+from periplus.inspector.generation_list import list_generations, list_published
 from periplus.inspector.verify import verify
 from periplus.reparse import reparse
 from periplus.search.engine import SearchEngine
@@ -28,7 +29,7 @@ from periplus.store.generations import INDEX_KIND, Generations, number_of
 from periplus.store.objects.job_files import bring_archives, bring_segments
 from periplus.store.objects.open_store import open_store
 from periplus.store.objects.published_generations import Current, PublishedGenerations
-from periplus.store.objects.shared_generations import roll_back, sharing_index
+from periplus.store.objects.shared_generations import bring_to_read, roll_back, sharing_index
 from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import open_ranks
 from search.library import Doc, index, settings, shelve, urls
@@ -256,3 +257,30 @@ def test_a_build_on_a_node_without_the_abandoned_generation_takes_its_number(tmp
     assert roll_back(head, "index", 1) == 1
     assert roll_back(head, "index", 2) == 2
     assert (head.index / "gen-000002" / "a").read_bytes() == b"other"
+
+
+@pytest.mark.usefixtures("crawled")
+def test_a_command_reads_the_published_index_and_says_when_it_cannot(tmp_path: Path) -> None:
+    index(other_node(tmp_path, "builder"))
+    node, empty = other_node(tmp_path, "node"), other_node(tmp_path, "empty")
+    said: list[str] = []
+    bring_to_read(node, "index", said.append)
+    assert said == [f"Downloading generation 1 of the index from {node.storage}"]
+    assert titles(node) == ["http://a.test/", "http://b.test/"]
+    bring_to_read(node, "index", said.append)
+    assert len(said) == 1
+    (tmp_path / "objects").rename(tmp_path / "unmounted")
+    bring_to_read(node, "index", said.append)
+    assert said[1].startswith(f"Using the generation of this node: {node.storage} cannot be used")
+    assert titles(node) == ["http://a.test/", "http://b.test/"]
+    with pytest.raises(StorageUnavailable):
+        bring_to_read(empty, "index", said.append)
+
+
+@pytest.mark.usefixtures("crawled")
+def test_a_node_without_an_index_lists_those_of_the_fleet(tmp_path: Path) -> None:
+    builder = other_node(tmp_path, "builder")
+    index(builder)
+    (listed,), (local,) = list_published(other_node(tmp_path)), list_generations(builder)
+    assert (listed.generation, listed.documents, listed.live, listed.problem) == (1, 2, True, "")
+    assert 0 < listed.bytes <= local.bytes  # the one in the folder has lock files, too

@@ -67,7 +67,7 @@ class PublishedGenerations:
 
     def meta(self, generation: Current) -> bytes:
         """The meta.json of a generation."""
-        name = self._meta_name(generation)
+        name = self.meta_name(generation)
         data = self.store.get(name).data
         if _digest(data) != generation.digest:
             raise DamagedFile(f"{self.store.url}/{name} is damaged", hint=self._publish_again)
@@ -88,7 +88,7 @@ class PublishedGenerations:
             self._upload(generation.files.values(), self._files_of(base))
             meta = (folder / META).read_bytes()
             published = Current(folder.name, _digest(meta))
-            self.store.put(self._meta_name(published), meta)
+            self.store.put(self.meta_name(published), meta)
         live = self.make_live(published, base)
         try:
             self._remove_old(live, keep)
@@ -121,8 +121,8 @@ class PublishedGenerations:
         used = self._files_of(kept)
         if kept is None:
             self.store.delete([f"{self._folder}/{CURRENT}"])
-        kept_name = self._meta_name(kept) if kept else ""
-        self.store.delete([name for name in map(self._meta_name, self.generations()) if name != kept_name])
+        kept_name = self.meta_name(kept) if kept else ""
+        self.store.delete([name for name in map(self.meta_name, self.generations()) if name != kept_name])
         self.store.delete([one.name for one in self.store.list(f"{self._folder}/files") if one.name not in used])
 
     def _upload(self, files: Iterable[StoredFile], known: set[str]) -> None:
@@ -156,7 +156,8 @@ class PublishedGenerations:
     def _publish_again(self) -> str:
         return f"`periplus {self.kind.command}` publishes a new generation."
 
-    def _meta_name(self, generation: Current) -> str:
+    def meta_name(self, generation: Current) -> str:
+        """The name of the object with the meta.json of a generation."""
         return f"{self._folder}/{generation.name}/meta-{generation.digest}.json"
 
     def _files_of(self, generation: Current | None) -> set[str]:
@@ -185,7 +186,7 @@ class PublishedGenerations:
         used = set().union(*(self._files_of(one) for one in every if one not in removed))
         before = time.time() - _KEPT
         files = [one for one in self.store.list(f"{self._folder}/files") if one.changed < before]
-        self.store.delete(self._meta_name(one) for one in removed)
+        self.store.delete(self.meta_name(one) for one in removed)
         self.store.delete(one.name for one in files if one.name not in used)
 
 

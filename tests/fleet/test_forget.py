@@ -15,7 +15,7 @@ from fleet.bucket_files import download_everything
 from forget.forgetting import HOST, HOST_PHRASE, PHRASE, SECRET, build, places_of, sites
 from periplus.store.collection import create_collection
 from periplus.store.objects.open_store import open_store
-from testweb import TestWeb
+from testweb import Page, TestWeb
 
 pytestmark = pytest.mark.slow
 
@@ -143,6 +143,26 @@ def take_back(home: Path, postgres: str, bucket: str) -> None:
             store.delete([name])
     execute(postgres, "UPDATE archives SET stored = FALSE")
     execute(postgres, "UPDATE segments SET stored = FALSE")
+
+
+def test_old_versions_of_another_node_are_pruned_when_it_has_uploaded_them(
+    tmp_path: Path, postgres: str, bucket: str, web: TestWeb
+) -> None:
+    other = settle(tmp_path / "other", postgres, bucket, "node-b")
+    crawl(web, other, SECRET)
+    web.site("a.test").pages["/secret-zanzibar"] = Page("Later", "A later version.")
+    crawl(web, other, SECRET)
+    crawl(web, other, SECRET)  # the last file of a worker is left alone
+    home = settle(tmp_path / "home", postgres, bucket)
+    limit = environment(store__keep_versions=1)
+    execute(postgres, "UPDATE archives SET stored = FALSE")
+    waiting = typed("prune", "--json", "--home", home, env=limit).json
+    assert (waiting["files"], waiting["versions"]) == (0, 0)
+    assert waiting["waiting"] > 0
+    execute(postgres, "UPDATE archives SET stored = TRUE")
+    assert typed("prune", "--json", "--home", home, env=limit).json["versions"] > 0
+    assert list((home / "archive").iterdir()) == []
+    assert typed("verify", "--home", home).code == 0
 
 
 def test_a_node_that_is_crawling_is_named(tmp_path: Path, postgres: str, bucket: str, web: TestWeb) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -45,13 +45,13 @@ def sites() -> list[Site]:
     return [Site("a.test", pages), mesh("b.test", 12), Site(HOST, private)]
 
 
-def build(web: TestWeb, home: Path) -> None:
+def build(web: TestWeb, home: Path, crawl: Callable[..., object] = run_crawl) -> None:
     """Crawl twice, rank and index twice, with several archive files, generations, versions and a query log."""
     for seed in SEEDS:
-        run_crawl(web, home, seed, store__archive_bytes=6_000, store__commit_pages=4)
+        crawl(web, home, seed, store__archive_bytes=6_000, store__commit_pages=4)
     for command in ("rank", "index"):
         assert typed(command, "--home", home).code == 0
-    run_crawl(web, home, SECRET, store__archive_bytes=6_000)
+    crawl(web, home, SECRET, store__archive_bytes=6_000)
     assert typed("rank", "--home", home).code == 0
     assert typed("index", "--full", "--home", home).code == 0
     (home / "judgements").mkdir()

@@ -99,6 +99,7 @@ def test_a_sound_collection_has_no_problems_and_says_what_was_looked_at(crawled:
         "ok": True,
         "checked": {"records": 36, "segments": 2, "pages": 33, "urls": 35},
         "problems": [],
+        "waiting": [],
     }
 
 

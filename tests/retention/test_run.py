@@ -5,6 +5,7 @@ from __future__ import annotations
 from periplus.retention.run import _chosen, _complete
 from periplus.store.archive import archive_name
 from periplus.store.batch import ArchiveFile
+from periplus.store.objects.unstored_files import UnstoredFile
 from periplus.store.prune_catalog import ArchivedFetch
 
 
@@ -36,3 +37,9 @@ def test_the_last_file_of_a_worker_is_complete_only_without_a_crawl() -> None:
     ]
     assert [file.archive_id for file in _complete(files, is_alone=False)] == [1, 3]
     assert [file.archive_id for file in _complete(files, is_alone=True)] == [1, 2, 3]
+
+
+def test_a_file_waits_until_it_and_the_segments_of_its_worker_are_uploaded() -> None:
+    files = [ArchiveFile(number, archive_name(worker, 1), 9, 9) for number, worker in enumerate((7, 8, 9), 1)]
+    unstored = [UnstoredFile(files[0].name, 7, "b"), UnstoredFile("pages-w08-000001.parquet", 8, "b")]
+    assert [file.archive_id for file in _complete(files, unstored, is_alone=True)] == [3]

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from periplus.errors import DiskFull
+from periplus.errors import CollectionLocked, DiskFull
 from periplus.model import ArchivePosition, Decision, HostPolicy, QueuedUrl, Reason, RobotsFile, UrlState, Verdict
 from periplus.store.batch import ArchiveFile, Batch, Refusal, Settled, Written
 from periplus.store.catalog import Catalog
@@ -362,6 +362,36 @@ def test_the_manifest_lists_what_was_sealed_and_how_far_it_reaches(catalog: Cata
     assert catalog.segments("links") == [first[1], second[1]]
     assert (catalog.last_segment(0), catalog.last_segment(1)) == (2, 0)
     assert catalog.archives(0) == [ArchiveFile(archive_id, WRITTEN.name, WRITTEN.size, 4000)]
+
+
+def sealed_segments(catalog: Catalog, *names: str) -> list[SealedSegment]:
+    segments = [SealedSegment(name, "pages", 1, 1, b"digest") for name in names]
+    catalog.seal(0, 1, segments, {})
+    return segments
+
+
+@pytest.mark.parametrize("names", [["lost", "b"], ["a", "lost"], ["a", "b", "lost"]])
+def test_segments_that_another_process_has_replaced_are_not_merged(catalog: Catalog, names: list[str]) -> None:
+    before, merged = sealed_segments(catalog, "a", "b"), SealedSegment("m", "pages", 2, 2, b"digest")
+    line = error_line(CollectionLocked, lambda: catalog.merge_segments([(names, merged)], last=2))
+    assert "has changed: another process has replaced segments or archive files meanwhile. Run the command" in line
+    assert catalog.segments() == before
+
+
+def test_a_segment_that_another_process_has_replaced_is_not_replaced_again(catalog: Catalog) -> None:
+    before, new = sealed_segments(catalog, "a"), [SealedSegment(name, "pages", 1, 1, b"digest") for name in ("c", "d")]
+    error_line(CollectionLocked, lambda: catalog.replace_segments([("a", new[0]), ("lost", new[1])]))
+    assert catalog.segments() == before
+
+
+def test_a_transaction_is_undone_when_its_guard_refuses(catalog: Catalog) -> None:
+    def refuse() -> None:
+        raise CollectionLocked("the lock was lost")
+
+    before = sealed_segments(catalog, "a")
+    catalog.guard(refuse)
+    error_line(CollectionLocked, lambda: sealed_segments(catalog, "b"))
+    assert catalog.segments() == before
 
 
 def test_runs_are_stored_from_their_start_to_their_end(catalog: Catalog) -> None:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
+from periplus.forget.objects import erase_archives
 from periplus.model import ArchivePosition
 from periplus.store.archive import SUFFIX
 from periplus.store.archive_scan import Damage, Intact, fill, is_filling, scan
@@ -22,14 +23,25 @@ Lengths = Mapping[int, int]  # of the records to erase, by offset
 
 
 def erase_records(collection: Collection, catalog: ForgetCatalog, blocked: BlockList, *, everywhere: bool) -> None:
-    """Erase the records of forgotten URLs in the archive; *everywhere*: also records that the catalog does not list."""
+    """Erase the records of forgotten URLs in the archive, in the folder and in the object store.
+
+    *everywhere*: also records that the catalog does not list.
+    """
     wanted = lengths_by_file(catalog.positions())
     kept = {(position.name, position.offset) for position in catalog.kept_positions()}
     listed = {file.name for file in catalog.archives()}
+
+    def is_chosen(name: str) -> bool:
+        return everywhere or name in wanted or name not in listed
+
+    def erase(path: Path) -> int:
+        offsets = {offset for name, offset in kept if name == path.name}
+        return erase_in_file(path, wanted.get(path.name, {}), blocked, offsets)
+
     for path in sorted(collection.archive.glob(f"*{SUFFIX}")):
-        if everywhere or path.name in wanted or path.name not in listed:
-            offsets = {offset for name, offset in kept if name == path.name}
-            erase_in_file(path, wanted.get(path.name, {}), blocked, offsets)
+        if is_chosen(path.name):
+            erase(path)
+    erase_archives(collection, is_chosen, erase)
 
 
 def lengths_by_file(positions: list[ArchivePosition]) -> dict[str, dict[int, int]]:

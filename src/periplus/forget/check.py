@@ -1,6 +1,7 @@
 """Checks that nothing of what was forgotten is left in a collection, and that it is blocked; `verify --forgotten`.
 
-Reads every record of the archive, and the URLs in all segments and in all generations, live or not.
+Reads every record of the archive, and the URLs in all segments and in all generations, live or not; on a fleet those of
+the folder and of the object store.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from pyarrow import parquet
 from periplus.errors import PeriplusError
 from periplus.forget.archives import damaged_copies
 from periplus.forget.caches import forget_judgements
+from periplus.forget.objects import archives_and_segments, generations
 from periplus.forget.receipt import Receipt, unfinished
 from periplus.forget.segments import SegmentEraser
 from periplus.index.build import NEAR_COPIES
 from periplus.index.pagestore import PageStore
 from periplus.index.parts import DOCUMENTS
-from periplus.inspector.verify import Findings, Problem
+from periplus.inspector.verify import Findings, Problem, catalog_name
 from periplus.store.archive import SUFFIX
 from periplus.store.archive_scan import Intact, scan
 from periplus.store.block_list import BlockList
@@ -32,6 +34,7 @@ from periplus.store.cleanup import KEPT
 from periplus.store.collection import Collection
 from periplus.store.forget_catalog import ForgetCatalog
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations
+from periplus.store.objects.uploads import ARCHIVE, SEGMENTS
 from periplus.store.open_catalog import block_list_of, open_catalog
 
 _ID_BYTES = 16
@@ -60,8 +63,9 @@ class _Check:
 
     def run(self) -> None:
         with closing(open_catalog(self._collection, partial(ForgetCatalog, blocked=self._blocked))) as catalog:
+            where = catalog_name(self._collection, catalog)
             for column, number in catalog.mentions().items():
-                self._found("crawl.db", f"{column} names it {number} times")
+                self._found(where, f"{column} names it {number} times")
             kept = {(position.name, position.offset) for position in catalog.kept_positions()}
         for path in sorted(self._collection.archive.glob(f"*{SUFFIX}")):
             self._check("archive_files", path, lambda path: self._records(path, kept))
@@ -75,6 +79,7 @@ class _Check:
             self._check("generations", path, self._rank_generation)
         for path in Generations(self._collection.index, INDEX_KIND).complete():
             self._check("generations", path, self._index_generation)
+        self._objects(kept)
         self._check("caches", self._collection.result_cache, self._database_text)
         self._check("caches", self._collection.query_log, self._database_text)
         self._check("standing_queries", self._collection.standing_queries, self._database_text)
@@ -83,14 +88,25 @@ class _Check:
         if number := forget_judgements(self._collection, self._blocked, dry_run=True):
             self._found("judgements/qrels.txt", f"{number} judgements name it")
 
+    def _objects(self, kept: set[tuple[str, int]]) -> None:
+        """Check the objects of a fleet; each one is downloaded for its check."""
+        for where, path in archives_and_segments(self._collection, ARCHIVE):
+            self._check("archive_files", path, lambda path: self._records(path, kept), where)
+        for where, path in archives_and_segments(self._collection, SEGMENTS):
+            self._check("segments", path, self._segment, where)
+        for where, path in generations(self._collection, "ranks"):
+            self._check("generations", path, self._rank_generation, where)
+        for where, path in generations(self._collection, "index"):
+            self._check("generations", path, self._index_generation, where)
+
     def _found(self, where: str, what: str) -> None:
         self._findings.problems.append(Problem(where, what))
 
-    def _check(self, kind: str, path: Path, places: Callable[[Path], Iterator[str]]) -> None:
+    def _check(self, kind: str, path: Path, places: Callable[[Path], Iterator[str]], where: str = "") -> None:
         """Report the places in a file or folder that name something forgotten, each once."""
         if not path.exists():
             return
-        where = str(path.relative_to(self._collection.home))
+        where = where or str(path.relative_to(self._collection.home))
         try:
             for place in dict.fromkeys(places(path)):
                 self._found(where, f"{place} names it")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from periplus.config import Settings
 from periplus.errors import CollectionLocked
+from periplus.forget.objects import has_published, remove_older_published
 from periplus.frontier.scope import page_rules
 from periplus.graph.run import rank
 from periplus.index.build import build_index
@@ -34,18 +35,19 @@ def rebuild(collection: Collection, settings: Settings, on_step: OnStep) -> dict
     ranks, index = Generations(collection.ranks, RANK_KIND), Generations(collection.index, INDEX_KIND)
     new: dict[str, int] = {}
     if _has_pages(collection):
-        if ranks.complete():
+        if ranks.complete() or has_published(collection, "ranks"):
             on_step("computing ranks")
             new["ranks"] = rank(collection, settings.graph).generation
-        if index.complete():
+        if index.complete() or has_published(collection, "index"):
             new["index"] = _index(collection, settings, on_step)
     return new
 
 
 def remove_older(collection: Collection, new: dict[str, int]) -> None:
-    """Remove all generations before the new ones, or all; waits until no process reads them."""
+    """Remove all generations before the new ones, or all; waits until no process of this node reads them."""
     _remove_older(collection.ranks, RANK_KIND, new.get("ranks"))
     _remove_older(collection.index, INDEX_KIND, new.get("index"))
+    remove_older_published(collection, new)
 
 
 def _has_pages(collection: Collection) -> bool:

@@ -20,6 +20,7 @@ from periplus.errors import CollectionLocked, UsageError
 from periplus.forget.archives import damaged_copies, erase_kept_files, erase_records
 from periplus.forget.caches import clear_caches, forget_judgements, forget_logs
 from periplus.forget.generations import rebuild, remove_older
+from periplus.forget.objects import delete_other_segments, require_stored_files
 from periplus.forget.receipt import Receipt, begin, finish, note_generations, read_receipt, unfinished
 from periplus.forget.segments import SegmentEraser, count_in_segments
 from periplus.forget.target import Target, parse_target
@@ -31,6 +32,7 @@ from periplus.store.collection import Collection, open_collection
 from periplus.store.durable import reporting_full_disk, sync_directory
 from periplus.store.forget_catalog import ForgetCatalog
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations
+from periplus.store.objects.job_files import bring_segments, store_segments
 from periplus.store.open_catalog import block_list_of, open_catalog, require_sound, set_block_list
 from periplus.url import Canonicalizer, parse
 
@@ -75,6 +77,7 @@ def forget(
     collection, target = open_collection(home), parse_target(raw, Canonicalizer.of(settings.addresses))
     with collection.locked(alone=True):
         require_sound(collection)
+        require_stored_files(collection)
         blocked = block_list_of(collection)
         blocked = blocked if blocked.key else new_block_list()
         found = _planned(collection, settings, target, blocked, on_step)
@@ -94,6 +97,7 @@ def forget_again(home: Path, settings: Settings, on_step: OnStep = lambda _: Non
         require_sound(collection)
         if not block_list_of(collection):
             raise UsageError("nothing was forgotten", "the block list is empty")
+        require_stored_files(collection)
         _purge(collection, settings, on_step, is_needed=True, everywhere=True)
 
 
@@ -133,6 +137,7 @@ def _planned(
 
 def _count(collection: Collection, catalog: ForgetCatalog, only: BlockList) -> Counter[str]:
     positions = catalog.positions()
+    bring_segments(collection, catalog.segments())
     with collection.reading_segments():
         removed = catalog.count() + count_in_segments(collection, catalog, only)
     removed["archive_records"] = len(positions)
@@ -173,10 +178,11 @@ def _purge(
 def _purge_crawled(collection: Collection, blocked: BlockList, on_step: OnStep, *, everywhere: bool) -> None:
     """Remove what is blocked from archive, segments and catalog."""
     with ExitStack() as stack:
-        stack.enter_context(collection.locked("reparse"))
+        require_held = stack.enter_context(collection.locked("reparse"))
         for generations in (Generations(collection.ranks, RANK_KIND), Generations(collection.index, INDEX_KIND)):
             stack.enter_context(generations.held())  # nobody builds from the old segments meanwhile
         catalog = stack.enter_context(closing(open_catalog(collection, partial(ForgetCatalog, blocked=blocked))))
+        catalog.guard(require_held)
         remove_unfinished(collection)
         remove_unacknowledged(collection, catalog)
         remove_replaced_archives(collection, catalog)
@@ -184,13 +190,16 @@ def _purge_crawled(collection: Collection, blocked: BlockList, on_step: OnStep, 
         erase_records(collection, catalog, blocked, everywhere=everywhere)
         erase_kept_files(collection, blocked)
         on_step("writing segments without forgotten rows")
+        bring_segments(collection, catalog.segments())
         successors = list(SegmentEraser(blocked).successors(collection, catalog))
+        store_segments(collection, [new for _, new in successors])
         rename_planned(collection, {old: new.name for old, new in successors})
         SavedQueries(collection).forget(catalog.forgotten_urls())
-        on_step("rewriting crawl.db")
+        on_step("rewriting the catalog")
         catalog.purge(successors)
         on_step("removing old segments")
         _remove_replaced(collection, catalog)
+        delete_other_segments(collection, catalog.segments())
 
 
 def _remove_replaced(collection: Collection, catalog: ForgetCatalog) -> None:

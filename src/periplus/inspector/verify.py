@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile, ObjectMissing
 from periplus.model import ArchivePosition, Fetch, Reason
-from periplus.store.archive import Record, read_response, responses
+from periplus.store.archive import Record, parse_archive_name, read_response, responses
 from periplus.store.batch import ArchiveFile
 from periplus.store.catalog import Catalog
 from periplus.store.checksums import has_digest
@@ -25,6 +25,7 @@ from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations, Kind
 from periplus.store.manifest import SealedSegment
 from periplus.store.objects.job_files import borrowing_archives, bring_segments
+from periplus.store.objects.unstored_files import UnstoredFile, unstored_files
 from periplus.store.open_catalog import block_list_of, open_catalog
 from periplus.store.schema import SCHEMA_VERSION, schema_version
 from periplus.url import url_key
@@ -46,11 +47,13 @@ class Findings:
 
     checked: Counter[str] = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
+    waiting: list[UnstoredFile] = field(default_factory=list)  # files that are on other nodes, and were not checked
 
     def report(self) -> dict[str, Any]:
         """The JSON object of `verify`."""
         problems = [problem._asdict() for problem in self.problems]
-        return {"ok": not problems, "checked": dict(self.checked), "problems": problems}
+        waiting = [file._asdict() for file in self.waiting]
+        return {"ok": not problems, "checked": dict(self.checked), "problems": problems, "waiting": waiting}
 
 
 def verify(collection: Collection) -> Findings:
@@ -78,14 +81,20 @@ def _verify_crawled(collection: Collection, findings: Findings) -> None:
         findings.problems.append(Problem(collection.catalog.name, f"{error.what}: {error.why}"))
         return
     try:
-        findings.problems += _catalog_problems(catalog)
+        findings.problems += _catalog_problems(catalog, catalog_name(collection, catalog))
         if not findings.problems:
+            waiting = unstored_files(collection)
+            elsewhere = {file.name for file in waiting if not file.is_in(collection)}
+            findings.waiting += [file for file in waiting if file.name in elsewhere]
             for file in catalog.archives():
+                if file.name in elsewhere:
+                    continue
                 with _brought(collection, file):
                     findings.problems += _archive_problems(collection, catalog, file, findings.checked)
             with suppress(ObjectMissing, DamagedFile):  # a missing file is a problem of its own
                 bring_segments(collection, catalog.segments())
-            findings.problems += _segment_problems(collection, catalog, findings.checked)
+            sealing = {file.worker for file in waiting if not file.is_archive}
+            findings.problems += _segment_problems(collection, catalog, findings.checked, sealing)
             findings.checked.update(urls=catalog.counters()["known"])
     finally:
         catalog.close()
@@ -100,24 +109,29 @@ def _brought(collection: Collection, file: ArchiveFile) -> Iterator[None]:
         yield
 
 
-def _catalog_problems(catalog: Catalog) -> Iterator[Problem]:
+def catalog_name(collection: Collection, catalog: Catalog) -> str:
+    """The name of the catalog in a problem: `crawl.db`, or the address of a database."""
+    return catalog.place if collection.database else collection.catalog.name
+
+
+def _catalog_problems(catalog: Catalog, where: str) -> Iterator[Problem]:
     damage = catalog.check()
     for line in damage:
-        yield Problem("crawl.db", f"SQLite reports damage: {line}")
+        yield Problem(where, f"SQLite reports damage: {line}")
     if damage:
         return
     kept, counted = catalog.counters(), catalog.recount()
     for name, number in counted.items():
         if kept[name] != number:
-            yield Problem("crawl.db", f"the counter {name!r} says {kept[name]}, a recount {number}")
+            yield Problem(where, f"the counter {name!r} says {kept[name]}, a recount {number}")
     for host, state, noted, number in catalog.miscounted_hosts():
         name = f"counter of {state} URLs" if state else "URL counter"
-        yield Problem("crawl.db", f"the {name} of {host} says {noted}, a recount {number}")
+        yield Problem(where, f"the {name} of {host} says {noted}, a recount {number}")
     for reason, status, noted, number in catalog.miscounted_outcomes():
-        yield Problem("crawl.db", f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
+        yield Problem(where, f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
     seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for keys, _ in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
-        yield Problem("crawl.db", f"{url} is missing from the set of seen URLs and could be fetched twice")
+        yield Problem(where, f"{url} is missing from the set of seen URLs and could be fetched twice")
 
 
 # -- the archive ------------------------------------------------------------------------------------------------
@@ -200,7 +214,10 @@ def difference(fetch: Fetch, record: Record) -> str:
 # -- the segments -----------------------------------------------------------------------------------------------
 
 
-def _segment_problems(collection: Collection, catalog: Catalog, checked: Counter[str]) -> Iterator[Problem]:
+def _segment_problems(
+    collection: Collection, catalog: Catalog, checked: Counter[str], sealing: Set[int]
+) -> Iterator[Problem]:
+    """*sealing*: workers with segments that are not uploaded, which readers do not see."""
     pages: Counter[tuple[str, int]] = Counter()
     for segment in catalog.segments():
         where = f"segments/{segment.name}"
@@ -213,7 +230,7 @@ def _segment_problems(collection: Collection, catalog: Catalog, checked: Counter
             yield Problem(where, f"not readable as Parquet: {error}")
         checked["segments"] += 1
     checked["pages"] = pages.total()
-    yield from _coverage_problems(catalog, pages)
+    yield from _coverage_problems(catalog, pages, sealing)
 
 
 def file_problems(path: Path, segment: SealedSegment) -> Iterator[str]:
@@ -239,14 +256,15 @@ def positions_in(path: Path) -> Iterator[tuple[str, int]]:
     return zip(table["archive"].to_pylist(), table["offset"].to_pylist(), strict=True)
 
 
-def _coverage_problems(catalog: Catalog, pages: Counter[tuple[str, int]]) -> Iterator[Problem]:
+def _coverage_problems(catalog: Catalog, pages: Counter[tuple[str, int]], sealing: Set[int]) -> Iterator[Problem]:
     for file in catalog.archives():
+        is_sealing = parse_archive_name(file.name)[0] in sealing
         for fetch in catalog.fetches_in(file.archive_id):
             position = fetch.position
             if position is None or not fetch.is_version or position.offset >= file.sealed:
                 continue
             times = pages.pop((position.name, position.offset), 0)
-            if times != 1:
+            if times != 1 and not (is_sealing and times == 0):
                 yield Problem(
                     "segments", f"{fetch.url} fetched at {fetch.at:.0f} is in {times} segments instead of one"
                 )

@@ -81,7 +81,8 @@ def reparse(
     failed_extractors: Counter[str] = Counter()
     if pool is None:
         require_sound(collection)
-    with collection.locked("reparse"), closing(open_catalog(collection)) as catalog:
+    with collection.locked("reparse") as require_held, closing(open_catalog(collection)) as catalog:
+        catalog.guard(require_held)
         remove_unfinished(collection)
         remove_replaced(collection, catalog)
         with collection.reading_segments():  # a worker of this node removes segments that it has uploaded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Collected
 from contextlib import closing
 from dataclasses import dataclass
@@ -27,6 +27,7 @@ from periplus.store.objects.job_files import (
     store_archive,
     store_segments,
 )
+from periplus.store.objects.unstored_files import UnstoredFile, unstored_files
 from periplus.store.open_catalog import open_catalog
 from periplus.store.prune_catalog import PruneCatalog
 
@@ -40,7 +41,7 @@ class Pruned:
     dry_run: bool
     versions: int = 0  # archive records that were removed: responses and revisit records
     files: int = 0  # archive files that were replaced
-    waiting: int = 0  # records beyond the limits in files that a crawl may be writing, or with few such records
+    waiting: int = 0  # records beyond the limits in files that are not complete or uploaded, or with few such records
     damaged: int = 0  # archive files that cannot be read completely; `periplus repair` mends them
     bytes_before: int = 0  # of all archive files
     bytes_after: int = 0
@@ -62,11 +63,13 @@ def prune(
     when the removed records have at least *least_share* of its bytes.
     """
     started, result = time.monotonic(), Pruned(dry_run)
-    with collection.locked("reparse"), closing(open_catalog(collection, PruneCatalog)) as catalog:
+    with collection.locked("reparse") as require_held, closing(open_catalog(collection, PruneCatalog)) as catalog:
+        catalog.guard(require_held)
         _remove_leftovers(collection, catalog)
         result.bytes_before = _size(collection)
         versions, files = _surplus(catalog, settings), {file.archive_id: file for file in catalog.archives()}
-        complete = {file.archive_id for file in _complete(files.values(), is_alone=is_alone)}
+        unstored = unstored_files(collection)
+        complete = {file.archive_id for file in _complete(files.values(), unstored, is_alone=is_alone)}
         chosen = _chosen(versions, {number: files[number].committed * least_share for number in complete})
         result.waiting = sum(map(len, versions)) - sum(map(len, chosen.values()))
         for done, number in enumerate(sorted(chosen, reverse=True)):  # revisit records before their responses
@@ -118,15 +121,23 @@ def _chosen(versions: list[Version], least: dict[int, float]) -> dict[int, set[i
     return found
 
 
-def _complete(files: Collected[ArchiveFile], *, is_alone: bool) -> Iterator[ArchiveFile]:
-    """The files whose pages are all in segments, and to which no worker appends."""
+def _complete(
+    files: Collected[ArchiveFile], unstored: Sequence[UnstoredFile] = (), *, is_alone: bool
+) -> Iterator[ArchiveFile]:
+    """The files whose pages are all in segments, and to which no worker appends.
+
+    On a fleet, files of which a part is not in the object store wait: the file itself, or segments of its worker.
+    """
+    waiting = {file.name for file in unstored}
+    sealing = {file.worker for file in unstored if not file.is_archive}
     last: dict[int, int] = {}
     for file in files:
         worker, number = parse_archive_name(file.name)
         last[worker] = max(number, last.get(worker, 0))
     for file in files:
         worker, number = parse_archive_name(file.name)
-        if file.sealed >= file.committed and (is_alone or number < last[worker]):
+        is_stored = file.name not in waiting and worker not in sealing
+        if is_stored and file.sealed >= file.committed and (is_alone or number < last[worker]):
             yield file
 
 
@@ -155,6 +166,8 @@ def _prune_file(
     catalog.replace_archive(new, successors)
     delete_archive(collection, file.name)
     (collection.archive / file.name).unlink()
+    if collection.uploads_files:  # it is in the object store
+        (collection.archive / new.name).unlink()
     sync_directory(collection.archive)
 
 

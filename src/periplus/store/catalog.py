@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from periplus.errors import CollectionLocked
 from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
 from periplus.store import batch as records
 from periplus.store.batch import Batch, ForwardedUrl, Revisit, Settled, Written
@@ -40,6 +41,10 @@ class Catalog(Queries):
     def fence(self, worker: int, token: int, on_commit: Callable[[], None]) -> None:
         """Refuse every later transaction when the worker has lost its lease; see `Database.fence`."""
         self._database.fence(worker, token, on_commit)
+
+    def guard(self, require_held: Callable[[], None]) -> None:
+        """Refuse every later transaction when a lock was lost; see `Collection.locked`."""
+        self._database.guard(require_held)
 
     # -- the acknowledgement ------------------------------------------------------------------------------------
 
@@ -308,8 +313,8 @@ class Catalog(Queries):
             self._replace_segments(successors)
 
     def _replace_segments(self, successors: Iterable[tuple[str, SealedSegment]]) -> None:
-        now = time.time()
-        self._database.many("replace_segment", ((*segment, now, old) for old, segment in successors))
+        rows = [(*segment, time.time(), old) for old, segment in successors]
+        self._require_changed(self._database.many("replace_segment", rows), len(rows))
 
     def merge_segments(self, merged: Iterable[tuple[list[str], SealedSegment]], last: int) -> None:
         """Replace several segments, given by name and in order, by one each, in one transaction.
@@ -319,8 +324,15 @@ class Catalog(Queries):
         now = time.time()
         with self._database.transaction():
             for names, segment in merged:
-                self._database.run("merge_segment", *segment, now, last, names[0])
-                self._database.many("drop_segment", ((name,) for name in names[1:]))
+                changed = self._database.run("merge_segment", *segment, now, last, names[0]).rowcount
+                changed += self._database.many("drop_segment", [(name,) for name in names[1:]])
+                self._require_changed(changed, len(names))
+
+    def _require_changed(self, changed: int, wanted: int) -> None:
+        """Undo a transaction that has not found every row: another process has replaced files of the catalog."""
+        if changed != wanted:
+            why = "another process has replaced segments or archive files meanwhile"
+            raise CollectionLocked(f"{self.place} has changed", why, "Run the command again.")
 
     # -- runs and figures ---------------------------------------------------------------------------------------
 

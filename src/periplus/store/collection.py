@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,13 +120,15 @@ class Collection:
         return self.home / "reparse.json"
 
     @contextmanager
-    def locked(self, job: str = "crawl", *, alone: bool = False) -> Iterator[None]:
+    def locked(self, job: str = "crawl", *, alone: bool = False) -> Iterator[Callable[[], None]]:
         """Lock the collection for one kind of writing; a second writer gets an error that names the first.
 
         Several nodes of a fleet may crawl at the same time, unless one does it *alone*; of any other job, there is one.
+        Yields a function that raises `CollectionLocked` when the server has released the lock of the fleet; give it to
+        `Catalog.guard`.
         """
-        with self._locked_here(job), self._locked_in_fleet(job, shared=job == "crawl" and not alone):
-            yield
+        with self._locked_here(job), self._locked_in_fleet(job, shared=job == "crawl" and not alone) as require_held:
+            yield require_held
 
     @contextmanager
     def _locked_here(self, job: str) -> Iterator[None]:
@@ -144,9 +146,9 @@ class Collection:
                 os.write(handle.fileno(), str(os.getpid()).encode())
             yield
 
-    def _locked_in_fleet(self, job: str, *, shared: bool) -> AbstractContextManager[None]:
+    def _locked_in_fleet(self, job: str, *, shared: bool) -> AbstractContextManager[Callable[[], None]]:
         if not self.database:
-            return nullcontext()
+            return nullcontext(lambda: None)  # a lock of this machine ends with the process
         require_driver()
         from periplus.store.postgres.job_lock import job_lock  # noqa: PLC0415  # an extra
 

@@ -85,7 +85,8 @@ def compact(
     started = time.monotonic()
     merged: list[_Merged] = []
     tasks = runner or InProcessRunner()
-    with collection.locked("reparse"), closing(open_catalog(collection)) as catalog:
+    with collection.locked("reparse") as require_held, closing(open_catalog(collection)) as catalog:
+        catalog.guard(require_held)
         remove_unfinished(collection)
         if runner is None:
             bring_segments(collection, catalog.segments())

@@ -66,6 +66,10 @@ class Database(Protocol):
         """
         ...
 
+    def guard(self, check: Callable[[], None]) -> None:
+        """Call *check* at the end of every later transaction; an error that it raises undoes the transaction."""
+        ...
+
     def run(self, name: str, *values: Any) -> Outcome:
         """Run one statement."""
         ...

@@ -20,7 +20,7 @@ UPDATE fetches SET archive_id = NULL, "offset" = NULL, length = NULL WHERE archi
 UPDATE fetches SET "offset" = ? WHERE archive_id = ? AND "offset" = ?;
 
 -- name: replace_archive
-UPDATE archives SET name = ?, committed = ?, sealed = ? WHERE archive_id = ?;
+UPDATE archives SET name = ?, committed = ?, sealed = ? WHERE archive_id = ? AND name = ?;
 
 -- name: rename_archive
 UPDATE archives SET name = ? WHERE archive_id = ?;

@@ -56,7 +56,8 @@ class PruneCatalog(Catalog):
             self._database.many("drop_record", ((number, offset) for offset in new.dropped))
             # In ascending order, because records move to smaller offsets only: no new offset is one still to be moved.
             self._database.many("move_record", ((to, number, at) for at, to in new.moved if at != to))
-            self._database.run("replace_archive", new.name, new.size, new.size, number)
+            replaced = self._database.run("replace_archive", new.name, new.size, new.size, number, new.file.name)
+            self._require_changed(replaced.rowcount, 1)
             self._replace_segments(successors)
 
 

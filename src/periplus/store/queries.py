@@ -53,6 +53,11 @@ class Queries:
         """Close the database."""
         self._database.close()
 
+    @property
+    def place(self) -> str:
+        """The path of the file, or the address of the database without the password."""
+        return self._database.place
+
     def check(self) -> list[str]:
         """The problems that an integrity check of the database finds."""
         return self._database.check()

@@ -71,6 +71,7 @@ class SqliteDatabase:
                 "`periplus repair` restores it from the archive; `periplus crawl URL` starts a new one.",
             )
         self._path, self._package = path, files.package
+        self._guard: Callable[[], None] = lambda: None
         self._sql = {
             name: text for file in files.statements for name, text in read_statements(files.package, file).items()
         }
@@ -125,6 +126,7 @@ class SqliteDatabase:
         with _write_lock(self._path), self._rollback_on_error(undo):
             self._connection.execute("BEGIN IMMEDIATE")
             yield
+            self._guard()
             self._connection.execute("COMMIT")
 
     @contextmanager
@@ -153,6 +155,10 @@ class SqliteDatabase:
     def retry(self, work: Callable[[], Answer]) -> Answer:
         """Run a function once: a transaction of SQLite is never lost."""
         return work()
+
+    def guard(self, check: Callable[[], None]) -> None:
+        """Call *check* at the end of every later transaction; an error that it raises undoes the transaction."""
+        self._guard = check
 
     def fence(self, worker: int, token: int, on_commit: Callable[[], None]) -> None:
         """Does nothing: workers of one machine have no leases."""

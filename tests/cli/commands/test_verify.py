@@ -41,4 +41,5 @@ def test_the_json_has_exactly_these_keys(tmp_path: Path) -> None:
         "ok": True,
         "checked": {"records": 2, "segments": 2, "pages": 2, "urls": 2},
         "problems": [],
+        "waiting": [],
     }

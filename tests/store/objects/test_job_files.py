@@ -13,9 +13,11 @@ import pytest
 
 from graph.webs import CrawledPage, web
 from periplus.archives.exporter import Selection, export_archive
-from periplus.config import LinkAnalysis, Settings
-from periplus.errors import DamagedFile, ObjectChanged, ObjectMissing
+from periplus.config import Indexing, LinkAnalysis, Settings
+from periplus.errors import DamagedFile, NoIndex, ObjectChanged, ObjectMissing, StorageUnavailable
 from periplus.graph.run import rank
+from periplus.index.build import build_index
+from periplus.inspector.generation_list import list_generations, list_published
 from periplus.inspector.verify import verify
 from periplus.reparse import reparse
 from periplus.search.engine import SearchEngine
@@ -23,10 +25,11 @@ from periplus.store.archive_lookup import read_archived
 from periplus.store.batch import ArchiveFile
 from periplus.store.collection import Collection, create_collection
 from periplus.store.compaction import compact
-from periplus.store.generations import INDEX_KIND, Generations
+from periplus.store.generations import INDEX_KIND, Generations, number_of
 from periplus.store.objects.job_files import bring_archives, bring_segments
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.shared_generations import sharing_index
+from periplus.store.objects.published_generations import Current, PublishedGenerations
+from periplus.store.objects.shared_generations import bring_to_read, roll_back, sharing_index
 from periplus.store.open_catalog import open_catalog
 from periplus.store.ranks import open_ranks
 from search.library import Doc, index, settings, shelve, urls
@@ -183,3 +186,101 @@ def test_a_damaged_object_is_not_brought(tmp_path: Path, crawled: Collection) ->
     assert not list(node.archive.iterdir())
     bring_segments(crawled, segments)  # without an object store, nothing happens
     bring_archives(crawled, [ArchiveFile(1, "missing", 0, 0)])
+
+
+def live_number(node: Collection) -> int:
+    live = Generations(node.index, INDEX_KIND).live()
+    assert live is not None
+    return number_of(live)
+
+
+@pytest.mark.usefixtures("crawled")
+def test_after_a_rollback_every_node_searches_the_earlier_index(tmp_path: Path) -> None:
+    head, reader = other_node(tmp_path), other_node(tmp_path, "reader")
+    with closing(open_catalog(head)) as catalog:
+        first = catalog.segments("pages")[0].name
+    build_index(head, Indexing(memory_mb=128), only={first})
+    index(head)
+    with sharing_index(reader, 3):
+        pass
+    assert titles(reader) == ["http://a.test/", "http://b.test/"]
+    assert roll_back(head, "index") == 1
+    with sharing_index(reader, 3):  # also what a build does first
+        pass
+    assert titles(head) == titles(reader) == ["http://a.test/"]
+    assert roll_back(reader, "index", 2) == 2
+    with sharing_index(head, 3):
+        pass
+    assert titles(head) == ["http://a.test/", "http://b.test/"]
+    with pytest.raises(NoIndex, match="has no generation 7"):
+        roll_back(head, "index", 7)
+
+
+def test_a_rollback_that_comes_second_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "objects").mkdir()
+    node = replace(create_collection(tmp_path / "node"), storage=f"file://{tmp_path}/objects")
+    for content in (b"one", b"two"):
+        with sharing_index(node, 3):
+            build(node.index, {"a": content})
+    find = PublishedGenerations.find
+
+    def find_late(self: PublishedGenerations, number: int | None, live: Current | None) -> Current:
+        """Another node publishes after this one has looked."""
+        found = find(self, number, live)
+        other = replace(create_collection(tmp_path / "other"), storage=node.storage)
+        with sharing_index(other, 3):
+            build(other.index, {"a": b"three"})
+        return found
+
+    monkeypatch.setattr(PublishedGenerations, "find", find_late)
+    with pytest.raises(ObjectChanged, match="another process has published one meanwhile"):
+        roll_back(node, "index")
+    assert live_number(node) == 2
+    with sharing_index(node, 3):
+        pass
+    assert live_number(node) == 3
+
+
+def test_a_build_on_a_node_without_the_abandoned_generation_takes_its_number(tmp_path: Path) -> None:
+    (tmp_path / "objects").mkdir()
+    head = replace(create_collection(tmp_path / "head"), storage=f"file://{tmp_path}/objects")
+    for content in (b"one", b"two"):
+        with sharing_index(head, 3):
+            build(head.index, {"a": content})
+    roll_back(head, "index")
+    other = replace(create_collection(tmp_path / "other"), storage=head.storage)
+    with sharing_index(other, 3):
+        build(other.index, {"a": b"other"})
+    with sharing_index(head, 3):
+        pass
+    assert (head.index / "gen-000002" / "a").read_bytes() == b"other"
+    assert roll_back(head, "index", 1) == 1
+    assert roll_back(head, "index", 2) == 2
+    assert (head.index / "gen-000002" / "a").read_bytes() == b"other"
+
+
+@pytest.mark.usefixtures("crawled")
+def test_a_command_reads_the_published_index_and_says_when_it_cannot(tmp_path: Path) -> None:
+    index(other_node(tmp_path, "builder"))
+    node, empty = other_node(tmp_path, "node"), other_node(tmp_path, "empty")
+    said: list[str] = []
+    bring_to_read(node, "index", said.append)
+    assert said == [f"Downloading generation 1 of the index from {node.storage}"]
+    assert titles(node) == ["http://a.test/", "http://b.test/"]
+    bring_to_read(node, "index", said.append)
+    assert len(said) == 1
+    (tmp_path / "objects").rename(tmp_path / "unmounted")
+    bring_to_read(node, "index", said.append)
+    assert said[1].startswith(f"Using the generation of this node: {node.storage} cannot be used")
+    assert titles(node) == ["http://a.test/", "http://b.test/"]
+    with pytest.raises(StorageUnavailable):
+        bring_to_read(empty, "index", said.append)
+
+
+@pytest.mark.usefixtures("crawled")
+def test_a_node_without_an_index_lists_those_of_the_fleet(tmp_path: Path) -> None:
+    builder = other_node(tmp_path, "builder")
+    index(builder)
+    (listed,), (local,) = list_published(other_node(tmp_path)), list_generations(builder)
+    assert (listed.generation, listed.documents, listed.live, listed.problem) == (1, 2, True, "")
+    assert 0 < listed.bytes <= local.bytes  # the one in the folder has lock files, too

@@ -126,10 +126,13 @@ def test_an_earlier_generation_becomes_live_again(store: CountingStore, tmp_path
     publish(store, tmp_path / "index", {"a": b"one"})
     publish(store, tmp_path / "index", {"a": b"two"})
     assert (bring(store, tmp_path / "node") / "a").read_bytes() == b"two"
-    assert published_in(store).roll_back(1).number == 1
+    published = published_in(store)
+    published.make_live(published.find(1, published.current()), published.current())
     assert (bring(store, tmp_path / "node") / "a").read_bytes() == b"one"
     with pytest.raises(NoIndex, match="has no generation 7"):
-        published_in(store).roll_back(7)
+        published.find(7, published.current())
+    with pytest.raises(NoIndex, match="has no earlier generation"):
+        published.find(None, published.current())
 
 
 @pytest.mark.parametrize("content", [b"", b"gen-1", b"../../x 0\n", b"\xff\xfe"])

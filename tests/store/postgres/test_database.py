@@ -331,6 +331,19 @@ def test_one_node_at_a_time_does_a_job(postgres: str) -> None:
         pass
 
 
+def test_a_job_whose_lock_was_lost_writes_nothing(postgres: str, database: PostgresDatabase) -> None:
+    with job_lock(postgres, "reparse", "one") as require_held, closing(Catalog(database)) as catalog:
+        catalog.guard(require_held)
+        catalog.begin_run({"before": 1})
+        database_of = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '% on one'"
+        with psycopg.connect(postgres, autocommit=True) as other:
+            assert other.execute(database_of.encode()).fetchall() == [(True,)]
+        with job_lock(postgres, "reparse", "two"):  # another node takes the lock
+            line = error_line(CollectionLocked, lambda: catalog.begin_run({"after": 1}))
+        assert "was lost: the server has ended its connection. Run the command again" in line
+        assert [run["arguments"] for run in catalog.runs(9)] == [{"before": 1}]
+
+
 def test_several_nodes_share_a_job_that_none_does_alone_then(postgres: str) -> None:
     with job_lock(postgres, "reparse", "one", shared=True), locks(postgres)["shared"]():
         assert "in use" in error_line(CollectionLocked, locks(postgres)["alone"]().__enter__)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from periplus.cli.fleet_index import collection_with
 from periplus.cli.judgement_options import Qrels, Queries, Split, judged_queries, judgement_files
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
@@ -59,6 +60,8 @@ def command(
         raise UsageError("--docs needs --queries", "judgements of the collection do not name these documents")
     files = judgement_files(home, queries, qrels)
     settings = load(home).settings
+    if docs is None:
+        collection_with(home, "index")
     with open_judged_index(home, docs, settings) as index:
         judged = judged_queries(*files, index.key, split)
         found = list(evaluate(index, judged, profiles, settings).values())

@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 from periplus.archives.exporter import Selection, export_archive
+from periplus.cli.fleet_index import collection_with
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, size
 from periplus.cli.progress import counter_progress
 from periplus.config import load
 from periplus.errors import UsageError
 from periplus.store.archive import SUFFIX
-from periplus.store.collection import open_collection
 
 app = typer.Typer(add_completion=False)
 
@@ -36,8 +36,9 @@ def command(
 ) -> None:
     """Write archived pages to one standard WARC file. DATE is YYYY-MM-DD, for example 2024-05-17."""
     selection = Selection(host or (), _timestamp("--after", after), _timestamp("--before", before), query, latest)
+    collection = collection_with(home, *(["index"] if query else []))
     with counter_progress("exporting", "pages") as progress:
-        found = export_archive(open_collection(home), load(home).settings, selection, file, progress)
+        found = export_archive(collection, load(home).settings, selection, file, progress)
     if as_json:
         print_json(asdict(found))
     else:

@@ -8,7 +8,7 @@ import typer
 
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import moment, print_json, print_table, size
-from periplus.inspector.generation_list import ListedGeneration, list_generations
+from periplus.inspector.generation_list import ListedGeneration, list_published
 from periplus.store.collection import open_collection
 
 app = typer.Typer(add_completion=False)
@@ -21,11 +21,11 @@ def command(
     home: Home = DEFAULT_HOME,
     as_json: Json = False,
 ) -> None:
-    """List the generations of index and ranks, newest first, and which is live.
+    """List the generations of index and ranks, newest first, and which is live; on a fleet, the published ones.
 
     `periplus index --rollback` makes an earlier generation of the index live again.
     """
-    found = list_generations(open_collection(home))
+    found = list_published(open_collection(home))
     if as_json:
         print_json({"generations": [asdict(generation) for generation in found]})
     else:

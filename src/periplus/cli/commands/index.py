@@ -20,7 +20,7 @@ from periplus.index.lineage import Continuation
 from periplus.reparse import Reparsed, reparse
 from periplus.store.collection import open_collection
 from periplus.store.compaction import compact
-from periplus.store.generations import INDEX_KIND, Generations, number_of
+from periplus.store.objects.shared_generations import roll_back
 from periplus.store.open_catalog import block_list_of
 from periplus.store.task_runner import TaskRunner
 
@@ -73,7 +73,7 @@ def command(
 
 
 def _roll_back(home: Path, number: int | None, *, as_json: bool) -> None:
-    live = number_of(Generations(open_collection(home).index, INDEX_KIND).roll_back(number))
+    live = roll_back(open_collection(home), "index", number)
     if as_json:
         print_json({"generation": live})
     else:

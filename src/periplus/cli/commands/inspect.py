@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from periplus.cli.fleet_index import collection_with
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import by_count, duration, moment, plural, print_json, print_table, printable
 from periplus.config import load
@@ -197,7 +198,7 @@ def term(
     as_json: Json = False,
 ) -> None:
     """Show the frequency of a word in the index, by field, similar words, and the best pages by BM25."""
-    found = term_report(open_collection(home), word, language, size)
+    found = term_report(collection_with(home, "index"), word, language, size)
     if as_json:
         print_json(found)
     else:
@@ -212,7 +213,7 @@ def word_command(
     as_json: Json = False,
 ) -> None:
     """Show the neighbours of a word by word vectors, its frequency and language, and words with similar spelling."""
-    found = word_report(open_collection(home), text, size)
+    found = word_report(collection_with(home, "index"), text, size)
     if as_json:
         print_json(found)
     else:

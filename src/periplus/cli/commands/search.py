@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from periplus.cli.fleet_index import collection_with
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, printable
 from periplus.config import load
@@ -17,7 +18,6 @@ from periplus.errors import UsageError
 from periplus.model import Hit, Results
 from periplus.search.engine import SearchEngine
 from periplus.search.interpret import Mode
-from periplus.store.collection import open_collection
 from periplus.web.results.entries import count
 
 _WAIT_SECONDS = 2.0  # for the check of the large files, after the results are shown
@@ -44,7 +44,7 @@ def command(
     if require_all and any_word:
         raise UsageError("--and and --or cannot be combined")
     mode = Mode.AND if require_all else Mode.OR if any_word else Mode.AUTO
-    engine = SearchEngine.open(open_collection(home), load(home).settings)
+    engine = SearchEngine.open(collection_with(home, "index"), load(home).settings)
     try:
         results = engine.search(" ".join(query), page=page, size=size, explain=explain, mode=mode, verbatim=exact)
         if as_json:

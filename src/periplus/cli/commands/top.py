@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
+from periplus.cli.fleet_index import collection_with
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
 from periplus.errors import CollectionError
 from periplus.graph.explain import top_hosts, top_pages
-from periplus.store.collection import open_collection
 from periplus.store.ranks import RankTable, open_ranks
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -51,7 +51,7 @@ def hosts(home: Home = DEFAULT_HOME, size: Size = 20, as_json: Json = False) -> 
 
 
 def _ranks(home: Path) -> RankTable:
-    table = open_ranks(open_collection(home).ranks)
+    table = open_ranks(collection_with(home, "ranks").ranks)
     if table is None:
         raise CollectionError(f"{home} has no ranks yet", hint="Run `periplus rank` first.")
     return table

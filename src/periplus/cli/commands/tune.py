@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from periplus.cli.fleet_index import collection_with
 from periplus.cli.judgement_options import Qrels, Queries, Split, judged_queries, judgement_files
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table
@@ -52,6 +53,7 @@ def command(
         raise UsageError("--split needs --folds", "without it, one half teaches and the other half tests")
     settings = load(home).settings
     files = judgement_files(home, queries, qrels)
+    collection_with(home, "index")
     with open_judged_index(home, None, settings) as index:
         judged = judged_queries(*files, index.key, split)
         tuner = Tuner(index, settings, _kept(keep), l2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,11 @@ def command(
         print_json(findings.report())
     else:
         state = ("FOUND" if forgotten else "DAMAGED") if findings.problems else "OK"
-        print_table([*findings.problems, ("checked", by_count(findings.checked)), ("result", state)])
+        waiting = Counter(file.node for file in findings.waiting)
+        rows = [
+            ("waiting", f"{plural(number, 'file')} of node {node}, not uploaded") for node, number in waiting.items()
+        ]
+        print_table([*findings.problems, *rows, ("checked", by_count(findings.checked)), ("result", state)])
     if findings.problems:
         first = findings.problems[0]
         what, why = f"{plural(len(findings.problems), 'problem')} found", f"{first.where}: {first.what}"

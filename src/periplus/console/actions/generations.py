@@ -1,20 +1,17 @@
-"""Makes an earlier generation of the index or of the ranks live again."""
+"""Makes an earlier generation of the index or of the ranks live again; on a fleet for all nodes."""
 
 from __future__ import annotations
 
 from periplus.console.actions.action import Action, Desk, Form, Outcome, required
 from periplus.errors import UsageError
-from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations, number_of
-
-_KINDS = {"index": INDEX_KIND, "ranks": RANK_KIND}
+from periplus.store.objects.shared_generations import KINDS, roll_back
 
 
 def _roll_back(desk: Desk, form: Form) -> Outcome:
     kind, number = required(form, "kind"), required(form, "generation")
-    if kind not in _KINDS or not number.isdecimal():
+    if kind not in KINDS or not number.isdecimal():
         raise UsageError("the form needs a kind, index or ranks, and the number of a generation")
-    folder = desk.collection.index if kind == "index" else desk.collection.ranks
-    live = number_of(Generations(folder, _KINDS[kind]).roll_back(int(number)))
+    live = roll_back(desk.collection, kind, int(number))
     if kind == "index":
         desk.sources.reload()
     return Outcome(f"Generation {live} of the {kind} is live.", {"kind": kind, "generation": live})

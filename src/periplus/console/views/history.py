@@ -7,7 +7,7 @@ from typing import Any
 
 from periplus.config import sections
 from periplus.console.reader import Query, Reader, Sources
-from periplus.inspector.generation_list import list_generations
+from periplus.inspector.generation_list import list_published
 from periplus.inspector.runs import recent_runs
 
 STEPS = ("idle", "robots", "delay", "connect", "fetch", "parse", "store")
@@ -42,7 +42,7 @@ def _step(name: str, compared: list[dict[str, Any]]) -> dict[str, Any]:
 def generations(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:
     """The generations of index and ranks, newest first."""
     del sources, query
-    return {"generations": [asdict(generation) for generation in list_generations(reader.collection)]}
+    return {"generations": [asdict(generation) for generation in list_published(reader.collection)]}
 
 
 def settings(sources: Sources, reader: Reader, query: Query) -> dict[str, Any]:

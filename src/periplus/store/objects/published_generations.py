@@ -67,7 +67,7 @@ class PublishedGenerations:
 
     def meta(self, generation: Current) -> bytes:
         """The meta.json of a generation."""
-        name = self._meta_name(generation)
+        name = self.meta_name(generation)
         data = self.store.get(name).data
         if _digest(data) != generation.digest:
             raise DamagedFile(f"{self.store.url}/{name} is damaged", hint=self._publish_again)
@@ -88,21 +88,42 @@ class PublishedGenerations:
             self._upload(generation.files.values(), self._files_of(base))
             meta = (folder / META).read_bytes()
             published = Current(folder.name, _digest(meta))
-            self.store.put(self._meta_name(published), meta)
-        live = self._make_live(published, base)
+            self.store.put(self.meta_name(published), meta)
+        live = self.make_live(published, base)
         try:
             self._remove_old(live, keep)
         except StorageError as error:  # the next publication removes them
             logger.warning("old generations were not removed: %s", error)
         return live
 
-    def roll_back(self, number: int) -> Current:
-        """Make an earlier generation live that is still in the store."""
-        base = self.current()
-        for published in self._published():
-            if published.number == number:
-                return self._make_live(published, base)
-        raise NoIndex(f"{self.store.url} has no generation {number}", hint="`periplus generations` lists those.")
+    def find(self, number: int | None, live: Current | None) -> Current:
+        """A generation in the store; without *number* the last one before the live one."""
+        every = {one.number: one for one in self.generations()}
+        if number is None:
+            number = max((one for one in every if live is None or one < live.number), default=None)
+        if number is None:
+            hint = f"`periplus {self.kind.command}` publishes a new one."
+            raise NoIndex(f"{self.store.url} has no earlier generation", hint=hint)
+        if number not in every:
+            raise NoIndex(f"{self.store.url} has no generation {number}", hint="`periplus generations` lists those.")
+        return every[number]
+
+    def remove_before(self, number: int | None) -> None:
+        """Delete every generation but the live one, which must have at least this number, and all other files at once.
+
+        None: also the live one. No other process may be publishing.
+        """
+        live = self.current()
+        if live is not None and number is not None and live.number < number:
+            what = f"{self.store.url}/{self._folder} has changed"
+            raise ObjectChanged(what, f"generation {live.number} is live", "Run the same command again.")
+        kept = live if number is not None else None
+        used = self._files_of(kept)
+        if kept is None:
+            self.store.delete([f"{self._folder}/{CURRENT}"])
+        kept_name = self.meta_name(kept) if kept else ""
+        self.store.delete([name for name in map(self.meta_name, self.generations()) if name != kept_name])
+        self.store.delete([one.name for one in self.store.list(f"{self._folder}/files") if one.name not in used])
 
     def _upload(self, files: Iterable[StoredFile], known: set[str]) -> None:
         recent = time.time() - _RESUMED
@@ -118,7 +139,8 @@ class PublishedGenerations:
             for _ in threads.map(upload, {file.digest: file for file in files}.values()):
                 pass
 
-    def _make_live(self, generation: Current, base: Current | None) -> Current:
+    def make_live(self, generation: Current, base: Current | None) -> Current:
+        """Let CURRENT name a generation of the store, if *base* is still the live one."""
         content = f"{generation.name} {generation.digest}\n".encode()
         try:
             tag = self.store.put_if(f"{self._folder}/{CURRENT}", content, base.tag if base else None)
@@ -134,7 +156,8 @@ class PublishedGenerations:
     def _publish_again(self) -> str:
         return f"`periplus {self.kind.command}` publishes a new generation."
 
-    def _meta_name(self, generation: Current) -> str:
+    def meta_name(self, generation: Current) -> str:
+        """The name of the object with the meta.json of a generation."""
         return f"{self._folder}/{generation.name}/meta-{generation.digest}.json"
 
     def _files_of(self, generation: Current | None) -> set[str]:
@@ -144,7 +167,7 @@ class PublishedGenerations:
         meta: dict[str, Any] = verified(self.meta(generation))
         return {self.object_of(file) for file in stored_files(Path(), meta).values()}
 
-    def _published(self) -> list[Current]:
+    def generations(self) -> list[Current]:
         """Every generation in the store, oldest first."""
         names = (facts.name.removeprefix(f"{self._folder}/") for facts in self.store.list(self._folder))
         manifests = [name for name in names if _MANIFEST.fullmatch(name)]
@@ -152,14 +175,18 @@ class PublishedGenerations:
         return sorted(found, key=lambda one: one.number)
 
     def _remove_old(self, live: Current, keep: int) -> None:
-        """Remove all but the newest generations, and files of none; those of an unfinished publication stay."""
-        every = self._published()
+        """Remove all but the newest generations, and files of none; those of an unfinished publication stay.
+
+        A generation that a rollback has left may have the number of the live one: it goes, too.
+        """
+        every = self.generations()
         older = [one for one in every if one.number < live.number]
         removed = older[: max(0, len(older) - keep + 1)]
+        removed += [one for one in every if one.number == live.number and one.digest != live.digest]
         used = set().union(*(self._files_of(one) for one in every if one not in removed))
         before = time.time() - _KEPT
         files = [one for one in self.store.list(f"{self._folder}/files") if one.changed < before]
-        self.store.delete(self._meta_name(one) for one in removed)
+        self.store.delete(self.meta_name(one) for one in removed)
         self.store.delete(one.name for one in files if one.name not in used)
 
 

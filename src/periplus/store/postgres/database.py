@@ -67,6 +67,7 @@ class PostgresDatabase:
         self._sql, self._log = statements(), CommitLog()
         self._is_open = False  # a transaction
         self._fence: tuple[int, int, Callable[[], None]] | None = None  # worker, token, what to call after a commit
+        self._guard: Callable[[], None] = lambda: None
         self._has_session_state = False  # temporary functions, which a new connection does not have
         if (kept := POOL.take(url, read_only=read_only)) is None:
             self._use(connect(url, read_only=read_only))
@@ -147,6 +148,7 @@ class PostgresDatabase:
         with self._rollback_on_error(undo):
             self._check_fence()
             yield
+            self._guard()
             self._commit()
         if self._fence is not None:
             self._fence[2]()
@@ -162,6 +164,10 @@ class PostgresDatabase:
     def fence(self, worker: int, token: int, on_commit: Callable[[], None]) -> None:
         """Refuse every later transaction with `LeaseLost` when the worker has another token by then."""
         self._fence = worker, token, on_commit
+
+    def guard(self, check: Callable[[], None]) -> None:
+        """Call *check* at the end of every later transaction; an error that it raises undoes the transaction."""
+        self._guard = check
 
     def _check_fence(self) -> None:
         if self._fence is None:

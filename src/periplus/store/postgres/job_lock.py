@@ -1,8 +1,11 @@
-"""Locks a fleet for one kind of writing: of several nodes, one at a time does it."""
+"""Locks a fleet for one kind of writing: of several nodes, one at a time does it.
+
+The server releases the lock when its connection ends, also by a restart. So a holder checks it before it commits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 import psycopg
@@ -19,10 +22,11 @@ WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND pid <> pg_backend_p
 
 
 @contextmanager
-def job_lock(url: str, job: str, node: str, *, shared: bool = False) -> Iterator[None]:
+def job_lock(url: str, job: str, node: str, *, shared: bool = False) -> Iterator[Callable[[], None]]:
     """Hold the lock of a job during the block; a second holder gets an error that names the first.
 
-    *shared*: several may hold it, but none alone. The server releases the lock of a process that was killed.
+    *shared*: several may hold it, but none alone. The server releases the lock of a process that was killed. Yields a
+    function that raises `CollectionLocked` when the lock was lost; see `Database.guard`.
     """
     with closing(connect(url)) as connection:
         try:
@@ -38,8 +42,16 @@ def job_lock(url: str, job: str, node: str, *, shared: bool = False) -> Iterator
             raise CollectionLocked(
                 f"{place_of(url)} is in use", f"`{name}` is writing it", "Wait for it to end, or stop it."
             )
+
+        def require_held() -> None:
+            try:
+                connection.execute("SELECT 1")  # the connection is there, and so is its lock
+            except psycopg.Error as error:
+                what, why = f"the lock of {place_of(url)} was lost", "the server has ended its connection"
+                raise CollectionLocked(what, why, "Run the command again.") from error
+
         try:
-            yield
+            yield require_held
         finally:
             with suppress(psycopg.Error):  # at once: the server needs a moment to notice that a connection is closed
                 connection.execute("SELECT pg_advisory_unlock_all()")

@@ -50,6 +50,17 @@ INSERT INTO block_list (kind, hash) VALUES (?, ?);
 -- name: segments
 SELECT name, kind, rows, bytes, digest FROM segments WHERE stored ORDER BY segment_id;
 
+-- name: unstored_files
+-- Archive files and segments that are not in the object store, with their worker and its node.
+SELECT name, worker, coalesce(node, '') FROM (
+    SELECT name, worker FROM archives WHERE NOT stored UNION ALL SELECT name, worker FROM segments WHERE NOT stored) AS files
+LEFT JOIN fleet_workers ON worker_id = worker ORDER BY name;
+
+-- name: crawling_nodes
+-- Nodes whose workers have a lease, but for the node with this folder.
+SELECT DISTINCT node FROM fleet_workers JOIN leases USING (worker_id)
+WHERE is_live = 1 AND ends > clock_timestamp() AND folder <> ? ORDER BY node;
+
 -- name: nodes
 -- Name, when it joined and renewed a lease for the last time, seconds since then, live workers, shares, files to upload.
 SELECT name, extract(epoch FROM joined)::float8, extract(epoch FROM max(renewed))::float8,

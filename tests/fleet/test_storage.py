@@ -36,7 +36,8 @@ def web() -> Iterator[TestWeb]:
 @pytest.fixture
 def fleet(tmp_path: Path, postgres: str, web: TestWeb, bucket: str) -> Iterator[LocalFleet]:
     settings = {"fleet__storage": bucket, "fleet__upload_seconds": 1.0, "fleet__grace_seconds": GRACE}
-    with closing(LocalFleet(tmp_path, postgres, web, **settings, store__segment_seconds=60.0)) as fleet:  # long, as usual
+    settings["store__segment_seconds"] = 60.0  # long, as usual
+    with closing(LocalFleet(tmp_path, postgres, web, **settings)) as fleet:
         fleet.seed("http://h0001.test/")
         yield fleet
 
@@ -73,7 +74,9 @@ def test_a_store_that_fails_for_some_time_delays_uploads_and_nothing_else(
     assert impolite(web) == []
 
 
-def test_pages_of_a_node_that_is_lost_with_its_disk_are_fetched_again(fleet: LocalFleet, s3: S3Server, bucket: str) -> None:
+def test_pages_of_a_node_that_is_lost_with_its_disk_are_fetched_again(
+    fleet: LocalFleet, s3: S3Server, bucket: str
+) -> None:
     fleet.start(*NODES)
     wait_until(lambda: fleet.counters()["fetched"] > 0)
     only_on_a = (

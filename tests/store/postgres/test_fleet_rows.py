@@ -251,23 +251,23 @@ def test_a_crawl_is_not_finished_while_pages_of_a_node_that_is_gone_wait_for_the
     archive = Written(gone.me.worker, archive_name(gone.me.worker, 1), 10, waits=True)
     archive_id = gone.catalog.commit(Batch(), archive, 1, {})
     gone.rows.leave(gone.me)
-    node.exchange()
-    idle = Message(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)
-    assert not node.exchange(idle).is_finished, "they will be queued again"
+    node.heartbeat()
+    idle = Heartbeat(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)
+    assert not node.heartbeat(idle).is_finished, "they will be queued again"
     with closing(CatalogUploadRows(PostgresDatabase(postgres), gone.me.worker)) as rows:
         assert rows.mark_stored(WaitingFile(ARCHIVE, archive.name, 10)) is Mark.STORED
-    assert not node.exchange(idle).is_finished, "they will be parsed again"
+    assert not node.heartbeat(idle).is_finished, "they will be parsed again"
     with closing(Catalog(PostgresDatabase(postgres))) as catalog:
         catalog.seal(gone.me.worker, 0, [], {archive_id: 10})
-    assert node.exchange(idle).is_finished
+    assert node.heartbeat(idle).is_finished
 
 
 def test_a_crawl_without_an_object_store_is_finished_when_a_node_is_gone(start: Start) -> None:
     node, gone = start("a"), start("b")
     gone.catalog.commit(Batch(), Written(gone.me.worker, archive_name(gone.me.worker, 1), 10), 1, {})
     gone.rows.leave(gone.me)
-    node.exchange()
-    assert node.exchange(Message(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)).is_finished
+    node.heartbeat()
+    assert node.heartbeat(Heartbeat(wants_shares=True, loaded=SHARES, idle_commits=node.me.commits)).is_finished
 
 
 def test_a_share_that_is_given_to_a_worker_that_is_gone_is_free(start: Start) -> None:

@@ -12,7 +12,7 @@ from periplus.cli.crawl_options import UntilBytes, UntilPages, Workers
 from periplus.cli.options import DEFAULT_HOME, Home, Json
 from periplus.cli.output import print_json, print_table, summary_rows
 from periplus.cli.progress import crawl_progress
-from periplus.config import load
+from periplus.config import Settings, load
 from periplus.crawl.assignment import Budget, RecrawlPolicy
 from periplus.crawl.run import Request, crawl, require_contact
 from periplus.crawl.settings_sync import publish_settings, wait_for_settings
@@ -62,24 +62,14 @@ def command(
         if value is not None:
             os.environ[f"PERIPLUS_FLEET__{setting}"] = value  # opening the collection reads it, here and in workers
     collection = create_collection(home)
-    if not collection.database:
-        raise UsageError("no fleet to join", "no database is named", "Give --database URL, or set `fleet.database`.")
-    if config is not None:
-        _publish(collection, config)
-    wait_for_settings(collection)
-    settings = load(home, {}).settings
-    require_contact(settings, _NO_CONTACT)
+    settings = _settings_of_fleet(collection, config)
+    target = {"until_pages": until_pages, "until_bytes": until_bytes}
     request = Request(
         home,
         settings,
-        budget=Budget(until_pages=until_pages, until_bytes=until_bytes),
+        budget=Budget(**target),
         workers=workers,
-        arguments={
-            "node": collection.node,
-            "workers": workers,
-            "until_pages": until_pages,
-            "until_bytes": until_bytes,
-        },
+        arguments={"node": collection.node, "workers": workers, **target},
         recrawl=RecrawlPolicy(continuous=not until_done),
         waits=True,
         own_process=True,
@@ -92,7 +82,15 @@ def command(
         print_table([("run", f"{result.summary['run_id']} ({result.ending})"), *summary_rows(result.summary)])
 
 
-def _publish(collection: Collection, config: Path) -> None:
-    if not config.exists():
-        raise UsageError(f"{config} cannot be read", "there is no such file")
-    publish_settings(collection, config)
+def _settings_of_fleet(collection: Collection, config: Path | None) -> Settings:
+    """Publishes the settings of a file, if one is given; waits for the published ones and returns them."""
+    if not collection.database:
+        raise UsageError("no fleet to join", "no database is named", "Give --database URL, or set `fleet.database`.")
+    if config is not None:
+        if not config.exists():
+            raise UsageError(f"{config} cannot be read", "there is no such file")
+        publish_settings(collection, config)
+    wait_for_settings(collection)
+    settings = load(collection.home, {}).settings
+    require_contact(settings, _NO_CONTACT)
+    return settings

@@ -149,10 +149,10 @@ def test_old_versions_of_another_node_are_pruned_when_it_has_uploaded_them(
     tmp_path: Path, postgres: str, bucket: str, web: TestWeb
 ) -> None:
     other = settle(tmp_path / "other", postgres, bucket, "node-b")
-    crawl(web, other, SECRET)
-    web.site("a.test").pages["/secret-zanzibar"] = Page("Later", "A later version.")
-    crawl(web, other, SECRET)
-    crawl(web, other, SECRET)  # the last file of a worker is left alone
+    for version in range(3):  # the last file of a worker is left alone
+        web.site("a.test").pages["/secret-zanzibar"] = Page("Changed", f"Version {version}.")
+        crawl(web, other, SECRET)
+        execute(postgres, "UPDATE urls SET due = 0")  # it is recrawled
     home = settle(tmp_path / "home", postgres, bucket)
     limit = environment(store__keep_versions=1)
     execute(postgres, "UPDATE archives SET stored = FALSE")

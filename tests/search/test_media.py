@@ -12,7 +12,7 @@ from periplus.errors import DamagedFile, UsageError
 from periplus.model import Image, MediaResults, Video
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
-from periplus.search.shards.opening import open_local
+from periplus.search.shards.open_shards import open_local
 from periplus.store.generations import INDEX_KIND, Generations
 from search.hostile_queries import SHAPES
 from search.library import Doc, give_ranks, index, opened, settings, shelve

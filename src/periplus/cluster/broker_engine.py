@@ -20,7 +20,7 @@ from periplus.errors import NoIndex
 from periplus.search.engine import SearchEngine
 from periplus.search.reload import ReloadingEngine
 from periplus.search.result_cache import generation_id
-from periplus.search.shards.opening import open_common
+from periplus.search.shards.open_shards import open_common
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations, number_of
 from periplus.web.health import Cluster, ClusterHealth, NodeHealth

@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from periplus.cluster.protocol import weights_id
 from periplus.config import FILE_NAME, Ranking, load
 from periplus.errors import NoIndex, UsageError
-from periplus.index.shards import shards_of
+from periplus.index.shards import shard_count
 from periplus.search.result_cache import generation_id
-from periplus.search.shards.opening import open_common, open_shard
+from periplus.search.shards.open_shards import open_common, open_shard
 from periplus.search.shards.port import Shard
 from periplus.store.collection import Collection
 from periplus.store.generations import INDEX_KIND, Generation, Generations
@@ -25,7 +25,7 @@ class IndexShards:
         self.id, self.number, self.weights = generation_id(generation.folder), generation.number, weights_id(weights)
         with ExitStack() as files:
             files.callback(generation.close)
-            count = shards_of(generation.meta)
+            count = shard_count(generation.meta)
             _require(chosen, count)
             common = open_common(generation, chosen)
             files.callback(common.close)

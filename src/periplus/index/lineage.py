@@ -17,7 +17,7 @@ from periplus.config import Indexing
 from periplus.errors import PeriplusError
 from periplus.index.pagestore import PageStore
 from periplus.index.plan import Plan
-from periplus.index.shards import SHARDS, shards_of
+from periplus.index.shards import SHARDS, shard_count
 from periplus.index.vectors import FOLDER as VECTORS
 from periplus.store.generations import Generation, Generations
 from periplus.text.analyzer import LANGUAGES
@@ -133,7 +133,7 @@ def _compared(before: Generation, plan: Plan, limits: Continuation) -> str:
         return f"no page was in the language {min(new)} before"
     first = int(before.meta["numbers"])
     plan.number_documents(before.folder, first, ranks_later=limits.ranks_later)
-    if shards_of(before.meta):
+    if shard_count(before.meta):
         is_same = not plan.added and not len(plan.removed) and before.meta["ranks"] == plan.rank_generation
         return "" if is_same else "an index with shards is always built in full"
     numbers = first + plan.added

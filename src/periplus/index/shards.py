@@ -33,7 +33,7 @@ def shard_folder(generation: Path, shard: int) -> Path:
     return generation / f"{_FOLDER}{shard}"
 
 
-def shards_of(meta: Mapping[str, Any]) -> int:
+def shard_count(meta: Mapping[str, Any]) -> int:
     """The number of shards of a generation, by its `meta.json`; 0: it is not divided."""
     return int(meta.get(SHARDS, 0))
 

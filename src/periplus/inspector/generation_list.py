@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from periplus.errors import CollectionError, DamagedFile, PeriplusError
-from periplus.index.shards import shards_of
+from periplus.index.shards import shard_count
 from periplus.store.checksums import verified
 from periplus.store.collection import Collection
 from periplus.store.generations import (
@@ -77,7 +77,7 @@ def _published(storage: str, folder: str, kind: Kind) -> Iterator[ListedGenerati
             generation=one.number,
             published=changed.get(published.meta_name(one), 0.0),
             documents=_documents(meta),
-            shards=max(shards_of(meta), 1),
+            shards=max(shard_count(meta), 1),
             bytes=sum(file.size for file in stored_files(Path(), meta).values()) if meta else 0,
             format=meta.get("format"),
             live=live is not None and (live.name, live.digest) == (one.name, one.digest),
@@ -114,7 +114,7 @@ def _described(generation: Path, kind: Kind, *, is_live: bool) -> ListedGenerati
         generation=number_of(generation),
         published=(generation / META if meta else generation).stat().st_mtime,
         documents=_documents(meta),
-        shards=max(shards_of(meta), 1),
+        shards=max(shard_count(meta), 1),
         bytes=sum(path.stat().st_size for path in generation.rglob("*") if path.is_file()),
         format=meta.get("format"),
         live=is_live,

@@ -46,7 +46,7 @@ from periplus.search.score import FEATURES, weight_vector
 from periplus.search.shards.counts import ShardCounts
 from periplus.search.shards.group import PAGE_UNAVAILABLE, TrackedShards
 from periplus.search.shards.index_shard import IndexShard
-from periplus.search.shards.opening import open_local
+from periplus.search.shards.open_shards import open_local
 from periplus.search.shards.port import MatchSet, ShardGroup
 from periplus.search.suggest.completion import Completer, Suggestion
 from periplus.search.suggest.related import HITS_READ, related_searches

@@ -19,7 +19,7 @@ from periplus.index.forward import ForwardIndex
 from periplus.index.pagestore import PageStore
 from periplus.index.phrases import Phrases
 from periplus.index.schema import HOSTS, NUMBER, PRIOR, QUALITIES, RANKS, URL_ID, schema
-from periplus.index.shards import NUMBERS, shard_folder, shards_of
+from periplus.index.shards import NUMBERS, shard_count, shard_folder
 from periplus.index.sites import Sites
 from periplus.index.vectors import open_vectors
 from periplus.index.vocabulary import Vocabulary
@@ -54,7 +54,7 @@ class CommonFiles:
         self._generation, self.folder, self.number = generation, generation.folder, generation.number
         large_files = generation.check_on_opening()
         meta = generation.meta
-        self.documents, self.shards = int(meta["documents"]), shards_of(meta)
+        self.documents, self.shards = int(meta["documents"]), shard_count(meta)
         self.numbers = int(meta.get("numbers", self.documents))  # of documents, with removed ones
         self.release = str(meta.get("release", ""))
         self.fields: dict[str, int] = meta["languages"]  # number of pages by language

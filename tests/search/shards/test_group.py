@@ -15,7 +15,7 @@ from periplus.index.shards import shard_of
 from periplus.search.engine import SearchEngine
 from periplus.search.missing_shards import tracking_missing
 from periplus.search.result_cache import CacheScope, ResultCache, SearchRequest
-from periplus.search.shards.opening import open_local
+from periplus.search.shards.open_shards import open_local
 from periplus.search.shards.port import Answer, Shard, ShardCandidates, ShardGroup
 from periplus.store.generations import INDEX_KIND, Generations
 from periplus.url import url_id

@@ -11,7 +11,7 @@ from periplus.errors import DamagedFile
 from periplus.index.schema import field
 from periplus.search.shards.global_idf import GlobalIdf, TermCounts
 from periplus.search.shards.index_shard import IndexShard
-from periplus.search.shards.opening import open_common, open_local, open_shard
+from periplus.search.shards.open_shards import open_common, open_local, open_shard
 from periplus.search.shards.port import Frequency, MatchSet, Shard, ShardSearch, Term
 from periplus.store.generations import INDEX_KIND, Generation, Generations
 from search.library import settings

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 
+from crawl.crawling import typed
 from periplus.config import Spark
 from periplus.errors import SparkFailure
+from search.library import Doc, shelve
 from spark_session import on_spark, require_spark
 from store.records import error_line
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
+from periplus.spark import session
 from periplus.spark.session import open_session, ui_address
 from periplus.spark.tasks import SparkRunner
 
@@ -75,3 +79,14 @@ def test_a_master_that_does_not_answer_is_named() -> None:
         port = closed.getsockname()[1]
     line = error_line(SparkFailure, lambda: _opening(master=f"spark://127.0.0.1:{port}"))
     assert f"spark://127.0.0.1:{port} cannot be reached" in line
+
+
+@pytest.mark.parametrize("command", ["compact", "reparse", "index"])  # rank: tests/graph/test_spark_engine.py
+def test_every_command_prints_the_address_of_the_spark_ui(
+    command: str, tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelve(tmp_path, [Doc("http://a.test/", "A", "a page")])
+    monkeypatch.setattr(session, "open_session", lambda *_: nullcontext(spark))
+    outcome = typed(command, "--home", tmp_path, "--engine", "spark")
+    assert outcome.code == 0
+    assert f"Spark UI: {ui_address(spark)}\n" in outcome.err

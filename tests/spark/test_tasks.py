@@ -1,31 +1,47 @@
-"""Index and reparse give on Spark what they give on one machine."""
+"""Jobs give on Spark what they give on one machine, whatever dies meanwhile."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawl.crawling import run_crawl, segment_rows, settings_for, sound
+from crawl.crawling import catalog_of, segment_rows, settings_for, sound
+from graph.same_ranks import assert_same
+from graph.webs import QUICK
 from index.live import facts_of, live_index, problems_of
-from index.partitions.made_collection import QUERIES, files_of, make_collection, queries, result_lists
-from periplus.config import Indexing
+from index.partitions.made_collection import (
+    QUERIES,
+    files_of,
+    make_archive,
+    make_collection,
+    queries,
+    result_lists,
+)
+from periplus.config import Indexing, Settings
+from periplus.graph.run import rank
 from periplus.index.build import build_index
 from periplus.index.lineage import Continuation
 from periplus.index.partitions import run
 from periplus.index.partitions.partition import PartitionOutput
 from periplus.reparse import reparse
-from periplus.store.collection import open_collection
+from periplus.store.collection import Collection, open_collection
+from periplus.store.compaction import compact
+from periplus.store.objects.job_files import store_archive, store_segments
+from periplus.store.objects.open_store import open_store
+from periplus.store.ranks import open_ranks
+from s3_server import S3Server
 from search.library import index
 from spark_session import executors, on_spark, require_spark
-from testweb import TestWeb, many_hosts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,23 +49,40 @@ if TYPE_CHECKING:
     from periplus.spark.tasks import SparkRunner
 
 pytestmark = on_spark
+PAGES = 1_100  # for a top 1,000
 
-# Builds the index of a collection in partitions of 40 documents, on two executors.
+# Parses a collection again and indexes it in partitions of 40 documents, on two executors. The tasks of each job wait
+# until the test has killed one of them.
 PROGRAM = """
-import sys
+import sys, time
+from functools import partial
 from pathlib import Path
-from periplus.config import Indexing, Spark
+from periplus.config import Indexing, Settings, Spark
 from periplus.index.build import build_index
 from periplus.index.lineage import Continuation
 from periplus.index.partitions import run
+from periplus.reparse import reparse
 from periplus.spark.session import open_session
 from periplus.spark.tasks import SparkRunner
 from periplus.store.collection import open_collection
+
+home, signs = Path(sys.argv[1]), Path(sys.argv[2])
+
+def waiting(function, job, signs, item):
+    (signs / f"{job} runs").touch()
+    while not (signs / f"{job} may go on").exists():
+        time.sleep(0.02)
+    return function(item)
+
+class Waiting(SparkRunner):
+    def run(self, function, items, on_progress):
+        return super().run(partial(waiting, function, function.__name__, signs), items, on_progress)
+
 run.FEWEST, run.MOST = 1, 40
-settings = Spark(master="local-cluster[2,1,1024]", options=["spark.ui.port=0"])
-with open_session(settings) as session:
-    full, runner = Continuation(full=True), SparkRunner(session)
-    build_index(open_collection(Path(sys.argv[1])), Indexing(memory_mb=128), limits=full, runner=runner)
+with open_session(Spark(master="local-cluster[2,1,1024]", options=["spark.ui.port=0"])) as session:
+    runner, collection = Waiting(session), open_collection(home)
+    reparse(collection, Settings(), everything=True, runner=runner)
+    build_index(collection, Indexing(memory_mb=128), limits=Continuation(full=True), runner=runner)
 """
 
 
@@ -60,28 +93,41 @@ def runner(spark: SparkSession) -> SparkRunner:
     return SparkRunner(spark)
 
 
-def test_an_index_built_on_spark_is_the_one_of_this_machine(
-    tmp_path: Path, runner: SparkRunner, monkeypatch: pytest.MonkeyPatch
+def test_pages_that_spark_has_parsed_merged_ranked_and_indexed_are_found_as_on_this_machine(
+    tmp_path: Path, spark: SparkSession, runner: SparkRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "FEWEST", 1)
-    monkeypatch.setattr(run, "MOST", 80)
-    collection = make_collection(tmp_path)
-    index(collection)
-    alone = live_index(collection)
-    asked = queries(alone)
-    expected, done = result_lists(collection, asked), list[tuple[int, int]]()
-    full = Continuation(full=True)
-    settings = Indexing(memory_mb=128)
-    build_index(collection, settings, lambda *counts: done.append(counts), limits=full, runner=runner)
-    joined = live_index(collection)
-    assert joined != alone
-    assert facts_of(joined)["documents"] == facts_of(alone)["documents"]
-    assert files_of(joined) == files_of(alone)
-    assert done[-1] == (3, 3), "partitions"
+    from periplus.graph import spark_engine
+
+    monkeypatch.setattr(spark_engine, "FEW_LINKS", 0)
+    monkeypatch.setattr(run, "FEWEST", 100)
+    local = make_archive(tmp_path / "local", PAGES)
+    remote = open_collection(shutil.copytree(local.home, tmp_path / "remote"))
+    settings, done = Indexing(memory_mb=128), list[tuple[int, int]]()
+    for collection, used in ((local, None), (remote, runner)):
+        reparse(collection, settings_for(None), everything=False, runner=used)
+        assert compact(collection, fewest=2, runner=used).merged == 3
+        rank(collection, QUICK, engine=spark_engine.SparkEngine(collection, spark) if used else None)
+        build_index(collection, settings, lambda *counts: done.append(counts), runner=used)
+    assert done[-1] == (2, 2), "partitions"
+    for kind in ("pages", "links"):
+        assert segment_rows(remote.home, kind) == segment_rows(local.home, kind)
+    ranks, expected = open_ranks(remote.ranks), open_ranks(local.ranks)
+    assert ranks is not None
+    assert expected is not None
+    assert expected.figures.nodes > 1000
+    assert_same(ranks, expected)
+    ours, theirs = live_index(remote), live_index(local)
+    assert facts_of(ours)["documents"] == facts_of(theirs)["documents"] > 1000
+    assert files_of(ours) == files_of(theirs)
+    asked = queries(theirs)
     assert len(asked) == QUERIES
-    assert result_lists(collection, asked) == expected
-    assert problems_of(joined) == []
-    sound(tmp_path)
+    # All matches are scored: among equal candidates at the limit, tantivy keeps the first of its segments, which differ
+    # between any two builds.
+    found = result_lists(remote, asked, ranking__candidates=10_000)
+    assert found == result_lists(local, asked, ranking__candidates=10_000)
+    assert sum(map(bool, found)) > QUERIES / 2
+    assert problems_of(ours) == []
+    sound(remote.home)
 
 
 def test_a_task_whose_process_is_killed_after_its_work_is_repeated(
@@ -119,31 +165,59 @@ def _killing_once(killed: Path) -> Callable[[str, PartitionOutput], PartitionOut
     return kill_once
 
 
-@pytest.mark.long
-def test_an_executor_that_is_killed_while_it_indexes_changes_nothing(tmp_path: Path) -> None:
+def test_executors_that_are_killed_while_they_parse_and_index_change_nothing(tmp_path: Path) -> None:
     require_spark()
-    collection = make_collection(tmp_path)
+    collection, signs = make_archive(tmp_path / "home", pages=120), tmp_path / "signs"
+    signs.mkdir()
+    reparse(collection, Settings(), everything=True)
     index(collection)
-    alone = live_index(collection)
-    with subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)], stderr=subprocess.PIPE, text=True) as job:
-        until = time.monotonic() + 600
-        while job.poll() is None and time.monotonic() < until and not any(tmp_path.glob("scratch/index-*/outputs/*")):
-            time.sleep(0.02)
-        os.kill(next(executors(job.pid)), signal.SIGKILL)
-        _, errors = job.communicate(timeout=600)
+    alone, rows = live_index(collection), _segment_rows(collection)
+    command = [sys.executable, "-c", PROGRAM, str(collection.home), str(signs)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as job:
+        try:
+            for task in ("reparse_segment", "build_partition"):
+                until = time.monotonic() + 600
+                while job.poll() is None and not (signs / f"{task} runs").exists() and time.monotonic() < until:
+                    time.sleep(0.02)
+                os.kill(next(executors(job.pid)), signal.SIGKILL)
+                (signs / f"{task} may go on").touch()
+            _, errors = job.communicate(timeout=600)
+        finally:
+            job.kill()
     assert job.returncode == 0, errors[-500:]
+    assert _segment_rows(collection) == rows
     assert live_index(collection) != alone
     assert files_of(live_index(collection)) == files_of(alone)
-    sound(tmp_path)
+    sound(collection.home)
 
 
-def test_segments_reparsed_on_spark_have_the_rows_of_this_machine(tmp_path: Path, runner: SparkRunner) -> None:
-    with TestWeb(many_hosts(3, 12)) as web:
-        run_crawl(web, tmp_path, "http://h0001.test/", scope__hosts=[".*"], store__segment_seconds=0.05)
-    collection = open_collection(tmp_path)
-    reparse(collection, settings_for(None), everything=False)
-    alone = {kind: segment_rows(tmp_path, kind) for kind in ("pages", "links")}
-    summary = reparse(collection, settings_for(None), everything=True, runner=runner)
-    assert (summary.pages, summary.unread) == (len(alone["pages"]), 0)
-    assert {kind: segment_rows(tmp_path, kind) for kind in ("pages", "links")} == alone
-    sound(tmp_path)
+def _segment_rows(collection: Collection) -> dict[str, list[dict[str, Any]]]:
+    return {kind: segment_rows(collection.home, kind) for kind in ("pages", "links")}
+
+
+def test_executors_without_the_folder_compact_reparse_and_index_through_the_object_store(
+    tmp_path: Path, spark: SparkSession, runner: SparkRunner, bucket: str, s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "FEWEST", 1)
+    for name, value in s3.environment.items():  # tasks have the environment that Spark was started with, and this one
+        monkeypatch.setitem(spark.sparkContext.environment, name, value)
+    local = make_archive(tmp_path / "local", pages=60)
+    remote = replace(open_collection(shutil.copytree(local.home, tmp_path / "remote")), storage=bucket)
+    with catalog_of(remote.home) as catalog:
+        store_segments(remote, catalog.segments())
+        for file in catalog.archives():
+            store_archive(remote, file.name)
+    for folder in (remote.segments, remote.archive):
+        shutil.rmtree(folder)
+        folder.mkdir()
+    for collection, used in ((local, None), (remote, runner)):
+        assert compact(collection, fewest=2, runner=used).merged == 3
+        assert reparse(collection, settings_for(None), everything=True, runner=used).unread == 0
+        build_index(collection, Indexing(memory_mb=128), runner=used)
+    assert _segment_rows(remote) == _segment_rows(local)
+    assert files_of(live_index(remote)) == files_of(live_index(local))
+    for job in ("compact", "reparse", "index"):
+        assert any(f"/scratch/{job}-" in request for request in s3.requests), job
+    assert any("/archive/" in request and request.startswith("GET") for request in s3.requests)
+    assert list(open_store(bucket).list("scratch")) == []
+    assert list(remote.archive.iterdir()) == []

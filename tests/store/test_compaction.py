@@ -232,8 +232,9 @@ def test_two_attempts_of_one_merge_at_the_same_time_give_one_whole_segment(tmp_p
     here = stored(tmp_path / "here", 5)
     there = open_collection(shutil.copytree(here.home, tmp_path / "there"))
     compact(here, fewest=2)
-    runner = TwoAttempts()
-    assert compact(there, fewest=2, runner=runner).merged == 5
+    runner, done = TwoAttempts(), list[tuple[int, int]]()
+    assert compact(there, fewest=2, on_progress=lambda *counts: done.append(counts), runner=runner).merged == 5
+    assert done == [(5, 5)]
     assert live(there) == live(here)
     assert [(segment.name, on_disk(there)) for segment in live(there)] == [(live(here)[0].name, on_disk(here))]
     first, second = runner.results[-1]

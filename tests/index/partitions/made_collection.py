@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 from index.content import urls_of
 from periplus.model import Image, Link, Quality, Video
@@ -32,6 +34,25 @@ def make_collection(home: Path, pages: int = 240, segments: int = 3) -> Collecti
     anchors = {doc.url: [f"about {prose.title(doc.url)}", "read more"] for doc in docs[::3]}
     give_ranks(collection, ranks, anchors)
     return collection
+
+
+def make_archive(home: Path, pages: int, segments: int = 3) -> Collection:
+    """Write the same pages as HTML, as a crawl leaves them: not parsed closely, and without ranks."""
+    docs = [_doc(number) for number in range(pages)]
+    crawled = [replace(doc, body=_html(docs[7] if doc.body else doc)) for doc in docs]
+    for number in range(segments):
+        collection = shelve(home, crawled[number::segments])
+    return collection
+
+
+def _html(doc: Doc) -> bytes:
+    links = "".join(f'<li><a href="{link.target}">{link.anchor}</a></li>' for link in doc.links)
+    images = "".join(f'<img src="{image.url}" alt="{image.words}">' for image in doc.images)
+    headings = "".join(f"<h2>{heading}</h2>" for heading in doc.headings)
+    lines = "".join(f"<p>{line}</p>" for line in doc.text.splitlines())
+    head = f'<title>{doc.title}</title><meta name="description" content="{doc.description}">'
+    body = f"<main>{headings}{lines}{images}</main><ul>{links}</ul>"
+    return f'<!doctype html><html lang="{doc.language}"><head>{head}</head><body>{body}</body></html>'.encode()
 
 
 def _doc(number: int) -> Doc:
@@ -70,9 +91,9 @@ def queries(generation: Path) -> list[str]:
     return ["harbour", "compass site:h1.test", '"harbour light"', "lanterne lang:fr", *islice(made, QUERIES - 4)]
 
 
-def result_lists(collection: Collection, asked: list[str]) -> list[list[tuple[str, float, str]]]:
-    """URL, score and snippet of every result, of the live generation."""
-    with opened(collection) as engine:
+def result_lists(collection: Collection, asked: list[str], **flags: Any) -> list[list[tuple[str, float, str]]]:
+    """URL, score and snippet of every result, of the live generation; *flags*: settings of the search."""
+    with opened(collection, **flags) as engine:
         return [_results(engine, query) for query in asked]
 
 

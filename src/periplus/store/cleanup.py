@@ -21,6 +21,7 @@ from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory
 from periplus.store.manifest import UNFINISHED, UNFINISHED_AGAIN, place_of
+from periplus.store.objects.unstored_files import require_known_files
 
 KEPT = "kept"  # folder in the collection
 _LONGEST_BATCH = 60.0  # maximum seconds between the first and the last page of one batch
@@ -66,10 +67,12 @@ def remove_unacknowledged(collection: Collection, catalog: Catalog, dead: int | 
 
     No other process may be writing there. Returns the files to which pages of a newer catalog were moved.
     """
+    acknowledged = {file.name: file.committed for file in catalog.archives(dead)}
+    if dead is None:
+        require_known_files(collection, acknowledged)
     for leftover in collection.segments.glob(f"*{UNFINISHED}"):
         if dead is None or place_of(leftover.name.removesuffix(UNFINISHED))[0] == dead:
             leftover.unlink()
-    acknowledged = {file.name: file.committed for file in catalog.archives(dead)}
     last = Counter(worker for worker, _ in map(parse_archive_name, acknowledged))
     kept = []
     for path in sorted(collection.archive.glob(f"*{SUFFIX}")):

@@ -222,7 +222,9 @@ def open_collection(home: Path) -> Collection:
         raise CollectionError(f"{marker} cannot be read", error.strerror or str(error)) from error
     _require_known_format(marker, text)
     database, storage, node = shared_places(home)
-    return Collection(home, database, storage, node or socket.gethostname())
+    collection = Collection(home, database, storage, node or socket.gethostname())
+    _require_one_catalog(collection)
+    return collection
 
 
 def create_collection(home: Path) -> Collection:
@@ -264,6 +266,27 @@ def write_marker(home: Path) -> None:
     """Write the file that makes a folder a collection."""
     content = {"format": FORMAT, "made_by": f"periplus {__version__}"}
     write_file(home / _MARKER, with_checksums(content) + b"\n")
+
+
+def _require_one_catalog(collection: Collection) -> None:
+    """Refuse a collection of one machine as the folder of a node: the fleet does not know its archive files."""
+    catalog = collection.catalog
+    if collection.database and catalog.exists() and catalog.stat().st_size:
+        raise CollectionError(
+            f"{collection.home} is the collection of one machine",
+            f"it has a catalog of its own, {catalog.name}, and `fleet.database` is set",
+            "Use a new folder for the node, or unset `fleet.database`; `periplus export` and `import` copy pages.",
+        )
+
+
+def require_not_of_fleet(collection: Collection) -> None:
+    """Refuse the folder of a node without the database of its fleet: the catalog is there."""
+    if not collection.database and (collection.home / _FOLDER_ID).exists() and not collection.catalog.exists():
+        raise CollectionError(
+            f"{collection.home} is the folder of a fleet node",
+            "`fleet.database` is not set, so there is no catalog",
+            "Set PERIPLUS_FLEET__DATABASE as on the other nodes, or use another folder.",
+        )
 
 
 def _require_catalog(collection: Collection) -> None:

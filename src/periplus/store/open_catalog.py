@@ -9,7 +9,7 @@ from typing import TypeVar, overload
 from periplus.errors import NoCollection
 from periplus.store.block_list import NOTHING_BLOCKED, BlockList, read_block_list, write_block_list
 from periplus.store.catalog import Catalog
-from periplus.store.collection import Collection, require_driver
+from periplus.store.collection import Collection, require_driver, require_not_of_fleet
 from periplus.store.database import Database
 from periplus.store.sqlite_database import SqliteDatabase
 from periplus.store.sqlite_database import require_sound as require_sound_file
@@ -44,6 +44,7 @@ def open_catalog(
 def open_database(collection: Collection, *, create: bool = False, read_only: bool = False) -> Database:
     """Open the database of the catalog: that of the fleet, or the file `crawl.db`."""
     if not collection.database:
+        require_not_of_fleet(collection)
         return SqliteDatabase(collection.catalog, create=create, read_only=read_only)
     require_driver()
     from periplus.store.postgres.database import PostgresDatabase  # noqa: PLC0415  # an extra

@@ -14,19 +14,35 @@ _MIB = 1 << 20
 _NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _DATABASES = ("postgresql", "postgres")
 _STORES = ("s3", "file")
+_NO_PREFIX = re.compile(r"//|(^|/)\.\.?(/|$)")
 
 
 def _database(secret: SecretStr) -> SecretStr:
-    url = secret.get_secret_value()
-    if url and urlsplit(url).scheme not in _DATABASES:
+    scheme, is_url, rest = secret.get_secret_value().partition("://")
+    if scheme and (not is_url or scheme not in _DATABASES):
         raise ValueError("must be a URL like postgresql://user@host/name")
+    if _has_unquoted_password(rest):
+        raise ValueError("in the password, '@', '/', '?' and '%' must be written as %40, %2F, %3F and %25")
     return secret
+
+
+def _has_unquoted_password(rest: str) -> bool:
+    """Whether the password of a URL ends it too early: a part of it would be the host, and be shown in messages."""
+    address, query = rest.partition("?")[::2]
+    authority, path = address.partition("/")[::2]
+    after_colon = authority.rpartition(":")[2]
+    is_cut_by_query = ":" in authority and "@" not in authority and "@" in query
+    return authority.count("@") > 1 or "@" in path or (is_cut_by_query and not after_colon.strip("]").isdigit())
 
 
 def _storage(url: str) -> str:
     parts = urlsplit(url)
     if url and (parts.scheme not in _STORES or (parts.scheme == "s3" and not parts.netloc)):
         raise ValueError("must be a URL like s3://bucket/prefix or file:///folder")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("must have no keys and no options; keys are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+    if parts.scheme == "s3" and _NO_PREFIX.search(parts.path.strip("/")):
+        raise ValueError("must have a prefix without '//', '.' and '..'")
     return url.rstrip("/")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ FILE_NAME = "periplus.toml"
 _ENVIRONMENT_PREFIX = "PERIPLUS_"
 _NOT_SETTINGS = frozenset({"PERIPLUS_HOME"})
 _PLACES = ("fleet.database", "fleet.storage", "fleet.node")
+_KEYS_IN_URL = re.compile(r"(://)[^/@\s']*@")
 _INVALID_KEY = "[key]"  # how pydantic marks an invalid key of a table
 _RENAMED = {"parse.pdf_seconds": "parse.seconds", "parse.pdf_memory_mb": "parse.memory_mb"}
 _PROBLEMS = {  # by the type of a pydantic error
@@ -232,7 +234,8 @@ def _spelling(key: str, origin: str) -> str:
 
 
 def _shortened(value: object) -> str:
-    text = repr(value)
+    """A value for a message, without the password of a URL."""
+    text = _KEYS_IN_URL.sub(r"\1********@", repr(value))
     return text if len(text) <= 80 else f"{text[:80]}..."
 
 

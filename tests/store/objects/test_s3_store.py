@@ -6,7 +6,7 @@ from threading import Thread
 
 import pytest
 
-from periplus.errors import BucketMissing, StorageUnavailable
+from periplus.errors import BucketMissing, StorageUnavailable, UsageError
 from periplus.store.objects.open_store import open_store, require_bucket
 from s3_server import S3Server
 
@@ -87,3 +87,41 @@ def test_the_error_has_no_secret(s3: S3Server, bucket: str, monkeypatch: pytest.
         open_store(bucket, patience=0.3).get("a")
     assert "do-not-show-this" not in str(caught.value)
     assert "Debug source" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9000", "http://", "http://host:99999", "http://host ", "ftp://host"])
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
+def test_an_address_that_the_library_cannot_use_is_named(
+    name: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for other in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"):
+        monkeypatch.delenv(other, raising=False)
+    monkeypatch.setenv(name, address)
+    with pytest.raises(UsageError, match=rf"{name} in the environment is not valid: .*Write https://HOST"):
+        open_store("s3://bucket")
+
+
+@pytest.mark.parametrize(
+    "name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION"]
+)
+@pytest.mark.usefixtures("s3")
+def test_a_key_from_a_file_that_ends_with_a_line_break_is_named_and_not_shown(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "do-not-show-this\n")
+    with pytest.raises(UsageError, match=f"{name} in the environment is not valid: it has a space") as caught:
+        open_store("s3://bucket")
+    assert "do-not-show-this" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("s3")
+def test_a_service_that_cannot_be_reached_is_named_in_a_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://s3.invalid")
+    with pytest.raises(StorageUnavailable, match=r"cannot be used: no connection to http://s3\.invalid\. Check"):
+        open_store("s3://bucket", patience=0.3).get("a")
+
+
+def test_keys_in_an_address_are_not_shown() -> None:
+    with pytest.raises(UsageError, match=r"'s3://bucket/prefix' is not the address") as caught:
+        open_store("s3://AKIA:do-not-show-this@bucket/prefix")
+    assert "do-not-show-this" not in str(caught.value)

@@ -38,4 +38,5 @@ def open_store(url: str, *, patience: float = PATIENCE) -> ObjectStore:
         from periplus.store.objects.folder_store import FolderObjectStore  # noqa: PLC0415  # only one of both is needed
 
         return FolderObjectStore(url, Path(unquote(parts.path)))
-    raise UsageError(f"{url!r} is not the address of an object store", hint=_HINT)
+    shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else url  # without keys
+    raise UsageError(f"{shown!r} is not the address of an object store", hint=_HINT)

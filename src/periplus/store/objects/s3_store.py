@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
-from periplus.errors import BucketMissing, ObjectChanged, ObjectMissing, PeriplusError, StorageUnavailable
+from periplus.errors import BucketMissing, ObjectChanged, ObjectMissing, PeriplusError, StorageUnavailable, UsageError
 from periplus.store.durable import reporting_full_disk
 from periplus.store.objects.object_store import Content, ObjectFacts
 
@@ -30,6 +31,8 @@ except ModuleNotFoundError as missing:  # pragma: no cover
 _Result = TypeVar("_Result")
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+_HEADERS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION")
+_PLAIN = re.compile(r"[!-~]+")
 _MOST_RETRIES = 100  # the time limit ends retries, not their number
 _LONGEST_BACKOFF = timedelta(seconds=5)
 _READ_SECONDS = (15, 120)  # without a byte of the answer; a part of an upload must arrive in this time
@@ -40,6 +43,7 @@ _PARTS_AT_ONCE = 4
 _DELETED_AT_ONCE = 1000  # S3's limit
 _RESTART_SECONDS = 1.0  # after a connection that broke within an answer
 _REFUSED = re.compile(r"status code: (\d{3}) [^:]*: .*?<Code>([^<]+)</Code>", re.DOTALL)
+_ADDRESS = re.compile(r"Error performing [A-Z]+ (https?://[^/\s]+)")
 _STATUS = re.compile(r"status code: (\d{3} [A-Z][A-Za-z ]+)")
 
 
@@ -48,7 +52,8 @@ class S3ObjectStore:
 
     def __init__(self, url: str, bucket: str, prefix: str, patience: float) -> None:
         self.url, self._patience = url, patience
-        endpoint = next(filter(None, map(os.environ.get, _ENDPOINTS)), "")
+        endpoint = _endpoint()
+        _require_plain_keys()
         try:
             self._store = S3Store(
                 bucket,
@@ -173,6 +178,33 @@ class S3ObjectStore:
         return StorageUnavailable(f"{self.url} cannot be used", why or _reason(str(error)), _HINT)
 
 
+def _endpoint() -> str:
+    """The address of a service that is not Amazon's, or nothing; the library would panic at a wrong one."""
+    name, address = next(((one, found) for one in _ENDPOINTS if (found := os.environ.get(one))), ("", ""))
+    if name and not _is_address(address):
+        hint = "Write https://HOST or http://HOST:PORT."
+        raise UsageError(f"{name} in the environment is not valid", "it must be the URL of the S3 service", hint)
+    return address
+
+
+def _is_address(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return False
+    is_plain = "@" not in parts.netloc and _PLAIN.fullmatch(address) is not None and port != 0
+    return is_plain and parts.scheme in {"http", "https"} and bool(parts.hostname)
+
+
+def _require_plain_keys() -> None:
+    """Refuse keys and regions that no header can hold: a file with a key often ends with a line break."""
+    for name in _HEADERS:
+        if (value := os.environ.get(name)) and not _PLAIN.fullmatch(value):
+            why = "it has a space, a line break or another character that no key has"
+            raise UsageError(f"{name} in the environment is not valid", why, "Set it again without them.")
+
+
 _HINT = (
     "Check the bucket, AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
     "and that the service is running."
@@ -189,6 +221,8 @@ def _reason(text: str) -> str:
         return "connection refused"
     if "169.254.169.254" in text:
         return "there are no keys, and this machine has no role"
+    if (address := _ADDRESS.search(text)) and "error sending request" in text:
+        return f"no connection to {address[1]}"
     return _first_line(text)
 
 

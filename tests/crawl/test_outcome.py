@@ -16,10 +16,21 @@ from periplus.crawl.novelty import PageAssessor
 from periplus.crawl.outcome import OutcomeRecorder
 from periplus.crawl.ownership import Ownership
 from periplus.crawl.shared_state import SharedState
+from periplus.errors import StorageUnavailable
 from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
-from periplus.model import ArchivePosition, CrawlQuality, QueuedUrl, Reason, Response, UrlState
+from periplus.model import (
+    ArchivePosition,
+    CrawlQuality,
+    Decision,
+    Fetch,
+    QueuedUrl,
+    Reason,
+    Response,
+    UrlState,
+    Verdict,
+)
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.store.archive import Archived
@@ -395,3 +406,25 @@ def test_a_cut_holds_what_happened_since_the_last_one(recorder: OutcomeRecorder,
     recorder.record(ITEM, Response(SEED, 1.0, 404), 2.0)
     assert len(context.pending.cut().batch.settled) == 1
     assert not context.pending.cut().batch
+
+
+def test_a_page_that_changed_while_the_object_store_is_away_is_a_new_version(
+    recorder: OutcomeRecorder, context: WorkerContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def is_away(position: ArchivePosition) -> Response:
+        asked.append(position)
+        raise StorageUnavailable("s3://bucket cannot be used", "connection refused")
+
+    monkeypatch.setattr(recorder, "_read_archived", is_away)
+    response = Response(
+        SEED, 1.0, 200, headers={"content-type": "text/html"}, body=b"<title>Ships</title><p>Old ships."
+    )
+    decision = Decision(Verdict.FETCHED, Reason.OK)
+    earlier = Fetch.of(response, decision, ArchivePosition("v.warc.gz", 1, 2), b"\2" * 32)
+    for _ in range(3):
+        recorder.record(ITEM, response, 2.0, earlier)
+    settled = context.pending.cut().batch.settled
+    assert [(one.state, one.decision.verdict) for one in settled] == [(UrlState.DONE, Verdict.FETCHED)] * 3
+    assert len(asked) == 1, "the other pages do not wait for the store"

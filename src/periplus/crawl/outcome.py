@@ -12,7 +12,7 @@ from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.link_intake import LinkIntake, reading
 from periplus.crawl.novelty import Assessment, PageAssessor
 from periplus.crawl.page_errors import STOPS_THE_CRAWL
-from periplus.errors import DamagedFile
+from periplus.errors import DamagedFile, ObjectMissing, StorageError
 from periplus.frontier.priority import deferred
 from periplus.frontier.schedule import Schedule
 from periplus.model import (
@@ -35,6 +35,7 @@ from periplus.store.manifest import PageRow
 from periplus.url import Canonicalizer
 
 logger = logging.getLogger("periplus.crawl.urls")  # a line for every URL
+crawl_logger = logging.getLogger("periplus.crawl")
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NOT_MODIFIED = 304
@@ -44,6 +45,7 @@ _REFUSED_BY_GUARD = frozenset({Reason.PRIVATE_ADDRESS, Reason.NO_CONTACT})
 _FINAL = frozenset(
     {Reason.WRONG_TYPE, Reason.TOO_LARGE, Reason.TLS, Reason.TLS_EXPIRED, Reason.TLS_NAME, Reason.TLS_ISSUER}
 )
+_UNREADABLE_SECONDS = 60.0  # for which an object store that has failed is not asked for earlier versions
 _LONGEST_DETAIL = 300  # characters of the message of an exception
 _FETCHED = Decision(Verdict.FETCHED, Reason.OK)
 _ADDS_NOTHING = Decision(Verdict.FETCHED, Reason.OK, NOTHING_NEW)
@@ -77,6 +79,7 @@ class OutcomeRecorder:
         self._queues, self._counters, self._pending = context.queues, context.counters, context.pending
         self._archive, self._read_archived, self._schedule = archive, read_archived, Schedule(self._settings.recrawl)
         self._assessor, self._errors = assessor, intake.errors
+        self._unreadable_until = 0.0  # monotonic seconds; the object store of the fleet did not answer before
         self._archived: Archived | None = None  # archive record of the current response, once there is one
 
     def refuse(self, item: QueuedUrl, decision: Decision, now: float) -> None:
@@ -198,12 +201,16 @@ class OutcomeRecorder:
 
     def _has_same_text(self, page: Page, earlier: Fetch) -> bool:
         """Whether title and text equal those of the last version: many pages differ only in a form token."""
-        if earlier.position is None:
+        if earlier.position is None or time.monotonic() < self._unreadable_until:
             return False
         try:
             archived = self._read_archived(earlier.position)
-        except DamagedFile:
+        except (DamagedFile, ObjectMissing):
             return False  # `periplus verify` reports the damage
+        except StorageError as error:  # the page counts as changed; the next ones do not wait for the object store
+            self._unreadable_until = time.monotonic() + _UNREADABLE_SECONDS
+            crawl_logger.warning("earlier versions cannot be compared: %s", error.sentence)
+            return False
         if self._reader.needs_sandbox(archived):
             return False
         before = self._reader.parse(archived)

@@ -45,7 +45,7 @@ def test_a_wrong_password_is_called_so(shared_postgres: PostgresServer) -> None:
     shared_postgres.execute("CREATE ROLE locked LOGIN PASSWORD 'right'")
     url = shared_postgres.url(user=f"locked:{QUOTED}")
     line = line_of(CollectionError, url)
-    assert "cannot be opened: the password is wrong. Correct the password in `fleet.database`" in line
+    assert "cannot be opened: user or password is wrong. Correct them in `fleet.database`" in line
     assert "hunter2" not in line
     assert "the server wants a password. Add" in line_of(CollectionError, shared_postgres.url(user="locked"))
 
@@ -53,10 +53,10 @@ def test_a_wrong_password_is_called_so(shared_postgres: PostgresServer) -> None:
 def test_a_missing_database_or_user_is_named_with_the_command_that_creates_it(shared_postgres: PostgresServer) -> None:
     line = line_of(CollectionError, shared_postgres.url("nowhere"))
     assert 'database "nowhere" does not exist' in line
-    assert line.endswith("Create the database: `createdb`.")
+    assert line.endswith("Correct the database in `fleet.database`, or create it with `createdb`.")
     line = line_of(CollectionError, shared_postgres.url(user="nobody"))
     assert 'role "nobody" does not exist' in line
-    assert line.endswith("Create the role: `createuser`.")
+    assert line.endswith("Correct the role in `fleet.database`, or create it with `createuser`.")
 
 
 def test_a_server_with_no_free_connection_is_reported_as_such(own_postgres: PostgresServer) -> None:
@@ -112,6 +112,18 @@ def test_a_user_without_rights_is_told_which_are_missing(shared_postgres: Postgr
     line = line_of(CollectionError, postgres.replace("postgres@", "guest@"))
     assert "cannot be written: permission denied" in line
     assert "Grant the user all rights" in line
+
+
+def test_a_user_who_may_not_look_into_the_schema_is_told_so(shared_postgres: PostgresServer, postgres: str) -> None:
+    shared_postgres.execute("DROP ROLE IF EXISTS guest")
+    shared_postgres.execute("CREATE ROLE guest LOGIN")
+    PostgresDatabase(postgres, create=True).close()
+    for read_only in (True, False):
+        line = error_line(
+            CollectionError,
+            lambda read_only=read_only: PostgresDatabase(postgres.replace("postgres@", "guest@"), read_only=read_only),
+        )
+        assert "cannot be read: the user may not use its schema. Grant the user CREATE" in line
 
 
 def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from periplus.store.postgres import pool
-from periplus.store.postgres.connection import connect
+from periplus.errors import DatabaseUnavailable
+from periplus.store.postgres import database, pool
+from periplus.store.postgres.connection import Connection, connect
 from periplus.store.postgres.database import PostgresDatabase
 from periplus.store.postgres.pool import POOL, ConnectionPool
 from postgres_server import PostgresServer
@@ -72,6 +73,24 @@ def test_a_connection_that_the_server_has_closed_is_replaced(own_postgres: Postg
     own_postgres.start()
     with closing(PostgresDatabase(url)) as database:
         assert database.row("last_command") == (0,)
+
+
+def test_a_server_that_goes_away_again_is_reported_as_away(
+    own_postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = own_postgres.url(own_postgres.create_database())
+    PostgresDatabase(url, create=True).close()
+    own_postgres.stop(signal.SIGINT)
+    own_postgres.start()
+
+    def connect_to_one_that_stops(url: str, *, read_only: bool) -> Connection:
+        connection = connect(url, read_only=read_only)
+        own_postgres.stop(signal.SIGQUIT)
+        return connection
+
+    monkeypatch.setattr(database, "connect", connect_to_one_that_stops)
+    with pytest.raises(DatabaseUnavailable, match="does not answer"):
+        PostgresDatabase(url)
 
 
 def test_idle_connections_are_few_and_closed_after_a_while(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

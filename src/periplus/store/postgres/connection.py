@@ -29,7 +29,7 @@ _DISK_FULL = "53100"
 _ADVICE = "\n\tIs the server running"  # of the library; ours says more
 _IN_URL = re.compile(r"(://[^:/@\s]*:)([^\s]*)@")  # the user and the password
 _REFUSED = {  # what the server says, when it is the user who must change something: the cause and the remedy
-    "password authentication failed": ("the password is wrong", "Correct the password in `fleet.database`."),
+    "password authentication failed": ("user or password is wrong", "Correct them in `fleet.database`."),
     "no password supplied": ("the server wants a password", "Add the password to `fleet.database`."),
     "fe_sendauth": ("the server wants a password", "Add the password to `fleet.database`."),
     "no pg_hba.conf entry": ("the server does not admit this machine", "Add it to pg_hba.conf of the server."),
@@ -117,9 +117,9 @@ def _no_connection(url: str, error: psycopg.OperationalError) -> PeriplusError:
     text, place = _plain(error, url), place_of(url)
     if "does not exist" in text:
         what = next((kind for kind in _MISSING if f'{kind} "' in text), "database")
-        return CollectionError(
-            f"{place} cannot be opened", text, f"Create the {what}: `create{'db' if what == 'database' else 'user'}`."
-        )
+        command = "createdb" if what == "database" else "createuser"
+        hint = f"Correct the {what} in `fleet.database`, or create it with `{command}`."
+        return CollectionError(f"{place} cannot be opened", text, hint)
     for sign, (cause, remedy) in _REFUSED.items():
         if sign in text:
             return CollectionError(f"{place} cannot be opened", cause, remedy)

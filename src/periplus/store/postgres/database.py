@@ -80,7 +80,11 @@ class PostgresDatabase:
             if kept is None or not is_lost(kept):
                 raise failure(url, error) from error
             self._use(connect(url, read_only=read_only))  # the server has closed the kept one
-            self._check_schema(create=create)
+            try:
+                self._check_schema(create=create)
+            except psycopg.Error as again:
+                self._connection.close()
+                raise failure(url, again) from again
         except BaseException:
             self._connection.close()
             raise

@@ -12,6 +12,10 @@ from periplus.store.postgres.dialect import PACKAGE
 
 _VERSION_TABLE = "schema_version"
 _MAY_CREATE = "has_database_privilege(current_database(), 'CREATE')"
+# A schema of the search path in which this user sees no table, because he may not look into it.
+_HIDDEN = """SELECT nspname FROM pg_namespace WHERE NOT has_schema_privilege(oid, 'USAGE')
+AND nspname = ANY(string_to_array(replace(replace(current_setting('search_path'), '"', ''), ' ', ''), ',')) LIMIT 1"""
+_GRANT = "Grant the user CREATE on the database and all rights on its schema."
 # Workers of the release before must not write the new tables. Batches under way end first; later ones are refused.
 _FENCE_OFF = """UPDATE fleet_workers SET token = token + 1;
 UPDATE leases SET token = token + 1, is_live = 0, ends = least(ends, clock_timestamp());
@@ -81,7 +85,7 @@ def tables_state(connection: Connection, place: str) -> str:
         raise CollectionError(
             f"{place} cannot be written",
             "the user has no right to, or the server is a standby",
-            "Grant the user CREATE on the database and all rights on its schema, or name the primary server.",
+            f"{_GRANT[:-1]}, or name the primary server.",
         )
     if not version:
         return "reachable, no tables yet"
@@ -91,6 +95,8 @@ def tables_state(connection: Connection, place: str) -> str:
 def _schema_of(connection: Connection, place: str) -> int:
     """The version of the tables; 0: there are none."""
     if _value(connection, f"SELECT to_regclass('{_VERSION_TABLE}')") is None:
+        if _value(connection, _HIDDEN):
+            raise CollectionError(f"{place} cannot be read", "the user may not use its schema", _GRANT)
         return 0
     version, latest = int(_value(connection, f"SELECT version FROM {_VERSION_TABLE}")), _migrations()[-1][0]
     if version > latest:

@@ -87,6 +87,23 @@ def test_a_node_that_comes_back_too_late_finds_no_row(node: Collection) -> None:
         assert rows.mark_stored(WaitingFile(ARCHIVE, file.name, file.committed)) is Mark.GIVEN_UP
 
 
+@pytest.mark.slow
+def test_pages_whose_segments_are_not_uploaded_wait_for_the_index(node: Collection) -> None:
+    with closing(open_catalog(node)) as catalog:
+        assert catalog.segments() == []
+        pages, first = catalog.unsealed_pages()
+        assert pages == 30
+        assert first is not None
+        (worker,) = catalog.archive_workers()
+        with closing(open_catalog(node, partial(CatalogUploadRows, worker=worker))) as rows:
+            for file in catalog.archives(worker):
+                rows.mark_stored(WaitingFile(ARCHIVE, file.name, file.committed))
+            assert catalog.unsealed_pages() == (30, first)
+            for file in rows.waiting(""):
+                rows.mark_stored(file)
+        assert catalog.unsealed_pages() == (0, None)
+
+
 def sealed(number: int) -> list[SealedSegment]:
     return [SealedSegment(segment_name(kind, 1000, number), kind, 1, 7, b"digest") for kind in ("pages", "links")]
 

@@ -68,6 +68,16 @@ UPDATE archives SET sealed_by = ?2 WHERE sealed_by = ?1 AND sealed < committed;
 -- name: unsealed_archives
 SELECT archive_id, name, committed, sealed FROM archives WHERE coalesce(sealed_by, worker) = ? AND sealed < committed ORDER BY archive_id;
 
+-- name: unsealed_pages
+-- As on one machine. The pages of a segment that waits for its upload are in no segment yet, because nobody reads it.
+SELECT count(*), min(fetches.at)
+FROM (SELECT archive_id, committed, least(archives.sealed, waiting.sealed) AS sealed FROM archives LEFT JOIN (
+        SELECT key::bigint AS archive_id, min(value::bigint) AS sealed FROM segments, jsonb_each_text(sealed_before)
+        WHERE NOT stored AND kind = 'pages' GROUP BY 1) AS waiting USING (archive_id)) AS archives
+JOIN fetches ON fetches.archive_id = archives.archive_id AND fetches."offset" >= archives.sealed
+WHERE archives.committed > archives.sealed AND fetches.archive_id IS NOT NULL
+AND fetches.verdict = 'fetched' AND fetches.content_id IS NOT NULL;
+
 -- name: lost_urls
 SELECT url, state FROM urls WHERE url IN (SELECT url FROM fetches WHERE archive_id = ?) ORDER BY url FOR UPDATE;
 

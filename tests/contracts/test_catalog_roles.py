@@ -41,6 +41,7 @@ from periplus.store.open_catalog import set_block_list
 from periplus.store.prune_catalog import PruneCatalog, Replacement
 from periplus.store.queries import Queries
 from periplus.store.repair_catalog import RepairCatalog
+from periplus.store.shares import share_of
 from periplus.store.user_changes import UserChanges
 from store.records import AT, OK, a_fetch, failed, queued, refused, retried
 
@@ -211,6 +212,7 @@ def read_everything(queries: Queries) -> None:
 
 def read_queues(catalog: Catalog) -> None:
     catalog.waiting_hosts()
+    catalog.waiting_hosts([share_of(A)])
     for host in (A, B, "unknown.example"):
         catalog.queue_of(host, 50, math.inf)
         catalog.queue_of(host, 5, AT)
@@ -219,10 +221,13 @@ def read_queues(catalog: Catalog) -> None:
     catalog.due_again(AT + 1e6, (AT + 3_600, 3_600.0, f"https://{A}/many/2"), 10)
     catalog.known_urls()
     catalog.seen_keys()
+    catalog.seen_keys([share_of(B)])
     catalog.forwarded_urls(0, 100)
     catalog.forwarded_urls(5, 3)
     catalog.domain_sizes()
+    catalog.domain_sizes({share_of(A)})
     catalog.hosts()
+    catalog.hosts({share_of(B)})
     catalog.patterns()
 
 
@@ -248,7 +253,8 @@ class _KeyedAlike(Queries):
         return found.blocks("https://gone.example/page") and not found.blocks("https://example.org/")
 
 
-def test_a_crawl_writes_the_same_into_either(twins: Twins) -> None:
+def test_a_crawl_writes_the_same_into_either(twins: Twins, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 0)
     with twins.opened(Catalog) as catalog:
         fill(catalog)
         read_queues(catalog)

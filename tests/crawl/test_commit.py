@@ -21,6 +21,7 @@ from crawl.crawling import catalog_of, environment, periplus, reach, run_crawl, 
 from periplus.crawl import commit
 from periplus.crawl.assignment import Budget
 from periplus.crawl.commit import Committer, FileLimits
+from periplus.crawl.run import Request, crawl
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
@@ -411,3 +412,23 @@ def test_a_file_that_may_not_grow_is_reported_and_loses_nothing(tmp_path: Path, 
     with TestWeb(full_pages()) as web:
         assert_clear_end(periplus(*crawl_command(web, tmp_path, workers), env=env, preexec_fn=limited), tmp_path)
         assert_resumes_whole(web, tmp_path, env)
+
+
+# -- keys of known URLs ---------------------------------------------------------------------------------------------
+
+
+def test_keys_are_packed_by_share_while_workers_commit_and_give_shares(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commit, "_COMMITS_PER_PACKING", 2)
+    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 3)
+    settings = {"scope__hosts": [".*"], "store__commit_pages": 4}
+    with TestWeb(many_hosts(20, 15)) as web:
+        crawl(Request(tmp_path, settings_for(web, **settings), ["http://h0001.test/"], workers=3))
+        assert set(web.log.fetched().values()) == {1}, "a URL whose key was lost would be admitted twice"
+    with catalog_of(tmp_path) as catalog:
+        assert catalog.counters()["known"] == 300
+        assert len({key for keys, _ in catalog.seen_keys() for key in keys.tolist()}) == 300
+        assert len(list(catalog.seen_keys([]))) < 300 / 4, "most chunks were packed"
+        assert len(list(catalog.seen_keys())) > len(list(catalog.seen_keys([])))
+    sound(tmp_path)

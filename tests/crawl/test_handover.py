@@ -1,4 +1,4 @@
-"""Does a share that gets a new owner end the loans that were made for it?"""
+"""What happens to loans and to known URLs when a share gets a new owner?"""
 
 from __future__ import annotations
 
@@ -170,3 +170,15 @@ def test_a_loan_for_a_share_ends_when_that_share_gets_another_owner(crawl: Crawl
         assert host_of(crawl.fetcher.asked[-1]) == THERE
 
     asyncio.run(story())
+
+
+def test_the_known_urls_of_a_share_leave_with_it(crawl: Crawl) -> None:
+    builder, parts = crawl.worker(0)
+    for host, pages in ((BUSIER, 60), (HERE, 25)):
+        for number in range(pages):
+            builder.intake.seed(f"http://{host}/{number}")
+    owned = builder.admission.owned
+    assert [len(owned.of(host).keys) for host in (BUSIER, HERE)] == [60, 25]
+    crawl.move_a_share(parts)
+    assert crawl.shared.owners[share_of(HERE)] == 1
+    assert [len(owned.of(host).keys) for host in (BUSIER, HERE)] == [60, 0]

@@ -30,6 +30,8 @@ from periplus.store.open_catalog import open_catalog
 from periplus.store.run_summary import StepTimes
 from periplus.store.segments import SegmentStream
 
+_COMMITS_PER_PACKING = 64  # after so many commits, the keys of known URLs are packed if there are many chunks
+
 
 @dataclass(frozen=True, slots=True)
 class Commit:
@@ -78,6 +80,7 @@ class Committer:
         self._writer = begin(collection.archive, worker, self._catalog.archives(worker))
         self._growing = self._writer.name  # the first archive file whose last batch is not committed
         self._began = math.inf  # when the archive file got its first record
+        self._commits = 0
         self._failure: BaseException | None = None  # of `add_recovered`
         is_stored = not collection.uploads_files
         self._segments = SegmentStream(self._catalog, collection.segments, settings, worker, is_stored=is_stored)
@@ -188,5 +191,11 @@ class Committer:
             if cut.writer is not self._writer:
                 self._complete(cut.writer)
             self._segments.add(cut.rows, archive_id, cut.pending.size)
+            self._pack_seen_if_due()
         self._trimmer.trim_if_due()
         self._timing.commit += time.perf_counter() - began
+
+    def _pack_seen_if_due(self) -> None:
+        self._commits += 1
+        if self._commits % _COMMITS_PER_PACKING == 0:
+            self._catalog.pack_seen()

@@ -144,14 +144,14 @@ class Handover:
 
     def _load_shares(self, shares: frozenset[int], now: float) -> None:
         """Load the state of newly owned shares from disk."""
-        self._admission.catch_up(self._catalog, None if self._ownership.is_sole_worker else shares)
+        self._admission.load(self._catalog, None if self._ownership.is_sole_worker else shares)
         sole, known = self._ownership.is_sole_worker, self._catalog.patterns()
         self._admission.traps.load(pattern for pattern in known if sole or share_of(pattern.host) in shares)
         self._inbox.reread()
         self._revisits.restart()
         for share in shares & self._coordination.inherited():
             self._politeness.inherit(share, now + self._longest_request)
-        for policy in self._catalog.waiting_hosts():
+        for policy in self._catalog.waiting_hosts(shares):
             if sole or share_of(policy.host) in shares:
                 pause = self._politeness.recall(policy, now)
                 self._queues.load([pause.policy])
@@ -229,5 +229,6 @@ class Handover:
         self._queues.drop(departure.hosts)
         self._politeness.forget(departure.hosts)
         self._admission.traps.forget(departure.hosts)
+        self._admission.drop(self._ownership.leaving)
         self._ownership.hand_over(departure.receiver)
         self._departure = None

@@ -77,7 +77,7 @@ class LinkIntake:
     def entry(self, url: str) -> None:
         """Register an entry URL, which is fetched many times; links to it are not followed."""
         self._admission.scope.add_seed_host(host_of(url))
-        self._admission.mark_seen(url)
+        self._admission.mark_known(url)
         if self.owns(url):
             self._pending.batch.seeds.append(url)
 

@@ -232,8 +232,8 @@ class WorkerBuilder:
         self._context = WorkerContext(number, assignment, shared, coordination, catalog, queues, counters)
         self._ownership = Ownership(coordination)
         self._traps = Traps(settings.frontier.trap_fetches, settings.frontier.trap_allowance, catalog.had_nothing_new)
-        self._admission = open_admission(catalog, settings.scope, self._traps, shares=())  # `Handover` loads them
-        self.intake = LinkIntake(self._context, self._canonicalizer, self._admission, self._ownership)
+        self.admission = open_admission(catalog, settings.scope, self._traps, shares=())  # `Handover` loads them
+        self.intake = LinkIntake(self._context, self._canonicalizer, self.admission, self._ownership)
         patience = settings.fetch.timeout + settings.politeness.delay
         longest = max(patience, settings.politeness.longest_crawl_delay)
         self._loans = Loans(coordination, self._ownership, fetcher, patience, longest)
@@ -241,7 +241,7 @@ class WorkerBuilder:
     def build(self, reader: PageReader, live: LiveState, known: int) -> WorkerParts:
         """Return all parts that the worker directs; *known*: the newest command that the tables include."""
         revisits = Revisits(self._context, self.intake)
-        inbox = Inbox(self._context, self._ownership, self._admission, self.intake)
+        inbox = Inbox(self._context, self._ownership, self.admission, self.intake)
         return WorkerParts(
             self._context,
             self._visitor(reader),
@@ -255,7 +255,7 @@ class WorkerBuilder:
         )
 
     def _commands(self, live: LiveState, known: int, inbox: Inbox, revisits: Revisits) -> Commands:
-        targets = CommandTargets(self._ownership, self._admission, self.intake, inbox, self._politeness, revisits)
+        targets = CommandTargets(self._ownership, self.admission, self.intake, inbox, self._politeness, revisits)
         return Commands(self._context, live, known, targets)
 
     def _request_step(self, host: str) -> Step:
@@ -267,7 +267,7 @@ class WorkerBuilder:
             self._context,
             self._ownership,
             inbox,
-            admission=self._admission,
+            admission=self.admission,
             politeness=self._politeness,
             revisits=revisits,
             loans=self._loans,

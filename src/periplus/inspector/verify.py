@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 from collections import Counter
 from collections.abc import Iterator, Set
 from contextlib import ExitStack, contextmanager, suppress
@@ -129,7 +128,7 @@ def _catalog_problems(catalog: Catalog, where: str) -> Iterator[Problem]:
         yield Problem(where, f"the {name} of {host} says {noted}, a recount {number}")
     for reason, status, noted, number in catalog.miscounted_outcomes():
         yield Problem(where, f"the counter of URLs with {reason} {status} says {noted}, a recount {number}")
-    seen = set().union(*(struct.unpack(f"<{len(keys) // 8}Q", keys) for keys, _ in catalog.seen_keys()))
+    seen = set().union(*(keys.tolist() for keys, _ in catalog.seen_keys()))
     for url in islice((url for url in catalog.known_urls() if url_key(url) not in seen), 10):
         yield Problem(where, f"{url} is missing from the set of seen URLs and could be fetched twice")
 

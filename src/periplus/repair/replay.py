@@ -95,7 +95,7 @@ class Replay:
             self._admission.scope.add_seed_host(host)
             self._batches[name].seeds.append(url)
         item = QueuedUrl(url, host, 0, plain(0), reason)
-        self._admission.mark_seen(url)
+        self._admission.mark_known(url)
         self._admitted.append(item)
         return item
 

@@ -11,7 +11,11 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
+from itertools import accumulate
 from typing import Any
+
+import numpy as np
 
 from periplus.errors import CollectionLocked
 from periplus.model import Fetch, HostPolicy, Pattern, QueuedUrl, Reason, UrlState, Verdict
@@ -22,12 +26,12 @@ from periplus.store.host_changes import apply_block, retry_host
 from periplus.store.live_state import Publication, write_publication
 from periplus.store.manifest import SealedSegment
 from periplus.store.queries import STATE_COUNTERS, Queries
-from periplus.store.shares import share_of
+from periplus.store.shares import ALL_SHARES, Keys, Shares, share_of, split_by_share
 from periplus.url import registrable_domain, url_key
 
 _HOST_IDS_CACHED = 200_000
-_SEEN_CHUNKS = 512  # chunks of the seen filter above which they are merged
-_SEEN_CHUNK_BYTES = 8 << 20  # size of a merged chunk
+_SEEN_CHUNKS = 512  # chunks of the seen filter above which they are packed
+_PACKED_AT_ONCE = 8 << 20  # bytes of their keys
 
 
 class Catalog(Queries):
@@ -211,9 +215,9 @@ class Catalog(Queries):
 
     # -- the queues ---------------------------------------------------------------------------------------------
 
-    def waiting_hosts(self) -> list[HostPolicy]:
-        """The hosts with queued URLs."""
-        return [HostPolicy(*row) for row in self._database.rows("waiting_hosts")]
+    def waiting_hosts(self, shares: Collection[int] = ALL_SHARES) -> list[HostPolicy]:
+        """The hosts of some shares with queued URLs, and those that an earlier release added without their share."""
+        return [HostPolicy(*row) for row in self._database.rows("waiting_hosts", _json_list(shares))]
 
     def queue_of(self, host: str, limit: int, now: float) -> list[QueuedUrl]:
         """The best *limit* queued URLs of a host that are due."""
@@ -237,12 +241,17 @@ class Catalog(Queries):
         """Every URL ever admitted."""
         return (url for (url,) in self._database.rows("known_urls"))
 
-    def seen_keys(self) -> Iterator[tuple[bytes, bytes | None]]:
-        """The chunks of the seen filter: 8-byte keys of every URL ever admitted, and 2-byte shares of these URLs.
+    def seen_keys(self, shares: Collection[int] = ALL_SHARES) -> Iterator[tuple[Keys, Shares | None]]:
+        """The chunks of the seen filter: keys of all admitted URLs, and the shares of these URLs.
 
-        No shares: the chunk is of an earlier release, and each of its keys may be of any share.
+        Every key of *shares* is among them; keys of other shares may be. None: the chunk is of an earlier release,
+        and each of its keys may be of any share.
         """
-        return self._database.rows("seen")
+        # `seen` first: a chunk that is packed meanwhile is then read twice, not missed.
+        for keys, shares_of_keys in self._database.rows("seen"):
+            yield _keys(keys), None if shares_of_keys is None else np.frombuffer(shares_of_keys, "<u2")
+        for share, keys in self._database.rows("packed_seen", _json_list(shares)):
+            yield _keys(keys), np.full(len(keys) // 8, share, "<u2")
 
     def forwarded_urls(
         self, after: int, limit: int, shares: Collection[int] | None = None
@@ -261,25 +270,31 @@ class Catalog(Queries):
         ]
 
     def pack_seen(self) -> None:
-        """Merge the small chunks of the seen filter, so that the next start reads few large ones."""
-        (chunks,) = self._database.row("seen_chunks")
-        if chunks <= _SEEN_CHUNKS:
-            return
+        """Sort the keys of old chunks by share, so that a worker reads those of its own shares only."""
+        while chunks := self._chunks_to_pack():
+            last, _ = chunks[-1]
+            self._database.retry(partial(self._pack_seen, last))
+
+    def _pack_seen(self, last: int) -> None:
         with self._database.transaction():
-            for without_shares in (True, False):
-                taken = list(self._database.rows("take_seen", without_shares))
-                keys = b"".join(keys for keys, _ in taken)
-                shares = None if without_shares else b"".join(shares for _, shares in taken)
-                starts = range(0, len(keys), _SEEN_CHUNK_BYTES)
-                self._database.many("add_seen", (_part_of_seen(keys, shares, start) for start in starts))
+            taken = list(self._database.rows("take_seen", last))
+            self._database.many("pack_seen", packed_rows(taken))
 
-    def domain_sizes(self) -> dict[str, int]:
-        """URLs admitted so far per registrable domain."""
-        return dict(self._database.rows("domain_sizes"))
+    def _chunks_to_pack(self) -> list[tuple[int, int]]:
+        """Ids and sizes of the oldest chunks, if there are many; as many as may be in memory at once."""
+        chunks = list(self._database.rows("seen_sizes", _SEEN_CHUNKS + 1))
+        if len(chunks) <= _SEEN_CHUNKS:
+            return []
+        ends = accumulate(size for _, size in chunks)
+        return [chunk for chunk, end in zip(chunks, ends, strict=True) if end <= _PACKED_AT_ONCE] or chunks[:1]
 
-    def hosts(self) -> Iterator[tuple[str, str]]:
-        """Every host with admitted URLs, and its registrable domain."""
-        return self._database.rows("hosts")
+    def domain_sizes(self, shares: Collection[int] = ALL_SHARES) -> dict[str, int]:
+        """URLs admitted so far per registrable domain of some shares, and of hosts without a share."""
+        return dict(self._database.rows("domain_sizes", _json_list(shares)))
+
+    def hosts(self, shares: Collection[int] = ALL_SHARES) -> Iterator[tuple[str, str]]:
+        """Every host of some shares, or without a share, that has admitted URLs; with its registrable domain."""
+        return self._database.rows("hosts", _json_list(shares))
 
     def patterns(self) -> list[Pattern]:
         """The URL patterns of all hosts."""
@@ -362,7 +377,8 @@ class Catalog(Queries):
         """Look up or add the ids of all hosts at once."""
         if len(self._host_ids) >= _HOST_IDS_CACHED:
             self._host_ids.clear()
-        if new := {host: registrable_domain(host) for host in hosts if host not in self._host_ids}:
+        new = {host: (registrable_domain(host), share_of(host)) for host in hosts if host not in self._host_ids}
+        if new:
             self._host_ids |= self._database.ids("host_id", "add_host", new)
 
 
@@ -374,10 +390,20 @@ def seen_chunk(urls: Iterable[tuple[str, str]]) -> tuple[bytes, bytes]:
     )
 
 
-def _part_of_seen(keys: bytes, shares: bytes | None, start: int) -> tuple[bytes, bytes | None]:
-    """A chunk of merged chunks, from byte *start* of the keys on."""
-    end = start + _SEEN_CHUNK_BYTES
-    return keys[start:end], None if shares is None else shares[start // 4 : end // 4]
+def packed_rows(chunks: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """The keys of some chunks of the seen filter, as rows of one share each."""
+    keys, shares = (b"".join(parts) for parts in zip((b"", b""), *chunks, strict=True))
+    for share, part in split_by_share(_keys(keys), np.frombuffer(shares, "<u2")):
+        yield share, part.tobytes()
+
+
+def _keys(stored: bytes) -> Keys:
+    return np.frombuffer(stored, "<u8")
+
+
+def _json_list(shares: Collection[int]) -> str:
+    """Shares as a parameter of a statement."""
+    return json.dumps([*shares])
 
 
 def _is_content(fetch: Fetch | None) -> bool:

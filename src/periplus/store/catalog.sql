@@ -4,7 +4,7 @@
 SELECT host_id FROM hosts WHERE host = ?;
 
 -- name: add_host
-INSERT INTO hosts (host, domain) VALUES (?, ?) RETURNING host_id;
+INSERT INTO hosts (host, domain, share) VALUES (?, ?, ?) RETURNING host_id;
 
 -- name: set_policy
 UPDATE hosts SET delay = ?, delay_why = ?, next_fetch = ?, failures = ? WHERE host_id = ?;
@@ -23,7 +23,8 @@ FROM hosts WHERE host = ? AND pages > 0;
 -- name: waiting_hosts
 -- Hosts with queued URLs: one look-up in the queue index per host.
 SELECT host, delay, delay_why, next_fetch, failures FROM hosts
-WHERE EXISTS (SELECT 1 FROM urls WHERE urls.host_id = hosts.host_id AND state = 0);
+WHERE EXISTS (SELECT 1 FROM urls WHERE urls.host_id = hosts.host_id AND state = 0)
+AND (share IS NULL OR share IN (SELECT value FROM json_each(?)));
 
 -- name: admit
 -- Add a new URL. The seen filter was checked before, but only the constraint is decisive.
@@ -130,15 +131,25 @@ INSERT INTO seen (keys, shares) VALUES (?, ?);
 -- name: seen
 SELECT keys, shares FROM seen ORDER BY chunk_id;
 
--- name: take_seen
--- Remove the chunks that are about to be merged. Those that other workers add meanwhile stay.
-DELETE FROM seen WHERE CASE WHEN shares IS NULL THEN 1 ELSE 0 END = ? RETURNING keys, shares;
+-- name: seen_sizes
+-- The oldest chunks that can be sorted by share, with their bytes.
+SELECT chunk_id, length(keys) FROM seen WHERE shares IS NOT NULL ORDER BY chunk_id LIMIT ?;
 
--- name: seen_chunks
-SELECT count(*) FROM seen;
+-- name: take_seen
+-- Remove chunks that are about to be packed. Another worker may have taken some of them.
+DELETE FROM seen WHERE shares IS NOT NULL AND chunk_id <= ? RETURNING keys, shares;
+
+-- name: pack_seen
+INSERT INTO packed_seen (share, keys) VALUES (?, ?);
+
+-- name: packed_seen
+SELECT share, keys FROM packed_seen WHERE share IN (SELECT value FROM json_each(?));
 
 -- name: clear_seen
 DELETE FROM seen;
+
+-- name: clear_packed_seen
+DELETE FROM packed_seen;
 
 -- name: url
 SELECT url, state, reason, detail, depth, priority, due, admitted, via, redirects, attempts, visits, interval, evidence,
@@ -153,11 +164,12 @@ SELECT count(*), coalesce(sum(urls), 0) FROM hosts WHERE domain = ? AND urls > 0
 
 -- name: domain_sizes
 -- URLs admitted so far per registrable domain, for the caps.
-SELECT domain, sum(urls) FROM hosts WHERE urls > 0 GROUP BY domain;
+SELECT domain, sum(urls) FROM hosts
+WHERE urls > 0 AND (share IS NULL OR share IN (SELECT value FROM json_each(?))) GROUP BY domain;
 
 -- name: hosts
 -- Hosts with URLs, each with its registrable domain.
-SELECT host, domain FROM hosts WHERE urls > 0;
+SELECT host, domain FROM hosts WHERE urls > 0 AND (share IS NULL OR share IN (SELECT value FROM json_each(?)));
 
 -- name: add_fetch
 INSERT INTO fetches (run_id, url_key, url, at, status, verdict, reason, detail, mime, bytes, content_id, archive_id, "offset", length,

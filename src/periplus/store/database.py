@@ -78,8 +78,8 @@ class Database(Protocol):
         """Run one statement for every row; returns the number of changed rows."""
         ...
 
-    def ids(self, find: str, add: str, rows: Mapping[str, str]) -> dict[str, int]:
-        """The ids of named rows, found by one statement or added with their values by another one."""
+    def ids(self, find: str, add: str, rows: Mapping[str, tuple[Any, ...]]) -> dict[str, int]:
+        """The ids of named rows, found by one statement or added with their other values by another one."""
         ...
 
     def row(self, name: str, *values: Any) -> Any:

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from periplus.model import Fetch, QueuedUrl
 from periplus.store.batch import ArchiveFile, admission_row, signed
-from periplus.store.catalog import Catalog
+from periplus.store.catalog import Catalog, packed_rows
 from periplus.store.shares import share_of
 from periplus.url import host_of, url_key
-
-_KEYS_AT_ONCE = 1 << 20  # of the seen filter, 8 MB
 
 
 class RepairCatalog(Catalog):
@@ -87,6 +85,5 @@ class RepairCatalog(Catalog):
         self._database.run("clear_outcomes")
         self._database.run("recount_outcomes")
         self._database.run("clear_seen")
-        starts = range(0, len(keys), _KEYS_AT_ONCE)
-        parts = (slice(start, start + _KEYS_AT_ONCE) for start in starts)
-        self._database.many("add_seen", ((keys[part].tobytes(), shares[part].tobytes()) for part in parts))
+        self._database.run("clear_packed_seen")
+        self._database.many("pack_seen", packed_rows([(keys.tobytes(), shares.tobytes())]))

@@ -177,9 +177,9 @@ class SqliteDatabase:
         except _ERRORS as error:
             raise _failure(self._path, error) from error
 
-    def ids(self, find: str, add: str, rows: Mapping[str, str]) -> dict[str, int]:
-        """The ids of named rows, found by one statement or added with their values by another one."""
-        return {name: (self.row(find, name) or self.row(add, name, value))[0] for name, value in rows.items()}
+    def ids(self, find: str, add: str, rows: Mapping[str, tuple[Any, ...]]) -> dict[str, int]:
+        """The ids of named rows, found by one statement or added with their other values by another one."""
+        return {name: (self.row(find, name) or self.row(add, name, *values))[0] for name, values in rows.items()}
 
     def row(self, name: str, *values: Any) -> Any:
         """The first row of the result, or None."""

@@ -40,6 +40,7 @@ _STREAMED = frozenset(  # statements whose results may have millions of rows; th
         "hosts",
         "imported_out_of_scope",
         "known_urls",
+        "packed_seen",
         "queued_hosts",
         "redirects",
         "referred_contents",
@@ -257,11 +258,11 @@ class PostgresDatabase:
         cursor.executemany(self._sql[name].encode(), rows)
         return max(cursor.rowcount, 0)
 
-    def ids(self, find: str, add: str, rows: Mapping[str, str]) -> dict[str, int]:
-        """The ids of named rows, found by one statement or added with their values by another one; both for many."""
+    def ids(self, find: str, add: str, rows: Mapping[str, tuple[Any, ...]]) -> dict[str, int]:
+        """The ids of named rows, found by one statement or added with their other values; both for many rows."""
         found = dict(self.run(f"{find}_many", list(rows)))
         if new := sorted(rows.keys() - found.keys()):
-            found.update(self.run(f"{add}_many", new, [rows[name] for name in new]))
+            found.update(self.run(f"{add}_many", new, *map(list, zip(*(rows[name] for name in new), strict=True))))
         return found
 
     def row(self, name: str, *values: Any) -> Any:

@@ -19,6 +19,10 @@ _TRANSLATIONS = (
     (re.compile(r"\binstr\("), "strpos("),
     (re.compile(r"\bchar\(59\)"), "chr(59)"),
     (re.compile(r"\b9e999\b"), "'infinity'::float8"),
+    (
+        re.compile(r"\bIN \(SELECT value FROM json_each\((\$\d+)\)\)"),
+        r"= ANY(ARRAY(SELECT value::integer FROM json_array_elements_text(\1::json)))",
+    ),
     (re.compile(r"\b(forgotten|forgotten_host|forgotten_origin|scrubbed)\("), r"pg_temp.\1("),
 )
 _COLUMNS = re.compile(r"^-- columns: (.*)$", re.MULTILINE)

@@ -2,13 +2,14 @@
 
 -- name: add_host
 -- Two workers may meet a new host at the same time: both get its id.
-INSERT INTO hosts (host, domain) VALUES (?, ?) ON CONFLICT (host) DO UPDATE SET domain = excluded.domain RETURNING host_id;
+INSERT INTO hosts (host, domain, share) VALUES (?, ?, ?) ON CONFLICT (host) DO UPDATE SET domain = excluded.domain RETURNING host_id;
 
 -- name: host_id_many
 SELECT host, host_id FROM hosts WHERE host = ANY(?);
 
 -- name: add_host_many
-INSERT INTO hosts (host, domain) SELECT host, domain FROM unnest(?::text[], ?::text[]) AS added (host, domain)
+INSERT INTO hosts (host, domain, share)
+SELECT host, domain, share FROM unnest(?::text[], ?::text[], ?::integer[]) AS added (host, domain, share)
 ON CONFLICT (host) DO UPDATE SET domain = excluded.domain RETURNING host, host_id;
 
 -- name: queue

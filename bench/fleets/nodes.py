@@ -17,7 +17,7 @@ from harness.errors import BenchError
 from harness.machine import busy_seconds
 from living.made_web import MadeWeb
 from living.web_process import WebServer
-from periplus.crawl.settings_sync import publish_settings
+from periplus.crawl.coordination.settings_sync import publish_settings
 from periplus.model import Reason
 from periplus.store.batch import ForwardedUrl
 from periplus.store.collection import Collection

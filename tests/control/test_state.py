@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from periplus.control.state import crawl_state, wait_until_obeyed
-from periplus.crawl.fleet_coordination import since_boot
+from periplus.crawl.coordination.fleet_coordination import since_boot
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection, create_collection
 from periplus.store.live_state import SILENT_SECONDS, Action, LiveState, Role, WorkerRow

@@ -20,9 +20,9 @@ from periplus.cli.main import run
 from periplus.config import Settings, load
 from periplus.crawl.assignment import Assignment, Budget, RecrawlPolicy, WorkerContext
 from periplus.crawl.clock import Clock, SteadyClock
-from periplus.crawl.local_coordination import LocalCoordination
+from periplus.crawl.coordination.local_coordination import LocalCoordination
+from periplus.crawl.coordination.shared_state import SharedState
 from periplus.crawl.run import Request, Result, crawl
-from periplus.crawl.shared_state import SharedState
 from periplus.fetch.ip_limits import AddressTable
 from periplus.frontier.queues import Queues
 from periplus.inspector.verify import Findings, verify

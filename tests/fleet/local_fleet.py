@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from crawl.crawling import environment, start
-from periplus.crawl.settings_sync import publish_settings
+from periplus.crawl.coordination.settings_sync import publish_settings
 from periplus.store.catalog import Catalog
 from periplus.store.collection import Collection
 from periplus.store.postgres.database import PostgresDatabase

@@ -13,9 +13,9 @@ from typing import Any
 
 from periplus.config import Settings
 from periplus.crawl.clock import Clock
-from periplus.crawl.coordination import Coordination
-from periplus.crawl.local_coordination import LocalCoordination
-from periplus.crawl.shared_state import SharedState
+from periplus.crawl.coordination.coordination import Coordination
+from periplus.crawl.coordination.local_coordination import LocalCoordination
+from periplus.crawl.coordination.shared_state import SharedState
 from periplus.crawl.visit_steps import VisitSteps
 from periplus.fetch.ip_limits import AddressTable
 from periplus.frontier.queues import Queues

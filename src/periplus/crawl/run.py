@@ -14,9 +14,9 @@ from typing import Any
 from periplus.config import Settings
 from periplus.crawl.assignment import Assignment, Budget, Ending, RecrawlPolicy, Report
 from periplus.crawl.clock import Clock, SteadyClock
-from periplus.crawl.fleet_coordination import Target, coordination_of
-from periplus.crawl.shared_state import Metric, SharedState
-from periplus.crawl.supervisor import load_worker, run_workers
+from periplus.crawl.coordination.fleet_coordination import Target, coordination_of
+from periplus.crawl.coordination.shared_state import Metric, SharedState
+from periplus.crawl.workers.supervisor import load_worker, run_workers
 from periplus.errors import DatabaseUnavailable, NoCollection, NothingToCrawl, UsageError
 from periplus.fetch.certificates import certificate_authorities
 from periplus.fetch.ip_limits import AddressTable

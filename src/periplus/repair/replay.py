@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from periplus.config import Settings
-from periplus.crawl.link_intake import pages_of, reading
+from periplus.crawl.visits.link_intake import pages_of, reading
 from periplus.frontier.admission import open_admission
 from periplus.frontier.priority import plain
 from periplus.frontier.schedule import Schedule

@@ -45,7 +45,7 @@ def _catch_up(collection: Collection, catalog: Catalog, stream: SegmentStream, r
     parsed = 0
     for file in catalog.unsealed_archives(worker):
         if parse_archive_name(file.name)[0] != worker:
-            continue  # of a lost worker: see `crawl/lost_nodes.py`
+            continue  # of a lost worker: see `crawl/coordination/lost_nodes.py`
         for rows, size in unsealed_pages(collection, catalog, reader, file):
             parsed += len(rows)
             stream.add(rows, file.archive_id, size)

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from crawl.crawling import environment, periplus, reach
-from periplus.crawl.fleet_coordination import since_boot
+from periplus.crawl.coordination.fleet_coordination import since_boot
 from periplus.store.archive import archive_name
 from periplus.store.batch import ArchiveFile, Batch, Written
 from periplus.store.collection import Collection

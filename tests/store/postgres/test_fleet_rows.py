@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 import psycopg
 import pytest
 
-from periplus.crawl.fleet_coordination import since_boot
+from periplus.crawl.coordination.fleet_coordination import since_boot
 from periplus.errors import DatabaseUnavailable, LeaseLost, UsageError
 from periplus.store.archive import archive_name
 from periplus.store.batch import Batch, Written

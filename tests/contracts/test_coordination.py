@@ -19,12 +19,12 @@ from periplus.crawl.coordination.local_coordination import LocalCoordination
 from periplus.crawl.coordination.shared_state import Metric, SharedState
 from periplus.errors import LeaseLost
 from periplus.model import Reason
-from periplus.store.batch import ForwardedUrl
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import ForwardedUrl
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.postgres.database import PostgresDatabase
-from periplus.store.postgres.fleet_rows import FleetRows
+from periplus.store.database.postgres.database import PostgresDatabase
+from periplus.store.database.postgres.fleet_rows import FleetRows
 from periplus.store.shares import SHARES
 
 PAGES = 100

@@ -15,9 +15,9 @@ from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
 from periplus.model import Decision, QueuedUrl, Reason, Verdict
-from periplus.store.catalog import Catalog, seen_chunk
+from periplus.store.catalog.catalog import Catalog, seen_chunk
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.store.shares import share_of
-from periplus.store.sqlite_database import SqliteDatabase
 from store.records import WRITTEN, batch_of, queued
 
 
@@ -220,8 +220,8 @@ def test_keys_of_an_earlier_release_count_for_every_worker(database: SqliteDatab
 
 
 def test_merged_chunks_keep_the_shares_of_their_keys(database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 2)
-    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNK_BYTES", 16)  # two keys
+    monkeypatch.setattr("periplus.store.catalog.catalog._SEEN_CHUNKS", 2)
+    monkeypatch.setattr("periplus.store.catalog.catalog._SEEN_CHUNK_BYTES", 16)  # two keys
     catalog, old = Catalog(database), "https://old.test/"
     catalog.commit(batch_of(queued("https://example.org/more")), WRITTEN, 1, {})
     with database.transaction():

@@ -21,10 +21,10 @@ from periplus.fetch.ip_limits import AddressTable
 from periplus.frontier.queues import Queues
 from periplus.frontier.schedule import RecrawlClass
 from periplus.model import Decision
-from periplus.store.batch import PendingBatch
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import PendingBatch
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.collection import Collection
-from periplus.store.run_summary import RunCounters
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ from periplus.frontier.schedule import Schedule
 from periplus.model import ArchivePosition, Decision, Fetch, Page, QueuedUrl, Reason, UrlState, Verdict
 from periplus.parse.reader import PageReader
 from periplus.parse.sitemap import is_sitemap
-from periplus.store.archive import IMPORTS, Record, parse_archive_name, read_at
-from periplus.store.batch import Batch, Settled, Written
-from periplus.store.catalog import Catalog
-from periplus.store.run_summary import RunCounters
+from periplus.store.archive.warc_files import IMPORTS, Record, parse_archive_name, read_at
+from periplus.store.catalog.batch import Batch, Settled, Written
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.url import Canonicalizer, host_of
 
 _AT_ONCE = 500  # responses per commit

@@ -11,7 +11,7 @@ from periplus.crawl.coordination import fleet_coordination
 from periplus.crawl.coordination.fleet_coordination import FleetCoordination, Target
 from periplus.crawl.coordination.shared_state import SharedState
 from periplus.errors import DatabaseUnavailable, LeaseLost
-from periplus.store.fleet import FleetView, Heartbeat, Identity
+from periplus.store.database.fleet import FleetView, Heartbeat, Identity
 
 LEASE = 20.0  # seconds
 ME = Identity(1000, 1, 0, (0, 0), frozenset())

@@ -11,7 +11,7 @@ from periplus.crawl.coordination import lost_nodes
 from periplus.crawl.coordination.lost_nodes import LostNodes
 from periplus.errors import DatabaseUnavailable, StorageUnavailable
 from periplus.model import Decision, Fetch, Page, Reason, Response, Verdict
-from periplus.store.batch import ArchiveFile
+from periplus.store.catalog.batch import ArchiveFile
 from periplus.store.collection import Collection
 from periplus.store.manifest import PageRow
 

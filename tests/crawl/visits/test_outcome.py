@@ -22,7 +22,7 @@ from periplus.frontier.scope import ScopeRules
 from periplus.model import ArchivePosition, CrawlQuality, QueuedUrl, Reason, Response, UrlState
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.store.archive import Archived
+from periplus.store.archive.warc_files import Archived
 from periplus.url import Canonicalizer
 from testweb import Certificate, Page, Site, TestWeb, hostile
 

@@ -43,10 +43,10 @@ from periplus.parse import html
 from periplus.parse import reader as reading
 from periplus.parse.reader import PageReader
 from periplus.reparse import reparse
-from periplus.store.archive import ArchiveWriter
-from periplus.store.batch import ForwardedUrl
+from periplus.store.archive.warc_files import ArchiveWriter
+from periplus.store.catalog.batch import ForwardedUrl
+from periplus.store.catalog.run_summary import RunCounters, sum_of_workers
 from periplus.store.collection import open_collection
-from periplus.store.run_summary import RunCounters, sum_of_workers
 from periplus.url import Canonicalizer
 from testweb import Page, Site, TestWeb
 

@@ -14,9 +14,9 @@ from periplus.crawl.visits import robots as module
 from periplus.crawl.visits.robots import RobotsBusy, RobotsCache, is_unreachable
 from periplus.fetch.robots import Robots
 from periplus.model import Reason, Response, RobotsFile
-from periplus.store.batch import Batch, Written
-from periplus.store.catalog import Catalog
-from periplus.store.sqlite_database import SqliteDatabase
+from periplus.store.catalog.batch import Batch, Written
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.sqlite_database import SqliteDatabase
 
 ORIGIN = "http://a.test"
 OTHER = "http://b.test"

@@ -24,18 +24,18 @@ from periplus.crawl.workers.commit import Committer, FileLimits
 from periplus.errors import DiskFull
 from periplus.model import Decision, Fetch, Reason, Response, Verdict
 from periplus.model import Page as ReadPage
-from periplus.store import segments
-from periplus.store.archive import ArchiveWriter, Pending
-from periplus.store.batch import Batch, Written
-from periplus.store.catalog import Catalog
+from periplus.store.archive.warc_files import ArchiveWriter, Pending
+from periplus.store.catalog.batch import Batch, Written
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.run_summary import StepTimes
 from periplus.store.collection import Collection, create_collection
+from periplus.store.fleet_files.upload_rows import CatalogUploadRows
+from periplus.store.fleet_files.uploads import Uploader
 from periplus.store.manifest import PageRow
 from periplus.store.objects.open_store import open_store
-from periplus.store.objects.upload_rows import CatalogUploadRows
-from periplus.store.objects.uploads import Uploader
-from periplus.store.open_catalog import open_catalog
-from periplus.store.run_summary import StepTimes
-from periplus.store.segments import SegmentStream
+from periplus.store.segments import segment_writer as segments
+from periplus.store.segments.segment_writer import SegmentStream
 from store.small_disk import small_disk
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 

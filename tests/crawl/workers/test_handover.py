@@ -21,10 +21,10 @@ from periplus.fetch.client import Fetcher
 from periplus.model import QueuedUrl, Response
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
+from periplus.store.catalog.live_state import LiveState
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.collection import create_collection
-from periplus.store.live_state import LiveState
-from periplus.store.open_catalog import open_catalog
-from periplus.store.run_summary import RunCounters
 from periplus.store.shares import share_of
 from periplus.url import Canonicalizer, host_of
 

@@ -14,9 +14,9 @@ from control.running import crawling, until
 from crawl.crawling import run_crawl, settings_for, sound, wait
 from periplus.control.orders import drain
 from periplus.crawl.run import Request, crawl
+from periplus.store.catalog.live_state import LiveState, Role, WorkerRow
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import open_collection
-from periplus.store.live_state import LiveState, Role, WorkerRow
-from periplus.store.open_catalog import open_catalog
 from testweb import Page, Site, TestWeb, many_hosts, mesh
 
 FIGURES = [

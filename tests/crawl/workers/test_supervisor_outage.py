@@ -14,8 +14,8 @@ from periplus.crawl.coordination.shared_state import Metric, SharedState
 from periplus.crawl.workers import supervisor
 from periplus.crawl.workers.supervisor import pause_after, run_workers
 from periplus.errors import DatabaseUnavailable, LeaseLost
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import create_collection
-from periplus.store.open_catalog import open_catalog
 
 OUTAGE = DatabaseUnavailable("the database cannot be reached", "connection refused")
 Work = Callable[[SharedState, int], None]  # of a worker, by how many were started before

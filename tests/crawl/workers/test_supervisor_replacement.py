@@ -332,7 +332,7 @@ def test_the_crawl_fails_with_a_message_when_workers_keep_dying(
     web: TestWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("periplus.crawl.workers.worker_process.recover", lambda *_: crash())
-    monkeypatch.setattr("periplus.store.catalog.Catalog.archive_workers", lambda _: [0])
+    monkeypatch.setattr("periplus.store.catalog.catalog.Catalog.archive_workers", lambda _: [0])
     with pytest.raises(WorkerDied, match="5 workers of the crawl died one after the other"):
         crawl_in_own_process(web, tmp_path, 1)
     monkeypatch.undo()

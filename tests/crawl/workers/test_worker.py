@@ -17,8 +17,8 @@ from periplus.crawl.assignment import Budget, Ending
 from periplus.crawl.visits.revisits import Revisits
 from periplus.model import UrlState
 from periplus.signals import handling
-from periplus.store.batch import Batch
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import Batch
+from periplus.store.catalog.catalog import Catalog
 from testweb import Page, Site, TestWeb, chain, hostile, many_hosts, mesh, tree
 
 EVERY = [".*"]

@@ -18,11 +18,11 @@ from periplus.crawl.workers.worker_process import keep_to_one_core, recover_file
 from periplus.errors import LeaseLost
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
-from periplus.store.archive import archive_name
-from periplus.store.batch import Batch, Written
+from periplus.store.archive.warc_files import archive_name
+from periplus.store.catalog.batch import Batch, Written
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_catalog
-from periplus.store.postgres.fleet_rows import FleetRows
+from periplus.store.database.postgres.fleet_rows import FleetRows
 from periplus.url import Canonicalizer
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from periplus.store.catalog import Catalog
-from periplus.store.fleet import Peer
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.fleet import Peer
 
 
 class Coordination(Protocol):

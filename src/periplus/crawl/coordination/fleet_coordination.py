@@ -20,9 +20,9 @@ from periplus.crawl.coordination.coordination import Coordination
 from periplus.crawl.coordination.local_coordination import LocalCoordination
 from periplus.crawl.coordination.shared_state import Metric, SharedState
 from periplus.errors import DatabaseUnavailable, LeaseLost
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.collection import Collection, folder_id
-from periplus.store.fleet import Fleet, FleetView, Heartbeat, Identity, Peer
+from periplus.store.database.fleet import Fleet, FleetView, Heartbeat, Identity, Peer
 
 logger = logging.getLogger("periplus.crawl")
 
@@ -54,7 +54,7 @@ def coordination_of(
     folder, lease = folder_id(collection), settings.fleet.lease_seconds  # the workers are not forked yet
 
     def join(shared: SharedState, number: int) -> Coordination:
-        from periplus.store.postgres.fleet_rows import FleetRows  # noqa: PLC0415  # an extra
+        from periplus.store.database.postgres.fleet_rows import FleetRows  # noqa: PLC0415  # an extra
 
         rows = FleetRows(collection.database, collection.node, folder, lease, since_boot)
         try:

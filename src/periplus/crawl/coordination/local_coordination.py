@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from periplus.crawl.coordination.shared_state import Metric, SharedState
-from periplus.store.catalog import Catalog
-from periplus.store.fleet import Peer
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.fleet import Peer
 
 
 class LocalCoordination:

@@ -14,13 +14,13 @@ from threading import Event, Thread
 
 from periplus.crawl.coordination.fleet_coordination import since_boot
 from periplus.errors import PeriplusError
-from periplus.store.batch import ArchiveFile
+from periplus.store.catalog.batch import ArchiveFile
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.job_files import borrowing_archives
+from periplus.store.fleet_files.lost_files import LostFiles
 from periplus.store.manifest import PageRow
-from periplus.store.objects.job_files import borrowing_archives
-from periplus.store.objects.lost_files import LostFiles
-from periplus.store.open_catalog import open_catalog
-from periplus.store.recovery import Reader, unsealed_pages
+from periplus.store.segments.recovery import Reader, unsealed_pages
 
 logger = logging.getLogger("periplus.crawl")
 

@@ -17,8 +17,8 @@ from typing import Any
 from periplus.config import FILE_NAME, read_tables, secret_keys, shared_places
 from periplus.config.toml_writer import written_tables
 from periplus.errors import NoCollection
+from periplus.store.catalog.open_catalog import open_database
 from periplus.store.collection import Collection
-from periplus.store.open_catalog import open_database
 from periplus.store.settings_file import replace_settings
 
 logger = logging.getLogger("periplus.crawl")

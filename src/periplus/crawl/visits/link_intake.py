@@ -18,7 +18,7 @@ from periplus.frontier.schedule import Schedule
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, Novelty, Page, QueuedUrl, Reason, Verdict
 from periplus.parse.sitemap import Sitemap
-from periplus.store.batch import ForwardedUrl, Refusal
+from periplus.store.catalog.batch import ForwardedUrl, Refusal
 from periplus.store.shares import share_of
 from periplus.url import Canonicalizer, host_of, registrable_domain
 

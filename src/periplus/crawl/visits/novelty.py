@@ -4,7 +4,7 @@
 pages. Of a host whose pages have all been new for long, it compares one page in 16 and assumes that the others are
 new. Such a page is compared with others only if few of its lines are new. One worker fetches all pages of a host, so it
 sees every near duplicate within the host. Other code finds duplicates between hosts: the same bytes in
-`store/catalog.sql`, near duplicates when an index is built.
+`store/catalog/catalog.sql`, near duplicates when an index is built.
 
 `crawl_quality` computes six scores from 0 to 1. Links on good pages of good hosts are fetched first
 (`frontier/priority.py`). The quality used for ranking is computed from the full text, in `parse/quality.py`.
@@ -22,7 +22,7 @@ import numpy as np
 
 from periplus.crawl.visits.link_intake import LinkIntake
 from periplus.model import Copy, CrawlQuality, Novelty, Page, QueuedUrl
-from periplus.store.batch import PendingBatch
+from periplus.store.catalog.batch import PendingBatch
 from periplus.text.simhash import lines_of, phrase_of, quick_simhash, words_of
 
 _LONG_TEXT, _SHORT_TEXT = 3_000, 100  # characters with a length score of 1 and 0

@@ -29,8 +29,8 @@ from periplus.model import (
 )
 from periplus.parse.reader import PageReader
 from periplus.parse.sitemap import Sitemap, is_sitemap
-from periplus.store.archive import Archived
-from periplus.store.batch import Settled
+from periplus.store.archive.warc_files import Archived
+from periplus.store.catalog.batch import Settled
 from periplus.store.manifest import PageRow
 from periplus.url import Canonicalizer
 

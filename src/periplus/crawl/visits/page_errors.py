@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from periplus.errors import PeriplusError
-from periplus.store.run_summary import RunCounters
-from periplus.store.sqlite_database import DatabaseError
+from periplus.store.catalog.run_summary import RunCounters
+from periplus.store.database.sqlite_database import DatabaseError
 
 logger = logging.getLogger("periplus.crawl")
 

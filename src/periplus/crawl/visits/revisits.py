@@ -12,7 +12,7 @@ from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.visits.link_intake import LinkIntake
 from periplus.frontier.schedule import class_of, revisit_priority
 from periplus.model import QueuedUrl, UrlState, Verdict
-from periplus.store.batch import Batch, Revisit
+from periplus.store.catalog.batch import Batch, Revisit
 
 _AT_ONCE = 250  # URLs scanned in one step
 _MAX_UNCOMMITTED = 1_000  # revisits that may wait for a commit

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from periplus.fetch.robots import Robots
 from periplus.model import Response, RobotsFile
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 
 _FILES = 20_000
 _MEMORY = 64 << 20  # bytes of parsed rules; a hostile file of 512 KiB takes 8 MB

@@ -19,7 +19,7 @@ from periplus.crawl.visits.revisits import Revisits
 from periplus.crawl.workers.handover import Inbox
 from periplus.crawl.workers.rate_limit import RateLimit
 from periplus.frontier.admission import Admission
-from periplus.store.live_state import Action, Command, LiveState
+from periplus.store.catalog.live_state import Action, Command, LiveState
 from periplus.url import host_of
 
 _READ_EVERY = 0.5  # seconds

@@ -18,17 +18,17 @@ from periplus.config import Settings, Storage
 from periplus.crawl.coordination.coordination import Coordination
 from periplus.crawl.memory import MemoryTrimmer
 from periplus.model import ArchivePosition, Fetch, Response
-from periplus.store.archive import Archived, ArchiveWriter, Pending
-from periplus.store.archive_lookup import read_archived
-from periplus.store.batch import Batch, Written
+from periplus.store.archive.archive_lookup import read_archived
+from periplus.store.archive.warc_files import Archived, ArchiveWriter, Pending
+from periplus.store.catalog.batch import Batch, Written
+from periplus.store.catalog.live_state import Publication
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.run_summary import StepTimes
 from periplus.store.collection import Collection
 from periplus.store.durable import reporting_full_disk
-from periplus.store.live_state import Publication
+from periplus.store.fleet_files.upload_rows import uploading
 from periplus.store.manifest import PageRow
-from periplus.store.objects.upload_rows import uploading
-from periplus.store.open_catalog import open_catalog
-from periplus.store.run_summary import StepTimes
-from periplus.store.segments import SegmentStream
+from periplus.store.segments.segment_writer import SegmentStream
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from periplus.crawl.visits.link_intake import LinkIntake
 from periplus.crawl.visits.politeness import PolitenessClock
 from periplus.crawl.visits.revisits import Revisits
 from periplus.frontier.admission import Admission
-from periplus.store.batch import Batch
+from periplus.store.catalog.batch import Batch
 from periplus.store.shares import SHARES, share_of
 from periplus.url import host_of
 

@@ -18,7 +18,7 @@ from periplus.crawl.assignment import WorkerContext
 from periplus.crawl.memory import resident_bytes
 from periplus.crawl.visit_steps import Step
 from periplus.crawl.visits.politeness import PolitenessClock
-from periplus.store.live_state import LiveState, Publication, Role, WorkerRow
+from periplus.store.catalog.live_state import LiveState, Publication, Role, WorkerRow
 from periplus.url import host_of
 
 _WITH_COMMIT = 0.5  # seconds since the last report, after which a commit takes a report along

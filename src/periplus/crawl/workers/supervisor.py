@@ -34,9 +34,9 @@ from periplus.crawl.memory import drop_loaded_code_pages, resident_bytes
 from periplus.errors import DatabaseUnavailable, LeaseLost, PeriplusError, WorkerDied
 from periplus.parse.sandbox.parent import PATIENCE
 from periplus.signals import handling
-from periplus.store.catalog import Catalog
-from periplus.store.open_catalog import open_catalog
-from periplus.store.run_summary import RunCounters
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.run_summary import RunCounters
 
 logger = logging.getLogger("periplus.crawl")
 

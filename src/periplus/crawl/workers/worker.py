@@ -23,7 +23,7 @@ from periplus.crawl.workers.handover import Handover
 from periplus.crawl.workers.live_report import LiveReport, WorkerState
 from periplus.frontier.traps import Traps
 from periplus.model import UrlState
-from periplus.store.batch import PendingPages
+from periplus.store.catalog.batch import PendingPages
 
 _LONGEST_SLEEP = 0.05  # seconds after which a reached limit, an old batch or a forwarded URL is noticed
 _GRACE = 1.0  # seconds that requests under way may take after the time limit, before they are cancelled

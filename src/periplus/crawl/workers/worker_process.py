@@ -48,12 +48,12 @@ from periplus.model import Decision
 from periplus.parse.page import PageParser
 from periplus.parse.reader import PageReader
 from periplus.signals import stop_signals
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.live_state import LiveState, Role
+from periplus.store.catalog.open_catalog import open_catalog
+from periplus.store.catalog.run_summary import RunCounters
 from periplus.store.cleanup import remove_unacknowledged
-from periplus.store.live_state import LiveState, Role
-from periplus.store.open_catalog import open_catalog
-from periplus.store.recovery import recover
-from periplus.store.run_summary import RunCounters
+from periplus.store.segments.recovery import recover
 from periplus.url import Canonicalizer
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000  # 5 % less CPU time than with 700

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import psycopg
 
 from periplus.errors import DatabaseUnavailable, LeaseLost
-from periplus.store.block_list import BlockList
-from periplus.store.database.postgres import block_rows, forgetting
+from periplus.store.block_list import NOTHING_BLOCKED, Blocked, BlockList
+from periplus.store.database.postgres import forgetting
 from periplus.store.database.postgres.bulk import BulkWriter
 from periplus.store.database.postgres.commit_log import CommitLog
 from periplus.store.database.postgres.connection import Connection, connect, failure, is_lost, place_of
@@ -48,6 +48,7 @@ _STREAMED = frozenset(  # statements whose results may have millions of rows; th
         "waiting_hosts",
     }
 )
+_BLOCK_KEY = "key"  # the kind of the row with the key of the hashes of the block list
 _AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
 
@@ -313,13 +314,13 @@ class PostgresDatabase:
 
     def block_list(self) -> BlockList:
         """The URLs and hosts of the fleet that must not come back."""
-        return block_rows.block_list(self.rows("block_list"))
+        return _block_list(self.rows("block_list"))
 
     def set_block_list(self, blocked: BlockList) -> None:
         """Replace the block list of the fleet."""
         with self.transaction():
             self.run("clear_block_list")
-            self.many("add_block", block_rows.rows_of(blocked))
+            self.many("add_block", _block_rows(blocked))
 
     def define_forgotten(self, blocked: BlockList) -> None:
         """Let statements call `forgotten`, `forgotten_host`, `forgotten_origin` and `scrubbed` of a block list."""
@@ -352,3 +353,18 @@ def _storable(row: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(
         [value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value for value in row]
     )
+
+
+def _block_list(rows: Iterable[tuple[str, str]]) -> BlockList:
+    """The block list in the rows; without any, nothing is blocked."""
+    found = [Blocked(*row) for row in rows]
+    keys = [entry.hash for entry in found if entry.kind == _BLOCK_KEY]
+    if not keys:
+        return NOTHING_BLOCKED
+    return BlockList(bytes.fromhex(keys[0]), frozenset(entry for entry in found if entry.kind != _BLOCK_KEY))
+
+
+def _block_rows(blocked: BlockList) -> Iterator[tuple[str, str]]:
+    """The rows of a block list."""
+    yield _BLOCK_KEY, blocked.key.hex()
+    yield from sorted(blocked.entries)

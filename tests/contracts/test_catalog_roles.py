@@ -29,20 +29,29 @@ from periplus.model import (
     UrlState,
     Verdict,
 )
-from periplus.store.batch import ArchiveFile, Batch, ForwardedUrl, Refusal, Revisit, Settled, SitemapNotice, Written
 from periplus.store.block_list import new_block_list
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.batch import (
+    ArchiveFile,
+    Batch,
+    ForwardedUrl,
+    Refusal,
+    Revisit,
+    Settled,
+    SitemapNotice,
+    Written,
+)
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.forget_catalog import ForgetCatalog
+from periplus.store.catalog.listings import HOST_FILTERS, HOST_ORDERS, HostQuery, Listings
+from periplus.store.catalog.live_state import Action, LiveState, Publication, Role, WorkerRow
+from periplus.store.catalog.open_catalog import set_block_list
+from periplus.store.catalog.prune_catalog import PruneCatalog, Replacement
+from periplus.store.catalog.queries import Queries
+from periplus.store.catalog.repair_catalog import RepairCatalog
+from periplus.store.catalog.user_changes import UserChanges
 from periplus.store.collection import Collection
-from periplus.store.forget_catalog import ForgetCatalog
-from periplus.store.listings import HOST_FILTERS, HOST_ORDERS, HostQuery, Listings
-from periplus.store.live_state import Action, LiveState, Publication, Role, WorkerRow
 from periplus.store.manifest import SealedSegment
-from periplus.store.open_catalog import set_block_list
-from periplus.store.prune_catalog import PruneCatalog, Replacement
-from periplus.store.queries import Queries
-from periplus.store.repair_catalog import RepairCatalog
 from periplus.store.shares import share_of
-from periplus.store.user_changes import UserChanges
 from store.records import AT, OK, a_fetch, failed, queued, refused, retried
 
 A, B = "a.example", "b.example"
@@ -254,7 +263,7 @@ class _KeyedAlike(Queries):
 
 
 def test_a_crawl_writes_the_same_into_either(twins: Twins, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 0)
+    monkeypatch.setattr("periplus.store.catalog.catalog._SEEN_CHUNKS", 0)
     with twins.opened(Catalog) as catalog:
         fill(catalog)
         read_queues(catalog)
@@ -279,7 +288,7 @@ def test_a_crawl_writes_the_same_into_either(twins: Twins, monkeypatch: pytest.M
         read_queues(catalog)
     nothing = ("publish", "requeue", "requeue_trapped", "requeue_sitemaps", "pack_seen", "seal", "replace_segments")
     missing = twins.missing(Catalog, may_be_empty=(*nothing, "merge_segments", "end_round", "end_run"))
-    # For the locks of a fleet: tests/store/postgres/test_fleet_rows.py and test_database.py.
+    # For the locks of a fleet: tests/store/database/postgres/test_fleet_rows.py and test_database.py.
     assert missing == ["fence", "guard"]
 
 
@@ -307,7 +316,7 @@ def test_processes_report_the_same_into_either(twins: Twins) -> None:
         live.workers()
         live.remove_all("node", Role.CRAWL)
         live.workers()
-        live.nodes()  # none is registered: tests/store/postgres/test_fleet_rows.py registers some
+        live.nodes()  # none is registered: tests/store/database/postgres/test_fleet_rows.py registers some
     assert not twins.missing(LiveState, may_be_empty=("publish", "remove", "remove_all", "add_sample", "nodes"))
 
 

@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 import pytest
 
+from periplus.store.catalog.open_catalog import open_catalog
 from periplus.store.collection import Collection
-from periplus.store.database import Database
-from periplus.store.open_catalog import open_catalog
+from periplus.store.database.database import Database
 from periplus.store.shares import Keys, Shares
 
 

@@ -15,9 +15,9 @@ from periplus.frontier.admission import Admission
 from periplus.frontier.caps import DomainCaps
 from periplus.frontier.scope import ScopeRules
 from periplus.model import Decision, QueuedUrl, Reason, Verdict
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.store.shares import share_of
-from periplus.store.sqlite_database import SqliteDatabase
 from store.records import WRITTEN, batch_of, queued
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from periplus.frontier.known_urls import OwnedUrls
-from periplus.store.catalog import Catalog, packed_rows, seen_chunk
+from periplus.store.catalog.catalog import Catalog, packed_rows, seen_chunk
+from periplus.store.database.sqlite_database import SqliteDatabase
 from periplus.store.shares import share_of
-from periplus.store.sqlite_database import SqliteDatabase
 from periplus.url import host_of, url_key
 from store.records import WRITTEN, batch_of, queued
 
@@ -34,7 +34,7 @@ def catalog(database: SqliteDatabase) -> Catalog:
 
 @pytest.fixture
 def packs_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 0)
+    monkeypatch.setattr("periplus.store.catalog.catalog._SEEN_CHUNKS", 0)
 
 
 def loaded(catalog: Catalog, *shares: int) -> OwnedUrls:
@@ -116,9 +116,9 @@ def test_many_chunks_are_packed_in_parts(
         packed.append(sum(len(keys) for keys, _ in chunks) // 8)
         return packed_rows(chunks)
 
-    monkeypatch.setattr("periplus.store.catalog.packed_rows", recording)
-    monkeypatch.setattr("periplus.store.catalog._PACKED_AT_ONCE", 5 * 8)
-    monkeypatch.setattr("periplus.store.catalog._SEEN_CHUNKS", 10)
+    monkeypatch.setattr("periplus.store.catalog.catalog.packed_rows", recording)
+    monkeypatch.setattr("periplus.store.catalog.catalog._PACKED_AT_ONCE", 5 * 8)
+    monkeypatch.setattr("periplus.store.catalog.catalog._SEEN_CHUNKS", 10)
     catalog.pack_seen()
     assert len(list(database.rows("seen"))) <= 10
     assert max(packed) <= 5

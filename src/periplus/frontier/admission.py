@@ -12,7 +12,7 @@ from periplus.frontier.scope import ScopeRules
 from periplus.frontier.seen import SeenFilter
 from periplus.frontier.traps import Traps
 from periplus.model import Decision, QueuedUrl, Reason
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from periplus.url import host_of, registrable_domain, url_key
 
 _FORWARDED_KEYS = 1 << 20  # 8 to 15 MB

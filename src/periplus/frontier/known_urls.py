@@ -11,7 +11,7 @@ from collections.abc import Collection
 import numpy as np
 
 from periplus.frontier.seen import SeenFilter
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.shares import ALL_SHARES, SHARES, Keys, Shares, share_of, split_by_share
 from periplus.url import url_key
 

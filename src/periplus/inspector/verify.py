@@ -16,17 +16,17 @@ from pyarrow import parquet
 
 from periplus.errors import DamagedFile, ObjectMissing
 from periplus.model import ArchivePosition, Fetch, Reason
-from periplus.store.archive import Record, parse_archive_name, read_response, responses
-from periplus.store.batch import ArchiveFile
-from periplus.store.catalog import Catalog
+from periplus.store.archive.warc_files import Record, parse_archive_name, read_response, responses
+from periplus.store.catalog.batch import ArchiveFile
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import block_list_of, open_catalog
 from periplus.store.checksums import has_digest
 from periplus.store.collection import Collection
+from periplus.store.fleet_files.job_files import borrowing_archives, bring_segments
+from periplus.store.fleet_files.unstored_files import UnstoredFile, unstored_files
 from periplus.store.generations import INDEX_KIND, RANK_KIND, Generations, Kind
 from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_files import borrowing_archives, bring_segments
-from periplus.store.objects.unstored_files import UnstoredFile, unstored_files
-from periplus.store.open_catalog import block_list_of, open_catalog
-from periplus.store.schema import SCHEMA_VERSION, schema_version
+from periplus.store.segments.schema import SCHEMA_VERSION, schema_version
 from periplus.url import url_key
 
 _REVISITS = frozenset({Reason.SAME_CONTENT, Reason.NOT_MODIFIED})

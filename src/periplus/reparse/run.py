@@ -19,17 +19,17 @@ from periplus.reparse.distributed import read_distributed
 from periplus.reparse.plan import Plan, PlannedSegment
 from periplus.reparse.reader_pool import ReaderPool, local_reader, read_all
 from periplus.reparse.segment import Cause, Reading, Unread
-from periplus.store.catalog import Catalog
+from periplus.store.catalog.catalog import Catalog
+from periplus.store.catalog.open_catalog import open_catalog, require_sound
 from periplus.store.cleanup import remove_replaced, remove_unfinished
 from periplus.store.collection import Collection
-from periplus.store.manifest import SealedSegment
-from periplus.store.objects.job_files import (
+from periplus.store.fleet_files.job_files import (
     borrowing_archives,
     bring_segments,
     delete_replaced_segments,
     store_segments,
 )
-from periplus.store.open_catalog import open_catalog, require_sound
+from periplus.store.manifest import SealedSegment
 from periplus.store.task_runner import TaskRunner
 
 OnProgress = Callable[[int, int], None]  # called with the pages done and the pages in total

@@ -90,6 +90,7 @@ def reparse(
             plan = Plan(collection, catalog, settings, everything=everything)
             segments = plan.segments if most is None else _first_pages(plan.segments, most)
             total, done = sum(segment.pages.rows for segment in segments), 0
+            report = on_progress if runner is None else _ignore  # the tasks of a runner report their progress
             with (
                 nullcontext() if runner is not None else _borrowing_archives(collection, catalog, segments),
                 _removing_unfinished(collection),
@@ -101,13 +102,16 @@ def reparse(
                     unread += reading.unread
                     failed_extractors.update(reading.failed_extractors)
                     done += old.pages.rows
-                    if runner is None:
-                        on_progress(done, total)
+                    report(done, total)
         plan.finished()
         delete_replaced_segments(collection, catalog.segments())
     seconds = round(time.monotonic() - started, 3)
     extractors = dict(failed_extractors.most_common())
     return Reparsed(len(segments), done, seconds, **_failures(unread), failed_extractors=extractors)
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Report nothing."""
 
 
 def _readings(

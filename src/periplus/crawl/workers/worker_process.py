@@ -106,8 +106,7 @@ async def _work(
                     _reporting(on_progress),
                 ):
                     ending = await worker.run()
-                    if saving is not None:
-                        await asyncio.to_thread(saving.stop, at_once=ending is not Ending.DONE)
+                    await _finish(saving, ending)
             await committer.finish()
         except BaseException:
             committer.close()
@@ -179,6 +178,12 @@ def _saving_lost_pages(
             yield nodes
         finally:
             nodes.stop(at_once=True)
+
+
+async def _finish(saving: LostNodes | None, ending: Ending) -> None:
+    """Let the pages of lost nodes be saved to the end, unless the crawl was interrupted."""
+    if saving is not None:
+        await asyncio.to_thread(saving.stop, at_once=ending is not Ending.DONE)
 
 
 # -- building the worker ------------------------------------------------------------------------------------------

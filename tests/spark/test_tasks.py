@@ -35,10 +35,10 @@ from periplus.index.partitions import run
 from periplus.index.partitions.partition import PartitionOutput
 from periplus.reparse import reparse
 from periplus.store.collection import Collection, open_collection
-from periplus.store.compaction import compact
-from periplus.store.objects.job_files import store_archive, store_segments
+from periplus.store.fleet_files.job_files import store_archive, store_segments
 from periplus.store.objects.open_store import open_store
 from periplus.store.ranks import open_ranks
+from periplus.store.segments.compaction import compact
 from s3_server import S3Server
 from search.library import index
 from spark_session import executors, on_spark, require_spark

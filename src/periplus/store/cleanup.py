@@ -15,8 +15,8 @@ from itertools import count
 from pathlib import Path
 
 from periplus.errors import DamagedFile
-from periplus.store.archive import IMPORTS, SUFFIX, parse_archive_name, responses
-from periplus.store.catalog import Catalog
+from periplus.store.archive.warc_files import IMPORTS, SUFFIX, parse_archive_name, responses
+from periplus.store.catalog.catalog import Catalog
 from periplus.store.checksums import segment_file
 from periplus.store.collection import Collection
 from periplus.store.durable import move_into_place, reporting_full_disk, sync_directory
